@@ -1,0 +1,50 @@
+# `make demo` and `make test` set up all they need. `make` alone lists the targets.
+
+# Engines and tests run one process per core; a BLAS that starts its own threads only gets in their way.
+export OPENBLAS_NUM_THREADS ?= 1
+export VECLIB_MAXIMUM_THREADS ?= 1
+
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: demo test check bench soak accuracy docs clean help runtime-setup test-setup engine
+
+demo: runtime-setup engine ## rate the games that ship; writes demo.html
+	$(BIN)/skilloscope demo
+
+test: test-setup engine ## everything but the slow tests
+	$(BIN)/python -m pytest -ra -m "not soak"
+
+check: test-setup ## style, format and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict
+
+soak: test-setup engine ## the slow tests: kills, fuzzing, large streams
+	$(BIN)/python -m pytest -ra -m soak
+
+bench: test-setup engine ## how fast each part is
+	$(BIN)/python -m benchmarks
+
+accuracy: test-setup ## how good the ratings are
+	$(BIN)/python tools/accuracy.py
+
+docs: test-setup ## the documentation, into site/
+	$(BIN)/mkdocs build --strict
+
+clean: ## remove all that make has made
+	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist build site demo.html report.html
+	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | awk -F '\t' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+runtime-setup:
+	@tools/setup.sh runtime
+
+test-setup:
+	@tools/setup.sh test
+
+engine:
+	@tools/get-engine.sh

@@ -1,0 +1,82 @@
+"""skilloscope measures how well somebody decides, from the decisions themselves, on one Elo axis.
+
+The names below are the library's face. They are loaded when first used, so that `import skilloscope` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from skilloscope.__about__ import __version__
+
+if TYPE_CHECKING:
+    from skilloscope.chess.analysis import analyse
+    from skilloscope.chess.decisions import decisions
+    from skilloscope.chess.games import read_games
+    from skilloscope.chess.settings import DFH13
+    from skilloscope.decision import Decisions, Losses
+    from skilloscope.decision.text import read_decisions
+    from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
+    from skilloscope.models.agent import Agent
+    from skilloscope.ratings.scale import Scale, scale
+    from skilloscope.studies.rating import rate
+    from skilloscope.studies.shipped import analyses_file, demo_games
+    from skilloscope.studies.simulation import simulate_choices
+
+_HOMES = {
+    "DFH13": "chess.settings",
+    "Agent": "models.agent",
+    "Decisions": "decision",
+    "Evidence": "inference",
+    "Grid": "inference",
+    "Losses": "decision",
+    "Normal": "inference",
+    "Posterior": "inference",
+    "Scale": "ratings.scale",
+    "Uniform": "inference",
+    "analyse": "chess.analysis",
+    "analyses_file": "studies.shipped",
+    "decisions": "chess.decisions",
+    "demo_games": "studies.shipped",
+    "evidence": "inference",
+    "rate": "studies.rating",
+    "read_decisions": "decision.text",
+    "read_games": "chess.games",
+    "scale": "ratings.scale",
+    "simulate_choices": "studies.simulation",
+}
+
+__all__ = [
+    "DFH13",
+    "Agent",
+    "Decisions",
+    "Evidence",
+    "Grid",
+    "Losses",
+    "Normal",
+    "Posterior",
+    "Scale",
+    "Uniform",
+    "__version__",
+    "analyse",
+    "analyses_file",
+    "decisions",
+    "demo_games",
+    "evidence",
+    "rate",
+    "read_decisions",
+    "read_games",
+    "scale",
+    "simulate_choices",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'skilloscope' has no attribute {name!r}")
+    return getattr(import_module(f"skilloscope.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""Chess, one producer of decisions: games → positions → analysis → decisions."""

@@ -1,0 +1,244 @@
+"""One UCI engine in one process: found, started, asked, closed.
+
+In: a FEN. Out: an Answer, the lines of every depth of one search.
+
+Reproducible to the bit: one thread, a new game before every position, a fixed depth or number of nodes. The
+reader is lean: it works on bytes and looks only at lines that carry a score and a variation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import chess
+
+from skilloscope.chess.lines import LineArray, move_code
+from skilloscope.chess.settings import DFH13, Settings, option_text
+from skilloscope.chess.uci import EngineOption, checked_answer, parse_option, read_answer
+from skilloscope.errors import EngineError, InputError
+
+__all__ = ["Answer", "Engine", "find_engine"]
+
+ENGINE_DIRECTORIES = ("/usr/games", "/usr/local/bin", "/opt/homebrew/bin")
+"""Where to look beside PATH: Debian puts engines where root does not look, Homebrew where launchers do not."""
+
+SILENCE_SECONDS = 60.0
+"""An engine that says nothing for so long is taken to hang."""
+
+SEARCH_SECONDS = 3600.0
+"""One position may take so long, however much the engine talks."""
+
+_START_SECONDS = 20.0
+_QUIT_SECONDS = 1.0
+_INSTALL_HINT = "install Stockfish (Debian: apt install stockfish; macOS: brew install stockfish) or give its path"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What one search said: lines of all depths, the number of legal moves, nodes and wall-clock seconds spent."""
+
+    lines: LineArray
+    n_legal: int
+    nodes: int
+    seconds: float
+
+
+def find_engine(name_or_path: str | os.PathLike[str] | None = None) -> Path:
+    """Return the engine's executable: the argument, STOCKFISH_EXECUTABLE, PATH, then the usual directories."""
+    asked = os.fspath(name_or_path) if name_or_path is not None else os.environ.get("STOCKFISH_EXECUTABLE")
+    places = [*filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep)), *ENGINE_DIRECTORIES]
+    found = shutil.which(asked or "stockfish", path=os.pathsep.join(places))
+    if found:
+        return Path(found)
+    if not asked:
+        raise EngineError("no chess engine was found", hint=_INSTALL_HINT)
+    source = "" if name_or_path is not None else " (from STOCKFISH_EXECUTABLE)"
+    raise EngineError(f"no engine {asked!r}{source}: not a program that can be run", hint=_INSTALL_HINT)
+
+
+class Engine:
+    """A running engine, set up by `settings`; use it as a context manager, so that no process stays behind.
+
+    >>> with Engine(find_engine(), Settings(depth=4, multipv=2)) as engine:  # doctest: +SKIP
+    ...     engine.analyse("7k/8/8/8/8/8/6R1/5R1K w - - 0 1").n_legal
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: Settings = DFH13,
+        *,
+        silence_seconds: float | None = None,
+        search_seconds: float | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self.settings = settings
+        self._silence = SILENCE_SECONDS if silence_seconds is None else silence_seconds
+        self._search = SEARCH_SECONDS if search_seconds is None else search_seconds
+        self._unread = bytearray(b"\n")  # every line then begins after a newline, the first one too
+        self._process = _start(self.path)
+        self._closing = weakref.finalize(self, _shut_down, self._process)
+        try:
+            self.identity, self.options = self._shake_hands()
+            self._set_options()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def defaults(self) -> dict[str, str]:
+        """The engine's own default of every option, by lower-case name."""
+        return {name: option.default for name, option in self.options.items()}
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """Everything that changes this engine's answers under its settings."""
+        return self.settings.key(self.identity, self.defaults)
+
+    def analyse(self, fen: str) -> Answer:
+        """Search one position from nothing and return what the engine said; EngineError if it fails."""
+        legal = _legal_moves(fen)
+        self._send("ucinewgame", "isready")
+        self._read_until(b"readyok", self._silence)
+        start = time.perf_counter()
+        self._send(f"position fen {fen}", f"go {self.settings.limit}")
+        output = self._read_until(b"bestmove", self._search)
+        lines, nodes = read_answer(output)
+        checked = checked_answer(lines, legal, self.settings)
+        return Answer(checked, len(legal), nodes, time.perf_counter() - start)
+
+    def close(self) -> None:
+        """End the process: ask it to quit, then kill it. Closing twice does no harm."""
+        self._closing()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _shake_hands(self) -> tuple[dict[str, Any], dict[str, EngineOption]]:
+        self._send("uci")
+        text = self._read_until(b"uciok", min(self._silence, _START_SECONDS)).decode("utf-8", "replace")
+        rows = [row.strip() for row in text.splitlines()]
+        names = [row.removeprefix("id name").strip() for row in rows if row.startswith("id name")]
+        options = {option.name.lower(): option for option in map(parse_option, rows) if option}
+        chosen = {name.lower(): option_text(value) for name, value in self.settings.options.items()}
+        nets = [chosen.get(name, options[name].default) for name in options if name.startswith("evalfile")]
+        return {"engine": names[0] if names else self.path.name, "net": ", ".join(nets) or None}, options
+
+    def _set_options(self) -> None:
+        wanted: dict[str, Any] = dict(self.settings.options)
+        if self.settings.multipv > 1 or "multipv" in self.options:
+            wanted["MultiPV"] = self.settings.multipv
+        ours = {"Hash": self.settings.hash_mb, "Threads": self.settings.threads, "OwnBook": False}
+        wanted |= {name: value for name, value in ours.items() if name.lower() in self.options}
+        for name, value in wanted.items():
+            self._send(f"setoption name {self._known(name).checked(value)}")
+        self._send("isready")
+        self._read_until(b"readyok", max(self._silence, _START_SECONDS))
+
+    def _known(self, name: str) -> EngineOption:
+        if name.lower() not in self.options:
+            raise EngineError(
+                f"{self.identity['engine']} has no option {name!r}",
+                hint="its options: " + ", ".join(option.name for option in self.options.values()),
+            )
+        return self.options[name.lower()]
+
+    def _send(self, *commands: str) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write("".join(f"{command}\n" for command in commands).encode())
+        except (OSError, ValueError) as error:  # a broken pipe, or a pipe closed by close()
+            raise EngineError(f"{self.path.name} has ended") from error
+
+    def _read_until(self, word: bytes, seconds: float) -> bytes:
+        """Return the engine's output up to and with the line that begins with `word`."""
+        assert self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN | select.POLLHUP)
+        deadline = time.monotonic() + seconds
+        searched = 0
+        while True:
+            begin = self._unread.find(b"\n" + word, searched)
+            end = self._unread.find(b"\n", begin + 1) if begin >= 0 else -1
+            if end >= 0:
+                taken = bytes(self._unread[: end + 1])
+                del self._unread[:end]
+                return taken
+            searched = max(0, len(self._unread) - len(word)) if begin < 0 else begin
+            wait = min(self._silence, deadline - time.monotonic())
+            if wait <= 0 or not poll.poll(wait * 1000):
+                raise EngineError(f"{self.path.name} did not answer with {word.decode()!r} in time")
+            data = os.read(descriptor, 65536)
+            if not data:
+                raise EngineError(f"{self.path.name} ended without an answer{_exit_status(self._process)}")
+            self._unread += data
+
+
+def _start(path: Path) -> subprocess.Popen[bytes]:
+    """Start the program in a session of its own: Ctrl-C then reaches us only, and we end the engine in order."""
+    try:
+        return subprocess.Popen(
+            [os.fspath(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise EngineError(f"{path} cannot be started: {error.strerror or error}", hint=_INSTALL_HINT) from error
+
+
+def _shut_down(process: subprocess.Popen[bytes]) -> None:
+    """End the process and everything that it started; also called when the Engine is forgotten or Python ends."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(OSError):
+        process.stdin.write(b"quit\n")
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(_QUIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    finally:
+        process.stdout.close()
+
+
+def _exit_status(process: subprocess.Popen[bytes]) -> str:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return f" (exit status {process.wait(_QUIT_SECONDS)})"
+    return ""
+
+
+def _legal_moves(fen: str) -> set[int]:
+    """Return the codes of the legal moves; an engine may crash on a FEN that this refuses."""
+    try:
+        board = chess.Board(fen)
+    except ValueError as error:
+        raise InputError(f"not a FEN: {fen!r} ({error})") from error
+    if not board.is_valid():
+        raise InputError(f"not a position that chess allows: {fen!r}")
+    legal = {move_code(move) for move in board.legal_moves}
+    if not legal:
+        raise InputError(f"no legal move in {fen!r}")
+    return legal

@@ -1,0 +1,44 @@
+"""The typer application: the global options and one module per group of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from skilloscope.__about__ import __version__
+from skilloscope.cli import analyse, decisions, demo, doctor, rate, reproduce, simulate
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="skilloscope",
+    help="Measures how well somebody decides: Elo with honest intervals, from the moves themselves.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"skilloscope {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_show_version)
+    ] = False,
+    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more on stderr; -vv everything.")] = 0,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing on stderr but errors.")] = False,
+) -> None:
+    """Measures how well somebody decides: Elo with honest intervals, from the moves themselves."""
+    from skilloscope.cli.console import set_verbosity
+
+    set_verbosity(verbose, quiet)
+
+
+for module in (analyse, rate, decisions, simulate, reproduce, demo, doctor):
+    module.register(app)

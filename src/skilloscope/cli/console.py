@@ -1,0 +1,118 @@
+"""What the commands share: two consoles, JSON on a clean stdout, faults and errors on stderr, exit codes.
+
+0: done. 1: the input or the run is at fault (what was good is still printed). 2: usage.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from skilloscope.errors import SkilloscopeError, Tally
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["err", "exit_code", "out", "print_json", "progress_bar", "report_faults", "run", "set_verbosity"]
+
+_MOST_FAULTS = 10
+_state = {"quiet": False}
+
+
+def out() -> Console:
+    """Return the console of results: stdout. Piped, it is as wide as its longest table, so nothing is cut."""
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=160)
+
+
+def err() -> Console:
+    """Return the console of everything that is not a result: stderr, silent under -q."""
+    from rich.console import Console
+
+    return Console(stderr=True, quiet=_state["quiet"], highlight=False, soft_wrap=True)
+
+
+def set_verbosity(verbose: int, quiet: bool) -> None:
+    """Set how much is said on stderr: -q nothing but errors, -v what is done, -vv every detail."""
+    _state["quiet"] = quiet
+    level = logging.ERROR if quiet else (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("skilloscope").setLevel(level)
+
+
+def print_json(value: Any) -> None:
+    """Write one JSON document to stdout, and nothing else."""
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def report_faults(tally: Tally) -> None:
+    """Show the first faults on stderr with file and place."""
+    console = err()
+    for fault in tally.faults[:_MOST_FAULTS]:
+        console.print(f"bad input: {fault}", style="yellow", markup=False)
+    if len(tally.faults) > _MOST_FAULTS:
+        console.print(f"bad input: and {len(tally.faults) - _MOST_FAULTS:,} more", style="yellow")
+
+
+def exit_code(tally: Tally) -> int:
+    """Return 1 where some input was at fault, though the rest was used; else 0."""
+    return 1 if tally.faults else 0
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Give a function (done, total, note) that moves a bar on stderr; without a terminal a line now and then."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = err()
+    if not console.is_terminal:
+        yield _plain_progress(what, console)
+        return
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None, note="")
+        yield lambda done, total, note: bar.update(task, completed=done, total=total, note=note)
+
+
+def run(command: Callable[[], int | None]) -> int:
+    """Run a command and turn its errors into a message, a hint and an exit code."""
+    from rich.markup import escape
+
+    try:
+        return command() or 0
+    except SkilloscopeError as error:
+        _state["quiet"] = False
+        err().print(f"[bold red]error:[/] {escape(str(error))}")
+        if error.hint:
+            err().print(f"hint: {error.hint}", markup=False)
+        return 1
+    except KeyboardInterrupt:
+        err().print("interrupted: what was finished is kept; run the same command again to go on")
+        return 1
+    except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
+        sys.stderr.close()
+        return 0
+
+
+def sentence(parts: Sequence[str]) -> str:
+    """Join the parts that are not empty."""
+    return " · ".join(part for part in parts if part)
+
+
+def _plain_progress(what: str, console: Console) -> Callable[[int, int, str], None]:
+    import time
+
+    last = [time.monotonic()]
+
+    def show(done: int, total: int, note: str) -> None:
+        if done == total or time.monotonic() - last[0] > 10:
+            last[0] = time.monotonic()
+            console.print(f"{what}: {done:,} of {total:,} {note}".rstrip(), markup=False)
+
+    return show

@@ -1,0 +1,85 @@
+"""`skilloscope demo`: the main job on the games that ship, with the real engine where there is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skilloscope.cli.work import EngineName, Json, StoreFolder
+
+__all__ = ["register"]
+
+_MOST_SECONDS = 220.0  # of searching, so that the whole demo stays under five minutes
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog="Example: skilloscope demo --html demo.html")(demo)
+
+
+def demo(
+    html: Annotated[Path, typer.Option(help="The page to write.", metavar="FILE")] = Path("demo.html"),
+    store: StoreFolder = None,
+    engine: EngineName = None,
+    as_json: Json = False,
+) -> None:
+    """Rate the players of the games that ship: simulated players of known competence, and one game of 1956."""
+    from skilloscope.cli.console import run
+
+    raise typer.Exit(run(lambda: _demo(html, {"store": store, "engine": engine}, as_json)))
+
+
+def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
+    from dataclasses import replace
+
+    from skilloscope.cli.console import err, out, print_json
+    from skilloscope.cli.work import working
+    from skilloscope.reports.html import ratings_page
+    from skilloscope.reports.tables import ratings_table
+    from skilloscope.reports.words import engine_line
+    from skilloscope.studies.judging import judge_games
+    from skilloscope.studies.rating import rate
+    from skilloscope.studies.shipped import analyses_file, demo_games, true_competences
+
+    with working(flags, None) as work:
+        work = replace(work, deadline_seconds=_MOST_SECONDS)
+        if not _engine_found(work.engine):
+            err().print("no engine found: going on with the analyses that ship (apt-get install stockfish for your own)")
+            work = replace(work, imports=(analyses_file(),))
+        judged = judge_games(demo_games(), work)
+    truth = true_competences()
+    ratings = rate(judged.decisions)
+    page = ratings_page(
+        ratings,
+        judged.decisions,
+        title="skilloscope demo",
+        source=f"Games that ship with skilloscope. {judged}.",
+        truth=truth,
+        notes=["The simulated players chose by the values of Stockfish 15.1; under another engine their c may differ."],
+    )
+    html.write_text(page, encoding="utf-8")
+    report = ratings.as_dict()
+    if as_json:
+        print_json({**report, "positions": judged.as_dict(), "truth": truth})
+        return 0
+    out().print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
+    out().print(ratings_table(report, truth))
+    for warning in ratings.warnings:
+        err().print(f"note: {warning}", style="yellow", markup=False)
+    out().print(f"The page with figures: {html.resolve()}", highlight=False)
+    return 0
+
+
+def _engine_found(name: str | None) -> bool:
+    from skilloscope.chess.engine import find_engine
+    from skilloscope.errors import EngineError
+
+    if name is not None:
+        return True  # asked for by name: if it is missing, that is an error and not a reason to go on without
+    try:
+        find_engine(None)
+    except EngineError:
+        return False
+    return True

@@ -1,0 +1,129 @@
+"""`skilloscope doctor`: what is installed, which engine, which store, which settings and where each came from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from skilloscope.cli.work import Json
+
+__all__ = ["register"]
+
+_PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "chess", "matplotlib", "pandas", "polars")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog="Example: skilloscope doctor --warm")(doctor)
+
+
+def doctor(
+    warm: Annotated[bool, typer.Option("--warm", help="Compile the kernels now, so that the first run is fast.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what is installed, the engine, the store, and every effective setting with its source."""
+    from skilloscope.cli.console import run
+
+    raise typer.Exit(run(lambda: _doctor(warm, as_json)))
+
+
+def _doctor(warm: bool, as_json: bool) -> int:
+    from skilloscope.cli.console import out, print_json
+
+    report = _report()
+    if warm:
+        report["warmed_seconds"] = _warm()
+    if as_json:
+        print_json(report)
+        return 0
+    from rich.table import Table
+
+    table = Table(show_header=False)
+    for name, value in _rows(report):
+        table.add_row(name, value)
+    out().print(table)
+    return 0
+
+
+def _report() -> dict[str, Any]:
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    from skilloscope.__about__ import __version__
+    from skilloscope.settings import effective_settings
+
+    def installed(name: str) -> str | None:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return None
+
+    settings = effective_settings()
+    return {
+        "schema": 1,
+        "skilloscope": __version__,
+        "python": platform.python_version(),
+        "packages": {name: installed(name) for name in _PACKAGES},
+        "engine": _engine(settings["engine"].value),
+        "store": _store(settings["store"].value),
+        "settings": {name: {"value": s.value, "source": s.source} for name, s in settings.items()},
+    }
+
+
+def _engine(name: str | None) -> dict[str, Any]:
+    from skilloscope.chess.engine import Engine, find_engine
+    from skilloscope.errors import EngineError
+
+    try:
+        path = find_engine(name)
+        with Engine(path) as engine:
+            return {"path": str(path), **engine.identity}
+    except EngineError as error:
+        return {"path": None, "problem": str(error), "hint": error.hint}
+
+
+def _store(folder: str) -> dict[str, Any]:
+    from skilloscope.errors import StoreError
+    from skilloscope.settings import store_file
+    from skilloscope.store import Store
+
+    path = store_file(folder)
+    if not path.exists():
+        return {"path": str(path), "exists": False}
+    try:
+        with Store(path, read_only=True) as store:
+            return {"exists": True, **store.statistics()}
+    except StoreError as error:
+        return {"path": str(path), "exists": True, "problem": str(error), "hint": error.hint}
+
+
+def _warm() -> float:
+    import time
+
+    import numpy as np
+
+    from skilloscope.inference import evidence
+    from skilloscope.studies.simulation import made_up_spreads
+
+    start = time.perf_counter()
+    evidence(made_up_spreads(10, rng=np.random.default_rng(0)))
+    return time.perf_counter() - start
+
+
+def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
+    engine, store = report["engine"], report["store"]
+    rows = [("skilloscope", report["skilloscope"]), ("python", report["python"])]
+    rows += [(name, version or "not installed") for name, version in report["packages"].items()]
+    if engine["path"]:
+        rows.append(("engine", f"{engine['engine']} at {engine['path']}"))
+    else:
+        rows.append(("engine", f"{engine['problem']}; {engine['hint']}"))
+    if "problem" in store:
+        rows.append(("store", f"{store['problem']}; {store['hint']}"))
+    else:
+        rows.append(("store", f"{store['path']} ({store['rows']:,} analyses)" if store["exists"] else f"{store['path']} (none yet)"))
+    rows += [(f"setting {name}", f"{s['value']} ({s['source']})") for name, s in report["settings"].items()]
+    if "warmed_seconds" in report:
+        rows.append(("kernels", f"compiled in {report['warmed_seconds']:.1f} s"))
+    return rows

@@ -1,0 +1,108 @@
+"""`skilloscope rate`: players' strength from their moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skilloscope.cli.work import Depth, EngineName, HashMb, Imports, Json, MultiPv, Nodes, StoreFolder
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog="Example: skilloscope rate games.pgn --html report.html")(rate)
+
+
+def rate(
+    games: Annotated[list[Path], typer.Argument(help="PGN files, or tables of decisions (.parquet, .jsonl, .csv).", metavar="GAMES…")],
+    player: Annotated[str | None, typer.Option(help="Rate this player only.", metavar="NAME")] = None,
+    by: Annotated[str, typer.Option(help="What to rate: player, event, year, opponent, mover, result, game …")] = "player",
+    prior: Annotated[str | None, typer.Option(help="Prior of Elo: flat (default), population or header.")] = None,
+    scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None,
+    rule: Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")] = None,
+    mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
+    store: StoreFolder = None,
+    engine: EngineName = None,
+    depth: Depth = None,
+    nodes: Nodes = None,
+    multipv: MultiPv = None,
+    hash_mb: HashMb = None,
+    imports: Imports = None,
+    as_json: Json = False,
+) -> None:
+    """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
+    from skilloscope.cli.console import run
+
+    engine_flags = {"store": store, "engine": engine, "depth": depth, "nodes": nodes, "multipv": multipv, "hash": hash_mb}
+    rating_flags = {"prior": prior, "scale": scale, "rule": rule}
+    raise typer.Exit(run(lambda: _rate(games, player, by, mass, html, engine_flags, rating_flags, imports, as_json)))
+
+
+def _rate(
+    paths: list[Path],
+    player: str | None,
+    by: str,
+    mass: float,
+    html: Path | None,
+    engine_flags: dict[str, Any],
+    rating_flags: dict[str, Any],
+    imports: list[Path] | None,
+    as_json: bool,
+) -> int:
+    from skilloscope.cli.console import exit_code, report_faults
+    from skilloscope.cli.work import working
+    from skilloscope.studies.judging import judge
+    from skilloscope.studies.rating import choose_player
+
+    with working(engine_flags, imports) as work:
+        judged = judge(paths, work)
+    report_faults(judged.decisions.tally)
+    batch = judged.decisions if player is None else choose_player(judged.decisions, player)
+    ratings = _ratings(batch, by, mass, rating_flags)
+    _show(ratings, judged, as_json)
+    if html:
+        _write_page(html, ratings, batch, f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else 'groups'}", paths)
+    return exit_code(judged.decisions.tally)
+
+
+def _ratings(batch: Any, by: str, mass: float, flags: dict[str, Any]) -> Any:
+    from skilloscope.models.agent import Agent
+    from skilloscope.ratings.scale import scale as load_scale
+    from skilloscope.settings import effective_settings
+    from skilloscope.studies.rating import rate as rate_players
+
+    found = effective_settings(flags)
+    scale = load_scale(found["scale"].value)
+    rule = found["rule"].value if found["rule"].source != "default" else scale.model["rule"]
+    model = Agent(k=scale.model["k"], rule=rule, drop=scale.model.get("drop"))
+    return rate_players(batch, scale, model=model, by=by, prior=found["prior"].value, mass=mass)
+
+
+def _show(ratings: Any, judged: Any, as_json: bool) -> None:
+    from skilloscope.cli.console import err, out, print_json
+    from skilloscope.reports.tables import ratings_table
+    from skilloscope.reports.words import engine_line
+
+    report = ratings.as_dict()
+    if as_json:
+        print_json({**report, "positions": judged.as_dict()})
+        return
+    console = out()
+    console.print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
+    console.print(ratings_table(report))
+    for warning in ratings.warnings:
+        err().print(f"note: {warning}", style="yellow", markup=False)
+
+
+def _write_page(path: Path, ratings: Any, batch: Any, title: str, paths: list[Path]) -> None:
+    from skilloscope.cli.console import err
+    from skilloscope.reports.html import ratings_page
+
+    source = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
+    path.write_text(ratings_page(ratings, batch, title=title, source=source), encoding="utf-8")
+    err().print(f"page written to {path}", markup=False)

@@ -1,0 +1,52 @@
+"""`skilloscope simulate`: choices of a reference agent of known competence on given spreads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog="Example: skilloscope simulate spreads.jsonl --c 1.2 --seed 7 --out simulated.jsonl")(simulate)
+
+
+def simulate(
+    tables: Annotated[list[Path], typer.Argument(help="Tables of decisions whose spreads are used.", metavar="TABLE…")],
+    c: Annotated[float, typer.Option("--c", help="Competence of the agent.")],
+    out: Annotated[Path, typer.Option(help="File to write: .jsonl, .csv or .parquet.", metavar="FILE")],
+    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON about what was done to stdout.")] = False,
+) -> None:
+    """Let the reference agent decide on the spreads of a table; the choices in the table are not used."""
+    from skilloscope.cli.console import run
+
+    raise typer.Exit(run(lambda: _simulate(tables, c, out, k, seed, as_json)))
+
+
+def _simulate(tables: list[Path], c: float, path: Path, k: float, seed: int, as_json: bool) -> int:
+    from dataclasses import replace
+
+    import numpy as np
+
+    from skilloscope.cli.console import err, exit_code, print_json, report_faults
+    from skilloscope.decision.decisions import Decisions
+    from skilloscope.decision.text import read_decisions, write_decisions
+    from skilloscope.studies.simulation import simulate_choices
+
+    spreads = Decisions.concat([read_decisions(table).at_depths() for table in tables])
+    simulated = simulate_choices(spreads, c, k=k, rng=np.random.default_rng(seed))
+    name = f"simulated, c = {c:g}"
+    simulated = replace(simulated, deciders=(name,), decider=np.zeros(len(simulated), dtype=np.int32))
+    write_decisions(simulated, path)
+    report_faults(spreads.tally)
+    if as_json:
+        print_json({"schema": 1, "decider": name, "decisions": len(simulated), "c": c, "k": k, "seed": seed})
+    else:
+        err().print(f"{len(simulated):,} decisions by {name} (k = {k:g}, seed {seed}) written to {path}")
+    return exit_code(spreads.tally)

@@ -1,0 +1,98 @@
+"""What every batch shares: who acted, the context columns and the tally of what was left out.
+
+A batch is columns, never a list of objects. Deciders are codes into a short list of names; context is an
+Arrow table, so that every column of it may be null and a million rows cost megabytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skilloscope.errors import InputError
+
+__all__ = ["Codes", "IntArray", "Selection", "empty_context", "encode", "group_codes", "selection_index"]
+
+IntArray = npt.NDArray[np.integer[Any]]
+FloatArray = npt.NDArray[np.floating[Any]]
+Selection = npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int] | slice
+Codes = npt.NDArray[np.int32]
+
+
+def encode(names: Sequence[str] | npt.NDArray[Any]) -> tuple[tuple[str, ...], Codes]:
+    """Return the distinct names, in order of first appearance, and a code for each entry."""
+    encoded = pa.array(names, type=pa.string()).dictionary_encode()
+    return tuple(encoded.dictionary.to_pylist()), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+
+
+def empty_context(rows: int) -> pa.Table:
+    """Return a context of no columns for that many rows."""
+    return pa.table({"_": pa.nulls(rows)}).select([])
+
+
+def as_context(context: pa.Table | Mapping[str, Any] | None, rows: int) -> pa.Table:
+    """Return the context as an Arrow table, checked for its length."""
+    if context is None:
+        return empty_context(rows)
+    table = context if isinstance(context, pa.Table) else pa.table(dict(context))
+    if table.num_columns and table.num_rows != rows:
+        raise InputError(f"the context has {table.num_rows:,} rows, the batch {rows:,}")
+    return table
+
+
+def selection_index(selection: Selection, rows: int) -> npt.NDArray[np.int64]:
+    """Return row numbers for a mask, an index or a slice."""
+    if isinstance(selection, slice):
+        return np.arange(rows, dtype=np.int64)[selection]
+    chosen = np.asarray(selection)
+    if chosen.dtype == np.bool_:
+        if len(chosen) != rows:
+            raise InputError(f"the mask has {len(chosen):,} entries, the batch {rows:,}")
+        return np.flatnonzero(chosen)
+    return chosen.astype(np.int64)
+
+
+def concat_contexts(contexts: Sequence[pa.Table], rows: Sequence[int]) -> pa.Table:
+    """Stack contexts; a column that one of them lacks is null there."""
+    if not any(table.num_columns for table in contexts):
+        return empty_context(sum(rows))
+    full = [table if table.num_columns else pa.table({"_": pa.nulls(n)}) for table, n in zip(contexts, rows, strict=True)]
+    table = pa.concat_tables(full, promote_options="permissive")
+    return table.drop_columns("_") if "_" in table.column_names else table
+
+
+def group_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Any], Codes]:
+    """Return the labels of the groups that these columns make together, and each row's group.
+
+    One column gives its plain values as labels, several give tuples. Null is a label of its own: None.
+    """
+    coded = [_column_codes(column) for column in columns]
+    combined = np.zeros(len(columns[0]), dtype=np.int64)
+    for labels, codes in coded:
+        combined = combined * max(len(labels), 1) + codes
+    distinct, first, codes = np.unique(combined, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(distinct), dtype=np.int32)
+    rank[order] = np.arange(len(distinct), dtype=np.int32)
+    rows = first[order]
+    if len(coded) == 1:
+        labels, column_codes = coded[0]
+        return [labels[i] for i in column_codes[rows]], rank[codes]
+    return [tuple(labels[c[row]] for labels, c in coded) for row in rows], rank[codes]
+
+
+def _column_codes(column: pa.ChunkedArray) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    encoded = column.combine_chunks()
+    if not pa.types.is_dictionary(encoded.type):
+        encoded = pc.dictionary_encode(encoded, null_encoding="encode")
+    labels = encoded.dictionary.to_pylist()
+    codes = encoded.indices
+    if codes.null_count:  # a dictionary column may carry its nulls in the codes
+        codes = codes.fill_null(len(labels))
+        labels = [*labels, None]
+    return labels, codes.to_numpy(zero_copy_only=False).astype(np.int64)

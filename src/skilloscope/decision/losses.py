@@ -1,0 +1,105 @@
+"""Losses: the poorer batch that single evaluations give. Two numbers are not a choice set.
+
+In: [%eval] comments, single-PV analyses. Out: gain and error statistics. The reference agent and the curves need
+every alternative's value and refuse this batch with a hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from skilloscope.decision.columns import (
+    Codes,
+    Selection,
+    as_context,
+    concat_contexts,
+    encode,
+    group_codes,
+    selection_index,
+)
+from skilloscope.errors import InputError, Tally
+
+__all__ = ["Losses"]
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """A columnar batch of single evaluations: what the position was worth before and after, the mover's view.
+
+    >>> batch = Losses(("Ann",), np.zeros(2, np.int32), np.array([0.3, 1.0]), np.array([0.3, -0.5]))
+    >>> batch.gain
+    array([ 0. , -1.5])
+    """
+
+    deciders: tuple[str, ...]
+    decider: Codes
+    before: npt.NDArray[np.floating[Any]]
+    after: npt.NDArray[np.floating[Any]]
+    context: pa.Table | None = None
+    tally: Tally = field(default_factory=Tally)
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "context", as_context(self.context, len(self)))
+        if not len(self.decider) == len(self.before) == len(self.after):
+            raise InputError("decider, before and after must have one entry per move")
+        if not (np.all(np.isfinite(self.before)) and np.all(np.isfinite(self.after))):
+            raise InputError("an evaluation is not finite", hint="leave such moves out and count them")
+
+    def __len__(self) -> int:
+        return len(self.before)
+
+    @property
+    def gain(self) -> npt.NDArray[np.float64]:
+        """g = s_k − s_{k−1}, the mover's view: what the move added to the evaluation. [FER12 Algorithm 1, step 2]"""
+        return self.after.astype(float) - self.before.astype(float)
+
+    def select(self, selection: Selection, *, reason: str = "") -> Losses:
+        """Return the selected moves; with a `reason` those left out are counted under it."""
+        index = selection_index(selection, len(self))
+        tally = self.tally + Tally({reason: len(self) - len(index)} if reason and len(index) < len(self) else {})
+        assert self.context is not None
+        return replace(
+            self,
+            decider=self.decider[index],
+            before=self.before[index],
+            after=self.after[index],
+            context=self.context.take(index) if self.context.num_columns else None,
+            tally=tally,
+        )
+
+    def groups(self, by: str = "decider") -> tuple[list[Any], Codes]:
+        """Return the labels of the groups that a column makes, and each move's group."""
+        if by in ("decider", "player"):
+            names = pa.array(self.deciders, type=pa.string())
+            return group_codes([pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(self.decider), names)])])
+        assert self.context is not None
+        return group_codes([self.context.column(by)])
+
+    def group_by(self, by: str = "decider") -> dict[Any, Losses]:
+        """Return one batch per group, in order of first appearance."""
+        labels, codes = self.groups(by)
+        return {label: self.select(np.flatnonzero(codes == code)) for code, label in enumerate(labels)}
+
+    @classmethod
+    def concat(cls, batches: Sequence[Losses]) -> Losses:
+        """Return the batches one after another; names are matched and tallies add."""
+        if not batches:
+            raise InputError("no batches to put together")
+        names, codes = encode([name for batch in batches for name in batch.deciders])
+        starts = np.cumsum([0, *(len(batch.deciders) for batch in batches)])
+        return cls(
+            names,
+            np.concatenate([codes[s : s + len(b.deciders)][b.decider] for s, b in zip(starts, batches, strict=False)]),
+            np.concatenate([batch.before for batch in batches]),
+            np.concatenate([batch.after for batch in batches]),
+            concat_contexts([b.context for b in batches if b.context is not None], [len(b) for b in batches]),
+            Tally.sum(batch.tally for batch in batches),
+            batches[0].about,
+        )

@@ -1,0 +1,192 @@
+"""Decisions and losses as tables: Arrow, Parquet, pandas and polars frames, and back without loss.
+
+One row per decision: `decider`, `values` (a list, best first; with a depth axis a list of lists, one per
+alternative), `chosen` (−1: not listed), `n_legal` (0: unknown), `unlisted_value`, then the context columns. What the
+columns cannot carry (depths, provenance, the tally) travels in the schema's metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from skilloscope.decision.decisions import Decisions
+from skilloscope.decision.losses import Losses
+from skilloscope.errors import InputError, MissingExtraError, Tally
+
+__all__ = [
+    "SCHEMA",
+    "decisions_from_arrow",
+    "decisions_from_frame",
+    "decisions_to_arrow",
+    "losses_from_arrow",
+    "losses_to_arrow",
+    "read_parquet",
+    "to_pandas",
+    "to_polars",
+    "write_parquet",
+]
+
+SCHEMA = 1
+_META = b"skilloscope"
+_DECISION_COLUMNS = ("decider", "values", "chosen", "n_legal", "unlisted_value")
+_LOSS_COLUMNS = ("decider", "before", "after")
+
+
+def decisions_to_arrow(batch: Decisions) -> pa.Table:
+    """Return the batch as an Arrow table that `decisions_from_arrow` reads back exactly."""
+    flat = pa.array(np.ascontiguousarray(batch.values).reshape(-1))
+    items = flat if batch.values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, batch.values.shape[1])
+    columns: dict[str, Any] = {
+        "decider": batch.column("decider"),
+        "values": pa.LargeListArray.from_arrays(pa.array(batch.offsets), items),
+        "chosen": batch.chosen,
+        "n_legal": batch.n_legal,
+    }
+    if batch.unlisted_value is not None:
+        columns["unlisted_value"] = batch.unlisted_value
+    return _with_context(columns, batch, {"depths": list(batch.depths), "kind": "decisions"})
+
+
+def decisions_from_arrow(table: pa.Table) -> Decisions:
+    """Return the batch that an Arrow table holds; a table of another producer needs only decider, values and chosen."""
+    meta = _metadata(table, ("decider", "values", "chosen"))
+    lists = table.column("values").combine_chunks()
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    items = lists.values.slice(offsets[0], offsets[-1] - offsets[0])
+    depths = tuple(meta.get("depths", ()))
+    if pa.types.is_nested(items.type):
+        values = items.flatten().to_numpy(zero_copy_only=False).reshape(len(items), -1)
+    else:
+        values = items.to_numpy(zero_copy_only=False)
+    counts = np.diff(offsets)
+    names = set(table.column_names)
+    unlisted = table.column("unlisted_value").to_numpy() if "unlisted_value" in names else None
+    return Decisions.from_columns(
+        _codes(table.column("decider")),
+        values,
+        counts,
+        table.column("chosen").to_numpy(),
+        table.column("n_legal").to_numpy() if "n_legal" in names else np.zeros(len(counts), dtype=np.int32),
+        depths=depths,
+        unlisted_value=unlisted,
+        context=_context(table, _DECISION_COLUMNS),
+        tally=Tally.from_dict(meta.get("tally", {})),
+        about=meta.get("about", {}),
+    )
+
+
+def losses_to_arrow(batch: Losses) -> pa.Table:
+    """Return the batch as an Arrow table that `losses_from_arrow` reads back exactly."""
+    names = pa.array(batch.deciders, type=pa.string())
+    columns = {
+        "decider": pa.DictionaryArray.from_arrays(pa.array(batch.decider), names),
+        "before": batch.before,
+        "after": batch.after,
+    }
+    return _with_context(columns, batch, {"kind": "losses"})
+
+
+def losses_from_arrow(table: pa.Table) -> Losses:
+    """Return the batch that an Arrow table holds."""
+    meta = _metadata(table, _LOSS_COLUMNS)
+    names, codes = _codes(table.column("decider"))
+    return Losses(
+        names,
+        codes,
+        table.column("before").to_numpy(),
+        table.column("after").to_numpy(),
+        _context(table, _LOSS_COLUMNS),
+        Tally.from_dict(meta.get("tally", {})),
+        meta.get("about", {}),
+    )
+
+
+def write_parquet(batch: Decisions | Losses, path: str | Path) -> None:
+    """Write a batch to a Parquet file (zstd)."""
+    table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
+    pq.write_table(table, path, compression="zstd")
+
+
+def read_parquet(path: str | Path) -> Decisions | Losses:
+    """Read a batch from a Parquet file; its metadata or columns tell which kind it is."""
+    try:
+        table = pq.read_table(path)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{path}: not a Parquet file ({error})") from error
+    return losses_from_arrow(table) if "before" in table.column_names else decisions_from_arrow(table)
+
+
+def to_pandas(batch: Decisions | Losses) -> Any:
+    """Return the batch as a pandas frame."""
+    _need("pandas")
+    table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
+    return table.to_pandas()
+
+
+def to_polars(batch: Decisions | Losses) -> Any:
+    """Return the batch as a polars frame."""
+    polars = _need("polars")
+    table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
+    return polars.from_arrow(table)
+
+
+def decisions_from_frame(frame: Any) -> Decisions:
+    """Return the batch that a pandas or polars frame with the columns decider, values and chosen holds."""
+    if hasattr(frame, "to_arrow"):
+        return decisions_from_arrow(frame.to_arrow())
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    return decisions_from_arrow(table)
+
+
+def _with_context(columns: Mapping[str, Any], batch: Decisions | Losses, extra: Mapping[str, Any]) -> pa.Table:
+    assert batch.context is not None
+    context = {name: batch.context.column(name) for name in batch.context.column_names}
+    clash = sorted(set(columns) & set(context))
+    if clash:
+        raise InputError(f"context columns {clash} have the names of the batch's own columns")
+    meta = {"schema": SCHEMA, "about": dict(batch.about), "tally": batch.tally.as_dict(), **extra}
+    return pa.table({**columns, **context}).replace_schema_metadata({_META: json.dumps(meta).encode()})
+
+
+def _metadata(table: pa.Table, needed: tuple[str, ...]) -> dict[str, Any]:
+    missing = [name for name in needed if name not in table.column_names]
+    if missing:
+        raise InputError(
+            f"the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
+            hint=f"it has: {', '.join(table.column_names)}; docs/data.md describes the tables",
+        )
+    raw = (table.schema.metadata or {}).get(_META)
+    meta: dict[str, Any] = json.loads(raw) if raw else {}
+    if meta.get("schema", SCHEMA) != SCHEMA:
+        raise InputError(f"the table has schema {meta['schema']}, this version reads {SCHEMA}")
+    return meta
+
+
+def _context(table: pa.Table, own: tuple[str, ...]) -> pa.Table | None:
+    names = [name for name in table.column_names if name not in own]
+    return table.select(names).replace_schema_metadata(None) if names else None
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Any]:
+    array = column.combine_chunks()
+    if not pa.types.is_dictionary(array.type):
+        array = array.cast(pa.string()).dictionary_encode()
+    if array.null_count:
+        raise InputError("a decision has no decider", hint="leave such decisions out and count them")
+    return tuple(array.dictionary.cast(pa.string()).to_pylist()), array.indices.to_numpy().astype(np.int32)
+
+
+def _need(package: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise MissingExtraError(f"{package} is not installed", hint="pip install 'skilloscope[frames]'") from error

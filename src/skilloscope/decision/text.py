@@ -1,0 +1,278 @@
+"""Decisions of any domain from text: JSON lines and long CSV, read with every fault named, written and read back.
+
+JSON lines: `{"decider": "Ann", "utilities": [0.3, 0.1], "chosen": 0}`; other keys become context columns.
+Long CSV: `decider,problem,alternative,utility,chosen`, one row per alternative; further columns become context.
+A decision with a fault (a utility that is no finite number, a chosen index out of range, nothing chosen) is left out,
+counted and named with its file and line; the others go on.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+from skilloscope.decision.decisions import UNLISTED, Decisions
+from skilloscope.decision.losses import Losses
+from skilloscope.decision.tables import read_parquet, write_parquet
+from skilloscope.errors import InputError, Tally
+
+__all__ = ["read_decisions", "read_jsonl", "read_long_csv", "write_decisions", "write_jsonl", "write_long_csv"]
+
+_JSON_KEYS = ("decider", "utilities", "chosen", "n_legal")
+_CSV_COLUMNS = ("decider", "problem", "alternative", "utility", "chosen")
+_TRUE, _FALSE = {"1", "true", "yes", "x"}, {"0", "false", "no", ""}
+
+
+def read_decisions(path: str | Path) -> Decisions:
+    """Read decisions from .csv, .jsonl/.ndjson (both may end in .gz or .bz2) or .parquet, told by the name."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file", hint="give a .csv, .jsonl or .parquet table of decisions")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path}: the file is empty", hint="docs/data.md shows what a table of decisions holds")
+    kind = Path(path.name.removesuffix(".gz").removesuffix(".bz2")).suffix.lower()
+    if kind in (".parquet", ".pq"):
+        batch = read_parquet(path)
+        if isinstance(batch, Losses):
+            raise InputError(
+                f"{path}: these are losses (two numbers a move), not choice sets",
+                hint="the agent needs the value of every alternative; gain statistics take losses",
+            )
+        return batch
+    readers = {".csv": read_long_csv, ".tsv": read_long_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
+    if kind not in readers:
+        raise InputError(f"{path}: cannot tell the format from the name", hint="use .csv, .jsonl or .parquet")
+    with _open_text(path) as stream:
+        return readers[kind](stream, name=str(path))
+
+
+def write_decisions(batch: Decisions, path: str | Path) -> None:
+    """Write decisions to .jsonl, .csv or .parquet, told by the name."""
+    path = Path(path)
+    writers = {".jsonl": write_jsonl, ".ndjson": write_jsonl, ".csv": write_long_csv}
+    if path.suffix == ".parquet":
+        write_parquet(batch, path)
+    elif path.suffix in writers:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writers[path.suffix](batch, stream)
+    else:
+        raise InputError(f"{path}: cannot tell the format from the name", hint="use .jsonl, .csv or .parquet")
+
+
+def read_jsonl(stream: IO[str], *, name: str = "<stream>") -> Decisions:
+    """Read decisions from JSON lines.
+
+    >>> batch = read_jsonl(io.StringIO('{"decider": "Ann", "utilities": [0.1, 0.3], "chosen": 1}'))
+    >>> batch.judged, batch.chosen
+    (array([0.3, 0.1]), array([0], dtype=int32))
+    """
+    rows = _Rows(name)
+    for number, line in enumerate(_lines(stream, name), 1):
+        if not line.strip():
+            continue
+        place = f"line {number}"
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError as error:
+            rows.tally.fault("not a JSON object", name, place, str(error))
+            continue
+        if not isinstance(entry, dict) or not {"decider", "utilities", "chosen"} <= entry.keys():
+            rows.tally.fault("decider, utilities or chosen is missing", name, place)
+            continue
+        extra = {key: value for key, value in entry.items() if key not in _JSON_KEYS}
+        rows.add(place, entry["decider"], entry["utilities"], entry["chosen"], entry.get("n_legal"), extra)
+    return rows.decisions()
+
+
+def read_long_csv(stream: IO[str], *, name: str = "<stream>") -> Decisions:
+    """Read decisions from a long table; rows belong together by (decider, problem), wherever they stand.
+
+    >>> text = "decider,problem,alternative,utility,chosen\\nAnn,1,a,0.1,0\\nAnn,1,b,0.3,1"
+    >>> read_long_csv(io.StringIO(text)).chosen
+    array([0], dtype=int32)
+    """
+    lines = _lines(stream, name)
+    header = next(lines, "")
+    reader = csv.reader([header], delimiter="\t" if "\t" in header else ",")
+    columns = [column.strip() for column in next(reader, [])]
+    missing = [column for column in ("decider", "problem", "utility", "chosen") if column not in columns]
+    if missing:
+        raise InputError(
+            f"{name}: the header lacks {', '.join(missing)}",
+            hint=f"a long table begins with: {','.join(_CSV_COLUMNS)}",
+        )
+    problems: dict[tuple[str, str], _Problem] = {}
+    tally = Tally()
+    body = csv.reader(lines, delimiter="\t" if "\t" in header else ",")
+    for row in body:
+        place = f"line {body.line_num + 1}"
+        if not row:
+            continue
+        if len(row) != len(columns):
+            tally.fault("a row with the wrong number of fields", name, place, f"{len(row)} instead of {len(columns)}")
+            continue
+        entry = dict(zip(columns, row, strict=True))
+        problem = problems.setdefault((entry["decider"], entry["problem"]), _Problem(place))
+        problem.add(place, entry)
+    rows = _Rows(name, tally)
+    for (decider, label), problem in problems.items():
+        problem.hand_over(rows, decider, label)
+    return rows.decisions()
+
+
+def write_jsonl(batch: Decisions, stream: IO[str]) -> None:
+    """Write one JSON object per decision, readable by `read_jsonl` (the judgement only, without a depth axis)."""
+    assert batch.context is not None
+    context = batch.context.to_pylist() if batch.context.num_columns else [{}] * len(batch)
+    values, offsets = batch.judged.tolist(), batch.offsets.tolist()
+    for row, extra in enumerate(context):
+        entry = {
+            "decider": batch.deciders[batch.decider[row]],
+            "utilities": values[offsets[row] : offsets[row + 1]],
+            "chosen": None if batch.chosen[row] == UNLISTED else int(batch.chosen[row]),
+            "n_legal": int(batch.n_legal[row]) or None,
+        }
+        stream.write(json.dumps({**entry, **extra}) + "\n")
+
+
+def write_long_csv(batch: Decisions, stream: IO[str]) -> None:
+    """Write one row per alternative, readable by `read_long_csv`; an unlisted choice has no row to mark."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(_CSV_COLUMNS)
+    values, offsets = batch.judged.tolist(), batch.offsets.tolist()
+    for row in range(len(batch)):
+        name = batch.deciders[batch.decider[row]]
+        for rank, value in enumerate(values[offsets[row] : offsets[row + 1]]):
+            writer.writerow([name, row, rank, repr(value), int(rank == batch.chosen[row])])
+
+
+class _Problem:
+    """The rows of one problem of a long table, as they come in."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.utilities: list[Any] = []
+        self.chosen: list[int] = []
+        self.bad: tuple[str, str, str] | None = None
+        self.extra: dict[str, Any] = {}
+
+    def add(self, place: str, entry: dict[str, str]) -> None:
+        mark = entry["chosen"].strip().lower()
+        if mark in _TRUE:
+            self.chosen.append(len(self.utilities))
+        elif mark not in _FALSE:
+            self.bad = self.bad or ("chosen is neither 0 nor 1", place, entry["chosen"])
+        utility = _number(entry["utility"])
+        if utility is None:
+            self.bad = self.bad or ("utility is not a finite number", place, entry["utility"])
+        self.utilities.append(utility)
+        if not self.extra:
+            self.extra = {key: value for key, value in entry.items() if key not in _CSV_COLUMNS}
+
+    def hand_over(self, rows: _Rows, decider: str, label: str) -> None:
+        if self.bad is None and len(self.chosen) != 1:
+            reason = "nothing chosen" if not self.chosen else "more than one alternative chosen"
+            self.bad = (reason, self.place, f"decider {decider}, problem {label}")
+        if self.bad:
+            reason, place, detail = self.bad
+            rows.tally.fault(reason, rows.name, place, detail)
+            return
+        rows.add(self.place, decider, self.utilities, self.chosen[0], None, {"problem": label, **self.extra})
+
+
+class _Rows:
+    """Decisions on their way into columns, each checked as it comes."""
+
+    def __init__(self, name: str, tally: Tally | None = None) -> None:
+        self.name, self.tally = name, tally or Tally()
+        self.deciders: list[str] = []
+        self.values: list[list[float]] = []
+        self.chosen: list[int] = []
+        self.n_legal: list[int] = []
+        self.extra: list[dict[str, Any]] = []
+
+    def add(self, place: str, decider: Any, utilities: Any, chosen: Any, n_legal: Any, extra: dict[str, Any]) -> None:
+        fault = _fault(decider, utilities, chosen, n_legal)
+        if fault:
+            self.tally.fault(fault[0], self.name, place, fault[1])
+            return
+        self.deciders.append(str(decider))
+        self.values.append([float(u) for u in utilities])
+        self.chosen.append(UNLISTED if chosen is None else chosen)
+        self.n_legal.append(len(utilities) if n_legal is None else n_legal)
+        self.extra.append(extra)
+
+    def decisions(self) -> Decisions:
+        if not self.values:
+            first = f": {self.tally.faults[0]}" if self.tally.faults else ""
+            raise InputError(f"{self.name}: no decision could be read{first}", hint="docs/data.md describes the tables")
+        keys = {key: None for extra in self.extra for key in extra}
+        context = {key: _column([extra.get(key) for extra in self.extra]) for key in keys}
+        batch = Decisions.from_lists(
+            self.deciders, self.values, self.chosen, n_legal=self.n_legal, context=context or None
+        )
+        return batch.with_tally(self.tally)
+
+
+def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any) -> tuple[str, str] | None:
+    """Return what is wrong with one decision, or None."""
+    if decider is None or not str(decider).strip():
+        return "no decider", ""
+    if not isinstance(utilities, list) or not utilities:
+        return "no alternatives", ""
+    for utility in utilities:
+        if isinstance(utility, bool) or not isinstance(utility, int | float) or not math.isfinite(utility):
+            return "utility is not a finite number", repr(utility)
+    if chosen is not None and (isinstance(chosen, bool) or not isinstance(chosen, int)):
+        return "chosen is not an index", repr(chosen)
+    if chosen is not None and not 0 <= chosen < len(utilities):
+        return "chosen index out of range", f"{chosen} of {len(utilities)} alternatives"
+    if n_legal is not None and (not isinstance(n_legal, int) or n_legal < len(utilities)):
+        return "n_legal is smaller than the list", repr(n_legal)
+    if chosen is None and (n_legal is None or n_legal == len(utilities)):
+        return "nothing chosen", "an unlisted choice needs n_legal to exceed the list"
+    return None
+
+
+def _column(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # mixed types in a free column: keep them as text
+        return pa.array([None if value is None else str(value) for value in values])
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _open_text(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline="")
+    if path.suffix == ".bz2":
+        return io.TextIOWrapper(bz2.open(path), encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _lines(stream: Iterable[str], name: str) -> Iterator[str]:
+    """Yield the lines; a binary file is an error that says where the first strange byte is."""
+    number = 0
+    try:
+        for number, line in enumerate(stream, 1):
+            if "\0" in line:
+                raise InputError(f"{name}, line {number}: binary data, not text", hint="is this the right file?")
+            yield line
+    except (UnicodeDecodeError, OSError, EOFError) as error:
+        raise InputError(f"{name}, after line {number}: not readable as text ({error})") from error

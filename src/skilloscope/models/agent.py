@@ -1,0 +1,130 @@
+"""The stochastic reference agent R(c): the better an alternative, the likelier; the greater c, the more so.
+
+In: losses (best value minus value, never negative) of the alternatives of a decision. Out: likelihoods, probabilities,
+Bayes' rule. `c` is the competence of the one-parameter agent of [DFHR09] and [DFH13]; it is not the exponent of
+[RH11]'s curves. One readable numpy function per equation stands here; the fast twins are in `kernels`.
+
+Units: the papers use pawns and k = 0.1 pawn. In another domain k scales with the utilities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.decision import Decisions
+from skilloscope.errors import InputError
+from skilloscope.models.choice_sets import RULES, ChoiceSets, choice_sets, fit_drop
+
+__all__ = [
+    "Agent",
+    "bayes",
+    "bayes_sequence",
+    "competences",
+    "likelihood",
+    "log_likelihood",
+    "probability",
+    "scaled_losses",
+]
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """The agent as a model of decisions: its k and the rule by which unlisted alternatives enter.
+
+    `drop` belongs to the rule `bucket`: how far below the last listed alternative the unlisted ones lie; it is
+    fitted on the decisions at hand where it is not given.
+    """
+
+    k: float = 0.1
+    rule: str = "listed"
+    drop: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.k) and self.k > 0):
+            raise InputError(f"k must be a positive number, got {self.k}")
+        if self.rule not in RULES:
+            raise InputError(f"no choice-set rule {self.rule!r}", hint=f"the rules: {', '.join(RULES)}")
+
+    def prepared(self, decisions: Decisions) -> Agent:
+        """Return the agent with everything fitted that its rule needs from these decisions."""
+        if self.rule == "bucket" and self.drop is None:
+            return replace(self, drop=fit_drop(decisions, self.k))
+        return self
+
+    def choice_sets(self, decisions: Decisions) -> ChoiceSets:
+        """Return the decisions as choice sets under the agent's rule, what the rule leaves out counted."""
+        return choice_sets(decisions, self.rule, drop=self.drop)
+
+    def about(self) -> dict[str, Any]:
+        """Return what must be said beside every estimate of this model."""
+        drop = {} if self.drop is None else {"drop": self.drop}
+        return {"model": "agent", "parameter": "c", "k": self.k, "rule": self.rule, **drop}
+
+
+def likelihood(losses: npt.ArrayLike, c: float, *, k: float = 0.1) -> Array:
+    """L(a|c) = (u(a*) − u(a) + k)^−c. [DFH13 (1), DFHR09 (1)]
+
+    >>> likelihood([0.0, 0.9], 2.0)
+    array([100.,   1.])
+    """
+    return np.asarray((np.asarray(losses, dtype=float) + k) ** -c)
+
+
+def probability(losses: npt.ArrayLike, c: float, *, k: float = 0.1) -> Array:
+    """p(a|c) = L(a|c) / Σ L(a_j|c), over the alternatives of one decision. [DFH13 (2), DFHR09 (2)]
+
+    Worked in logs relative to the best alternative, so that no c overflows.
+
+    >>> probability([0.0, 0.1], 1.0)
+    array([0.66666667, 0.33333333])
+    """
+    relative = np.exp(-c * scaled_losses(losses, k=k))
+    return np.asarray(relative / relative.sum())
+
+
+def scaled_losses(losses: npt.ArrayLike, *, k: float = 0.1) -> Array:
+    """b = log((Δu + k) / k), so that L(a|c) / L(a*|c) = exp(−c·b): the one transformed column that (1) needs."""
+    return np.asarray(np.log1p(np.asarray(losses, dtype=float) / k))
+
+
+def bayes(prior: npt.ArrayLike, evidence: npt.ArrayLike) -> Array:
+    """p(c|a) = p(c)·p(a|c) / Σ_c p(c)·p(a|c), on a grid of c. [DFH13 (3), DFHR09 (3)]"""
+    joint = np.asarray(prior, dtype=float) * np.asarray(evidence, dtype=float)
+    return np.asarray(joint / joint.sum())
+
+
+def bayes_sequence(prior: npt.ArrayLike, evidences: npt.ArrayLike) -> Array:
+    """Apply (3) event by event, each posterior the next prior. [DFH13 (4), DFHR09 (4)]
+
+    The papers' own loop, kept as the oracle of the additive log-likelihood that everything else uses.
+    """
+    posterior = np.asarray(prior, dtype=float)
+    for evidence in np.atleast_2d(np.asarray(evidences, dtype=float)):
+        posterior = bayes(posterior, evidence)
+    return posterior
+
+
+def competences(c_min: float, c_max: float, step: float) -> Array:
+    """c_i = c_min + i·δ_c, 0 ≤ i ≤ (c_max − c_min)/δ_c. [DFH13 (5), DFHR09 (5)]"""
+    return np.asarray(c_min + step * np.arange(int(np.floor((c_max - c_min) / step + 1e-9)) + 1))
+
+
+def log_likelihood(sets: ChoiceSets, c: npt.ArrayLike, *, k: float = 0.1) -> Array:
+    """log p(choice|c) for every choice set (rows) and every c (columns): (2) in logs, the readable twin.
+
+    An extra alternative of weight w (see the rules) enters the sum as w·exp(−c·b), and as a choice likewise.
+    """
+    grid = np.atleast_1d(np.asarray(c, dtype=float))
+    listed = np.exp(-np.outer(scaled_losses(sets.losses, k=k), grid))
+    total = np.add.reduceat(listed, sets.offsets[:-1], axis=0)
+    extra = scaled_losses(sets.extra_loss, k=k)
+    total += sets.extra_weight[:, None] * np.exp(-np.outer(extra, grid))
+    chosen = np.where(sets.extra_chosen, extra, scaled_losses(sets.chosen_loss, k=k))
+    weight = np.where(sets.extra_chosen, sets.extra_weight, 1.0)
+    return np.asarray(np.log(weight)[:, None] - np.outer(chosen, grid) - np.log(total))

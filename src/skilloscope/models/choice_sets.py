@@ -1,0 +1,109 @@
+"""Choice sets: how the alternatives that the judge did not list enter, by a named rule.
+
+A choice set never depends on the choice. The engine lists ten moves and people sometimes play another; adding just
+the played move makes the probabilities of what could have been played sum to more than one and pulls c far down.
+Each rule is a proper conditional probability:
+
+- `listed`: condition on the list; choices outside it are left out and counted. Exact for the agent (independence of
+  irrelevant alternatives), it loses the information in blunders. [DFH13 (6) read soberly]
+- `bucket`: one more alternative, "something unlisted", of weight n_legal − n_listed, at a fitted `drop` below the last
+  listed one. No extra search; an approximation. [RH11's N + 1]
+- `sampled`: one unlisted alternative is valued (the chosen one if unlisted, else one drawn at random) and weighs
+  n_legal − n_listed: McFadden's sampling of alternatives, exact. Needs `Decisions.unlisted_value`.
+- `full`: every alternative is listed; decisions whose list is not complete are left out and counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.decision import Decisions
+from skilloscope.errors import InputError, Tally
+
+__all__ = ["RULES", "ChoiceSets", "choice_sets", "fit_drop"]
+
+RULES = ("listed", "bucket", "sampled", "full")
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceSets:
+    """Decisions ready for a model: losses of the listed alternatives and one weighted extra alternative each.
+
+    `row` says which decision of the batch each set comes from. Where there is no extra alternative its weight is 0.
+    """
+
+    losses: npt.NDArray[np.float64]
+    offsets: npt.NDArray[np.int64]
+    chosen_loss: npt.NDArray[np.float64]
+    extra_loss: npt.NDArray[np.float64]
+    extra_weight: npt.NDArray[np.float64]
+    extra_chosen: npt.NDArray[np.bool_]
+    row: npt.NDArray[np.int64]
+    tally: Tally = field(default_factory=Tally)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def choice_sets(decisions: Decisions, rule: str = "listed", *, drop: float | None = None) -> ChoiceSets:
+    """Return the choice sets of the decisions under a rule; what the rule cannot use is left out and counted."""
+    keep, reason = _usable(decisions, rule)
+    kept = decisions if keep.all() else decisions.select(keep)
+    n = len(kept)
+    losses, offsets = kept.losses(), kept.offsets
+    unlisted = np.maximum(kept.n_legal - kept.counts, 0)
+    extra_loss, extra_weight = np.zeros(n), np.zeros(n)
+    if rule == "bucket":
+        if drop is None:
+            raise InputError("the rule bucket needs a drop", hint="fit one with fit_drop, or use Agent.prepared")
+        extra_loss, extra_weight = losses[offsets[1:] - 1] + drop, unlisted.astype(float)
+    elif rule == "sampled" and kept.unlisted_value is not None:
+        valued = np.isfinite(kept.unlisted_value)
+        extra_weight = np.where(valued, unlisted, 0).astype(float)
+        # A search restricted to one move is not on the list's scale: it counts as no better than the last listed.
+        last = kept.judged[offsets[1:] - 1].astype(float)
+        extra = np.minimum(np.where(valued, kept.unlisted_value, last), last)
+        extra_loss = kept.best.astype(float) - extra
+    chosen_loss = np.nan_to_num(kept.chosen_loss(), nan=0.0)
+    tally = Tally({reason: int((~keep).sum())} if not keep.all() else {})
+    return ChoiceSets(
+        losses, offsets, chosen_loss, extra_loss, extra_weight, ~kept.listed, np.flatnonzero(keep), tally
+    )
+
+
+def fit_drop(decisions: Decisions, k: float = 0.1) -> float:
+    """Return the drop of the rule `bucket` that makes the decisions likeliest, jointly with one common c."""
+    from scipy.optimize import minimize
+
+    from skilloscope.models.kernels import total_log_likelihood
+
+    def cost(parameters: npt.NDArray[np.float64]) -> float:
+        c, log_drop = float(parameters[0]), float(parameters[1])
+        sets = choice_sets(decisions, "bucket", drop=float(np.exp(log_drop)))
+        return -total_log_likelihood(sets, c, k=k) / max(len(sets), 1)
+
+    # log(drop) is kept where exp is meaningful: from a thousandth of k to ten thousand k.
+    bounds = [(0.0, 8.0), (np.log(k * 1e-3), np.log(k * 1e4))]
+    start = np.array([1.0, np.log(5 * k)])
+    fit = minimize(cost, start, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-4, "fatol": 1e-9})
+    return float(np.exp(fit.x[1]))
+
+
+def _usable(decisions: Decisions, rule: str) -> tuple[npt.NDArray[np.bool_], str]:
+    """Return which decisions the rule can use, and the reason for the others."""
+    if rule == "listed":
+        return decisions.listed, "unlisted choice"
+    if rule == "full":
+        return decisions.n_legal == decisions.counts, "incomplete list"
+    if rule == "bucket":
+        return (decisions.n_legal > 0) & (decisions.listed | (decisions.n_legal > decisions.counts)), "n_legal unknown"
+    if rule == "sampled":
+        complete = decisions.n_legal == decisions.counts
+        valued = np.zeros(len(decisions), dtype=bool)
+        if decisions.unlisted_value is not None:
+            valued = np.isfinite(decisions.unlisted_value)
+        return complete | valued, "no unlisted alternative valued"
+    raise InputError(f"no choice-set rule {rule!r}", hint=f"the rules: {', '.join(RULES)}")

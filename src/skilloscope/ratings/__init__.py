@@ -1,0 +1,1 @@
+"""From evidence to Elo: scales, their fitting, and ratings on one axis."""

@@ -1,0 +1,146 @@
+"""Scales: the line that maps Elo to a model's parameter, with everything one must know to use it.
+
+In: a small JSON file. Out: evidence about a parameter, read along the line, is evidence about Elo; the posterior is
+widened by the dispersion between player-games and by the line's own uncertainty. The axis is FIDE Elo of
+over-the-board classical play. Evidence of another engine, depth, rule or k than the scale's gives a warning, never a
+silent number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.errors import InputError
+from skilloscope.inference import Evidence, Normal, Posterior, Prior, Uniform
+from skilloscope.inference.posterior import posterior_from_log_density
+
+__all__ = ["AXIS", "SCHEMA", "Scale", "elo_prior", "scale"]
+
+AXIS = "FIDE Elo, over-the-board classical play"
+SCHEMA = 1
+_FLAT_RANGE = (400.0, 3600.0)
+_HEADER_SD = 100.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """c = intercept + slope·(Elo − origin), fitted; with its covariance, dispersion and range of validity."""
+
+    name: str
+    model: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    data: str
+    pool: str
+    origin: float
+    intercept: float
+    slope: float
+    covariance: tuple[tuple[float, float], tuple[float, float]]
+    dispersion: float
+    valid: tuple[float, float]
+    population: Mapping[str, Any]
+    provisional: bool = True
+    axis: str = AXIS
+    schema: int = SCHEMA
+    fit: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, text: str, *, source: str = "scale") -> Scale:
+        """Read a scale; one of another schema or with fields missing is refused."""
+        try:
+            raw = json.loads(text)
+            if raw.get("schema") != SCHEMA:
+                raise InputError(f"{source}: schema {raw.get('schema')}, this version reads {SCHEMA}")
+            raw["covariance"] = tuple(tuple(row) for row in raw["covariance"])
+            raw["valid"] = tuple(raw["valid"])
+            return cls(**raw)
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{source}: not a scale ({error})", hint="tools/fit_scale.py writes one") from error
+
+    def to_json(self) -> str:
+        """Return the scale as JSON text."""
+        return json.dumps(asdict(self), indent=2) + "\n"
+
+    def parameter(self, elo: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the model's parameter at an Elo: the line."""
+        return np.asarray(self.intercept + self.slope * (np.asarray(elo, dtype=float) - self.origin))
+
+    def elo(self, parameter: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the Elo at a value of the parameter: the line read backwards."""
+        return np.asarray(self.origin + (np.asarray(parameter, dtype=float) - self.intercept) / self.slope)
+
+    def line_sd(self, elo: float) -> float:
+        """Return the line's own standard error at an Elo, in Elo points (delta method)."""
+        x = np.array([1.0, elo - self.origin])
+        return float(np.sqrt(x @ np.asarray(self.covariance) @ x) / abs(self.slope))
+
+    def posterior(self, evidence: Evidence, prior: Prior) -> Posterior:
+        """Return the posterior of Elo: the tempered curve read along the line, then widened by the line's error."""
+        low, high = sorted(float(e) for e in self.elo([evidence.grid.low, evidence.grid.high]))
+        low, high = max(low, prior.low), min(high, prior.high)
+        tempered = evidence.tempered(self.dispersion)
+        coefficients = tempered.grid.coefficients(tempered.curve)
+
+        def log_density(elo: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+            at = np.clip(self.parameter(elo), tempered.grid.low, tempered.grid.high)
+            return tempered.grid.interpolate_coefficients(coefficients, at) + prior.log_density(elo)
+
+        posterior = posterior_from_log_density(log_density, low, high, prior=str(prior))
+        return posterior.widened(self.line_sd(posterior.mean))
+
+    def warnings(self, model: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+        """Return what differs between the evidence and the scale's own data, in words."""
+        found = [
+            f"{name} is {model.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
+            for name, value in self.model.items()
+            if model.get(name) != value
+        ]
+        found += [
+            f"{name} is {settings.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
+            for name, value in self.settings.items()
+            if settings and settings.get(name) != value
+        ]
+        if not settings:
+            found.append("the engine and its settings are unknown, so the scale may not fit")
+        return found
+
+    def extrapolates(self, elo: float) -> bool:
+        """Return whether an Elo lies outside the range in which the line was fitted."""
+        return not self.valid[0] <= elo <= self.valid[1]
+
+
+def scale(name: str = "default") -> Scale:
+    """Return the scale of that name that ships, or the one in a JSON file.
+
+    >>> scale("default").axis
+    'FIDE Elo, over-the-board classical play'
+    """
+    if name.endswith(".json"):
+        path = Path(name)
+        if not path.is_file():
+            raise InputError(f"{name}: no such file", hint="a scale is a JSON file, or `default`")
+        return Scale.from_json(path.read_text(), source=name)
+    file = resources.files("skilloscope") / "data" / "scales" / f"{name}.json"
+    if not file.is_file():
+        raise InputError(f"no scale {name!r}", hint="`default` ships; any other is a JSON file")
+    return Scale.from_json(file.read_text(), source=name)
+
+
+def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Prior:
+    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games)."""
+    low, high = _FLAT_RANGE
+    if name == "flat":
+        return Uniform(low, high)
+    if name == "population":
+        return Normal(scale.population["mean"], scale.population["sd"], low, high)
+    if name == "header":
+        # A player whose games carry no rating has nothing to be helped by: the flat prior, and it says so.
+        return Uniform(low, high) if header_elo is None else Normal(header_elo, _HEADER_SD, low, high)
+    raise InputError(f"no prior {name!r} for Elo", hint="the priors: flat, population, header")

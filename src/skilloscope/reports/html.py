@@ -1,0 +1,75 @@
+"""One self-contained HTML page: the tables of the terminal, the figures, and what the page cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from skilloscope.__about__ import __version__
+from skilloscope.decision import Decisions
+from skilloscope.reports import words
+from skilloscope.reports.figures import competence_figure, elo_figure, loss_figure
+from skilloscope.studies.rating import Ratings
+
+__all__ = ["ratings_page"]
+
+
+def ratings_page(
+    ratings: Ratings,
+    decisions: Decisions,
+    *,
+    title: str,
+    source: str,
+    truth: Mapping[str, float] | None = None,
+    notes: list[str] | None = None,
+) -> str:
+    """Return the page of a rating: no script, no address, everything inside."""
+    report = ratings.as_dict()
+    figures: list[tuple[str, str, str]] = []
+    if ratings.players:
+        names = [player.player for player in ratings.players]
+        named = names if report["players"] and set(names) <= set(decisions.deciders) else decisions.names()
+        figures = [
+            ("Elo from the moves", elo_figure(ratings), "Point: posterior mean; line: interval."),
+            (
+                "Competence",
+                competence_figure(ratings, truth),
+                "The posterior of c before it is read as Elo and widened by the scale's dispersion.",
+            ),
+            (
+                "How often they lost how much",
+                loss_figure(decisions, named),
+                "Choices outside the engine's list count as the last listed move: the least they can have lost.",
+            ),
+        ]
+    return _environment().get_template("ratings.html").render(
+        title=title,
+        source=source,
+        report=report,
+        truth=truth or {},
+        notes=notes or [],
+        figures=[(name, Markup(svg), caption) for name, svg, caption in figures],  # noqa: S704 - our own SVG
+        decisions=sum(player["decisions"] for player in report["players"]),
+        version=__version__,
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("skilloscope.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = {
+        "elo_interval": words.elo_interval,
+        "competence": words.competence,
+        "percent": words.percent,
+        "engine_line": words.engine_line,
+    }
+    environment.filters.update(filters)
+    return environment

@@ -1,0 +1,322 @@
+"""The store of analyses: one SQLite file that never forgets an acknowledged answer. It knows nothing of chess.
+
+In: answers to problems (a problem is a text, in chess a FEN; an answer is bytes that the store does not read), under
+the settings that produced them. Out: the same answers, 200,000 a second.
+
+Write-ahead logging: readers never wait for the writer, and several processes may share one file. A put is one
+transaction; when it returns, the rows survive the death of the process at any moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from skilloscope.errors import InputError, StoreError
+
+__all__ = ["SCHEMA", "Store", "StoredAnalysis", "settings_digest"]
+
+SCHEMA = 1
+"""The number of the schema below; a file with another number is refused, never guessed at."""
+
+_APPLICATION = 0x736B696C  # "skil": tells our files from other people's SQLite files
+_WAIT_SECONDS = 30.0
+_CHUNK = 500  # problems per look-up: well under SQLite's limit of variables in one statement
+
+_TABLES = """
+CREATE TABLE settings (
+    id INTEGER PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE,
+    json TEXT NOT NULL
+);
+CREATE TABLE analysis (
+    settings INTEGER NOT NULL REFERENCES settings (id),
+    problem TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
+    reason TEXT NOT NULL,
+    origin TEXT NOT NULL CHECK (origin IN ('searched', 'imported')),
+    alternatives INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    created INTEGER NOT NULL,
+    lines BLOB NOT NULL,
+    PRIMARY KEY (settings, problem)
+) WITHOUT ROWID;
+"""
+
+_COLUMNS = "problem, status, reason, origin, alternatives, nodes, seconds, created, lines"
+
+_PUT = f"""
+INSERT INTO analysis (settings, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (settings, problem) DO UPDATE SET
+    status = excluded.status, reason = excluded.reason, origin = excluded.origin,
+    alternatives = excluded.alternatives, nodes = excluded.nodes, seconds = excluded.seconds,
+    created = excluded.created, lines = excluded.lines
+WHERE analysis.status = 'failed'
+"""
+
+_FAULTS = {
+    "SQLITE_NOTADB": ("is not a store of analyses", "give another path: this file is left as it is"),
+    "SQLITE_CORRUPT": ("is damaged", "move it away and analyse again, or restore a copy"),
+    "SQLITE_BUSY": ("is locked by another process", "wait for the other process, or end it"),
+    "SQLITE_LOCKED": ("is locked by another process", "wait for the other process, or end it"),
+    "SQLITE_READONLY": ("cannot be written", "check the permissions of the file and of its folder"),
+    "SQLITE_FULL": ("cannot grow: the disk is full", "make room; everything acknowledged so far is kept"),
+    "SQLITE_CANTOPEN": ("cannot be opened", "check that the folder exists and may be written"),
+    "SQLITE_IOERR": ("cannot be read or written: the disk gives an error", "check the disk and the room on it"),
+}
+
+
+@dataclass(frozen=True)
+class StoredAnalysis:
+    """One answer, or one failure to answer: `reason` says why; `created` is in seconds since 1970, 0 means now."""
+
+    problem: str
+    alternatives: int
+    lines: bytes
+    status: Literal["done", "failed"] = "done"
+    reason: str = ""
+    origin: Literal["searched", "imported"] = "searched"
+    nodes: int = 0
+    seconds: float = 0.0
+    created: int = 0
+
+
+class Store:
+    """An open store; a context manager. A new path makes a new store, unless `read_only`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "analyses.sqlite") as store:
+    ...     store.put_many({"engine": "X"}, [StoredAnalysis("problem 1", 3, b"answer")])
+    ...     store.get_many({"engine": "X"}, ["problem 1", "problem 2"])["problem 1"].lines
+    1
+    b'answer'
+    """
+
+    def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
+        self.path = Path(path)
+        self.read_only = read_only
+        self._ids: dict[str, int] = {}
+        with self._speaking():
+            self._connection = _connect(self.path, read_only)
+        try:
+            with self._speaking():
+                self._open()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def get_many(self, settings: Mapping[str, Any], problems: Sequence[str]) -> dict[str, StoredAnalysis]:
+        """Return what is stored for these problems under these settings, done or failed; the rest is absent."""
+        number = self._settings_id(settings)
+        if number is None:
+            return {}
+        found: dict[str, StoredAnalysis] = {}
+        with self._speaking():
+            for start in range(0, len(problems), _CHUNK):
+                chunk = list(problems[start : start + _CHUNK])
+                marks = ",".join("?" * len(chunk))
+                query = f"SELECT {_COLUMNS} FROM analysis WHERE settings = ? AND problem IN ({marks})"
+                found |= {row[0]: _stored(row) for row in self._connection.execute(query, [number, *chunk])}
+        return found
+
+    def put_many(self, settings: Mapping[str, Any], rows: Iterable[StoredAnalysis]) -> int:
+        """Store the rows in one transaction and return how many were new; on return they are acknowledged.
+
+        An answer is never replaced; only a failure is.
+        """
+        self._refuse_read_only()
+        with self._speaking(), self._transaction():
+            number = self._made_settings_id(settings)
+            before = self._connection.total_changes
+            self._connection.executemany(_PUT, ((number, *_columns(row)) for row in rows))
+            return self._connection.total_changes - before
+
+    def iterate(self, settings: Mapping[str, Any]) -> Iterator[StoredAnalysis]:
+        """Yield everything stored under these settings, in the order of the problems."""
+        number = self._settings_id(settings)
+        query = f"SELECT {_COLUMNS} FROM analysis WHERE settings = ? ORDER BY problem"
+        with self._speaking():
+            for row in self._connection.execute(query, [-1 if number is None else number]):
+                yield _stored(row)
+
+    def all_settings(self) -> list[dict[str, Any]]:
+        """Return all settings under which something was stored, oldest first."""
+        with self._speaking():
+            return [json.loads(text) for (text,) in self._connection.execute("SELECT json FROM settings ORDER BY id")]
+
+    def statistics(self) -> dict[str, Any]:
+        """Return the schema, the path, the size in bytes and the number of rows by settings, status and origin."""
+        query = """SELECT s.json, a.status, a.origin, count(a.problem) FROM settings s LEFT JOIN analysis a
+                   ON a.settings = s.id GROUP BY s.id, a.status, a.origin ORDER BY s.id, a.status, a.origin"""
+        groups: dict[str, list[dict[str, Any]]] = {}
+        with self._speaking():
+            for text, status, origin, rows in self._connection.execute(query):
+                counts = groups.setdefault(text, [])
+                if status is not None:
+                    counts.append({"status": status, "origin": origin, "rows": rows})
+        return {
+            "schema": SCHEMA,
+            "path": str(self.path),
+            "bytes": sum(f.stat().st_size for f in (self.path, _beside(self.path, "-wal")) if f.exists()),
+            "rows": sum(count["rows"] for counts in groups.values() for count in counts),
+            "settings": [{"settings": json.loads(text), "counts": counts} for text, counts in groups.items()],
+        }
+
+    def close(self) -> None:
+        """Close the file. Closing twice does no harm."""
+        self._connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        self._connection.execute(f"PRAGMA busy_timeout = {int(_WAIT_SECONDS * 1000)}")
+        if self._schema() == 0 and not self.read_only:
+            self._make()
+        schema = self._schema()
+        if schema != SCHEMA:
+            raise StoreError(
+                f"{self.path} has schema {schema}, this version reads schema {SCHEMA}",
+                hint="use the version of skilloscope that made it, or another path",
+            )
+        if not self.read_only:
+            # NORMAL syncs at checkpoints, not at every commit. A commit is then safe from the death of the process
+            # (the system has the pages) and only the last ones may be lost when the power fails; nothing is ever
+            # damaged. A lost answer is one search to repeat; a sync per answer would cost a slow disk more than that.
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def _schema(self) -> int:
+        """Return the schema's number, 0 for an empty file; a database of somebody else's is refused."""
+        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application != _APPLICATION and (tables or application):
+            raise StoreError(
+                f"{self.path} is a database, but not a store of analyses", hint=_FAULTS["SQLITE_NOTADB"][1]
+            )
+        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def _make(self) -> None:
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        with self._transaction():
+            if self._schema() == 0:  # another process may have been faster
+                for statement in _TABLES.strip().split(";\n"):
+                    self._connection.execute(statement)
+                self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _settings_id(self, settings: Mapping[str, Any]) -> int | None:
+        digest = settings_digest(settings)
+        if digest not in self._ids:
+            with self._speaking():
+                row = self._connection.execute("SELECT id FROM settings WHERE digest = ?", [digest]).fetchone()
+            if row is None:
+                return None
+            self._ids[digest] = row[0]
+        return self._ids[digest]
+
+    def _made_settings_id(self, settings: Mapping[str, Any]) -> int:
+        known = self._settings_id(settings)
+        if known is not None:
+            return known
+        row = [settings_digest(settings), _canonical(settings)]
+        # Not remembered here: the transaction may yet be rolled back.
+        return int(self._connection.execute("INSERT INTO settings (digest, json) VALUES (?, ?)", row).lastrowid or 0)
+
+    def _refuse_read_only(self) -> None:
+        if self.read_only:
+            raise StoreError(f"{self.path} was opened for reading only", hint="open it with read_only=False to write")
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            if self._connection.in_transaction:  # a full disk has rolled back already
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _speaking(self) -> Iterator[None]:
+        """Turn SQLite's errors into ours, which say what to do."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", "")
+            base = "_".join(name.split("_")[:2])  # SQLITE_READONLY_DIRECTORY is a kind of SQLITE_READONLY
+            said, hint = _FAULTS.get(base, ("cannot be used", ""))
+            raise StoreError(f"{self.path} {said} ({error})", hint=hint) from error
+
+
+def settings_digest(settings: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the settings as canonical JSON, the same in whatever order they are given.
+
+    >>> settings_digest({"a": 1, "b": None}) == settings_digest({"b": None, "a": 1})
+    True
+    """
+    return hashlib.sha256(_canonical(settings).encode()).hexdigest()
+
+
+def _canonical(settings: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(dict(settings), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"settings must be plain JSON: {error}") from error
+
+
+def _connect(path: Path, read_only: bool) -> sqlite3.Connection:
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder", hint="give the path of a file in it")
+    if not read_only:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"the folder of {path} cannot be made: {error.strerror}", hint="give another path"
+            ) from error
+        return sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+    if not path.exists():
+        raise StoreError(f"no store at {path}", hint="analyse something first, or check the path")
+    # A log can be neither read nor made in a folder that we may not write; where there is none, none is needed.
+    still = not os.access(path.absolute().parent, os.W_OK) and not _beside(path, "-wal").exists()
+    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if still else ''}"
+    return sqlite3.connect(address, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _stored(row: tuple[Any, ...]) -> StoredAnalysis:
+    problem, status, reason, origin, alternatives, nodes, seconds, created, lines = row
+    return StoredAnalysis(problem, alternatives, lines, status, reason, origin, nodes, seconds, created)
+
+
+def _columns(row: StoredAnalysis) -> tuple[Any, ...]:
+    return (
+        row.problem,
+        row.status,
+        row.reason,
+        row.origin,
+        row.alternatives,
+        row.nodes,
+        row.seconds,
+        row.created or int(time.time()),
+        row.lines,
+    )

@@ -1,0 +1,1 @@
+"""The questions people ask, each a thin composition of the layers below."""

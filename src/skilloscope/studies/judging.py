@@ -1,0 +1,87 @@
+"""From files to decisions: games are read and analysed, tables of decisions are taken as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilloscope.chess.analysis import Analyses, Progress, analyse
+from skilloscope.chess.decisions import decisions
+from skilloscope.chess.games import Games, read_games
+from skilloscope.chess.settings import DFH13, Settings
+from skilloscope.decision import Decisions
+from skilloscope.decision.text import read_decisions
+from skilloscope.errors import InputError
+
+__all__ = ["Judged", "Work", "judge", "judge_games"]
+
+_TABLES = (".parquet", ".jsonl", ".ndjson", ".csv")
+
+
+@dataclass(frozen=True)
+class Work:
+    """How games are to be judged: the engine's settings, the store, what to import and how long it may take."""
+
+    settings: Settings = DFH13
+    store: Path | None = None
+    engine: str | None = None
+    imports: Sequence[Path] = ()
+    deadline_seconds: float | None = None
+    progress: Callable[[Progress], None] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Decisions, and how many different positions were searched now, taken from the store, imported, or failed."""
+
+    decisions: Decisions
+    searched: int = 0
+    cached: int = 0
+    imported: int = 0
+    failed: int = 0
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts."""
+        return {"searched": self.searched, "cached": self.cached, "imported": self.imported, "failed": self.failed}
+
+    def __str__(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        return (
+            f"positions: {self.searched:,} searched now, {self.cached:,} from the cache, {self.imported:,} imported{failed}"
+        )
+
+
+def judge(paths: Sequence[Path], work: Work) -> Judged:
+    """Return the decisions of games (PGN, analysed as `work` says) and of tables of decisions, together."""
+    tables = [path for path in paths if path.name.removesuffix(".gz").endswith(_TABLES)]
+    games = [path for path in paths if path not in tables]
+    batches = [read_decisions(path) for path in tables]
+    if not games:
+        return Judged(Decisions.concat(batches))
+    judged = judge_games(read_games(games), work)
+    if not tables:
+        return judged
+    axes = [batch.at_depths() for batch in (judged.decisions, *batches)]
+    return Judged(Decisions.concat(axes), judged.searched, judged.cached, judged.imported, judged.failed)
+
+
+def judge_games(games: Games, work: Work) -> Judged:
+    """Return the decisions of games, analysing what is not in the store."""
+    if not len(games):
+        first = f": {games.tally.faults[0]}" if games.tally.faults else ""
+        raise InputError(f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like")
+    analyses = analyse(
+        games,
+        settings=work.settings,
+        store=work.store,
+        engine=work.engine,
+        imports=list(work.imports),
+        progress=work.progress,
+        deadline_seconds=work.deadline_seconds,
+    )
+    return _judged(analyses)
+
+
+def _judged(analyses: Analyses) -> Judged:
+    return Judged(decisions(analyses), analyses.searched, analyses.cached, analyses.imported, analyses.failed)

@@ -1,0 +1,184 @@
+"""Rate players from their decisions: evidence by the agent, read along a scale, with what was left out beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.stats import binomtest
+
+from skilloscope.decision import Decisions
+from skilloscope.errors import InputError, Tally
+from skilloscope.inference import Evidence, EvidenceTable, Posterior, Uniform, evidence
+from skilloscope.models.agent import Agent
+from skilloscope.ratings.scale import Scale, elo_prior
+from skilloscope.ratings.scale import scale as load_scale
+
+__all__ = ["SCHEMA", "PlayerRating", "Ratings", "choose_player", "loss_with_floor", "rate"]
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, eq=False)
+class PlayerRating:
+    """One player's (or group's) rating: the posteriors of c and of Elo, and plain statistics of the same decisions."""
+
+    player: str
+    games: int
+    decisions: int
+    evidence: Evidence
+    c: Posterior
+    elo: Posterior
+    mass: float
+    move_match: float
+    move_match_low: float
+    move_match_high: float
+    mean_loss: float
+    unlisted: int
+    extrapolated: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields of `rate --json` for this player."""
+        elo_low, elo_high = self.elo.interval(self.mass)
+        c_low, c_high = self.c.interval(self.mass)
+        elo = {"elo": self.elo.mean, "elo_low": elo_low, "elo_high": elo_high}
+        agent = {"c": self.c.mean, "sd": self.c.sd, "low": c_low, "high": c_high, "edge": self.c.edge, **elo}
+        return {
+            "player": self.player,
+            "games": self.games,
+            "decisions": self.decisions,
+            **elo,
+            "elo_edge": self.elo.edge,
+            "extrapolated": self.extrapolated,
+            "prior": self.elo.prior,
+            "move_match": self.move_match,
+            "move_match_low": self.move_match_low,
+            "move_match_high": self.move_match_high,
+            "mean_loss": self.mean_loss,
+            "unlisted": self.unlisted,
+            "methods": {"agent": agent},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Everybody's ratings, strongest first, with the scale, the settings and the tally of what was left out."""
+
+    players: Sequence[PlayerRating]
+    scale: Scale
+    settings: Mapping[str, Any]
+    model: Mapping[str, Any]
+    tally: Tally
+    warnings: Sequence[str]
+    mass: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the dict that every report of ratings sends."""
+        scale = {
+            "name": self.scale.name,
+            "axis": self.scale.axis,
+            "provisional": self.scale.provisional,
+            "valid": list(self.scale.valid),
+            "dispersion": self.scale.dispersion,
+            "data": self.scale.data,
+        }
+        return {
+            "schema": SCHEMA,
+            "engine": dict(self.settings),
+            "model": dict(self.model),
+            "scale": scale,
+            "mass": self.mass,
+            "warnings": list(self.warnings),
+            "skipped": self.tally.as_dict(),
+            "players": [player.as_dict() for player in self.players],
+        }
+
+
+def rate(
+    decisions: Decisions,
+    scale: Scale | None = None,
+    *,
+    model: Agent | None = None,
+    by: str = "player",
+    prior: str = "flat",
+    mass: float = 0.95,
+) -> Ratings:
+    """Rate every player (or group of another column) on the Elo axis of a scale.
+
+    The prior is `flat`, `population` or `header`; the ratings in the games' headers are used by `header` only.
+    """
+    scale = scale or load_scale()
+    model = model or Agent(k=scale.model["k"], rule=scale.model["rule"], drop=scale.model.get("drop"))
+    table = evidence(decisions, model, by=by)
+    groups = decisions.group_by(by)
+    players = [
+        _player(str(label), groups[label], table, label, scale, prior, mass)
+        for label in table
+        if table[label].decisions > 0
+    ]
+    tally = table.tally + Tally({"no usable decision (players)": len(table) - len(players)})
+    settings = {key: value for key, value in decisions.about.items() if key in scale.settings or key == "engine"}
+    warnings = scale.warnings(table.about, settings)
+    if scale.provisional:
+        warnings.append(f"the scale {scale.name!r} is provisional ({scale.data})")
+    players.sort(key=lambda player: -player.elo.mean)
+    return Ratings(players, scale, dict(decisions.about), table.about, tally, warnings, mass)
+
+
+def choose_player(decisions: Decisions, name: str) -> Decisions:
+    """Return one player's decisions; an unknown name is an error that offers the nearest ones."""
+    import difflib
+
+    names = decisions.names()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:5]
+        raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
+    return decisions.select(decisions.decider == decisions.deciders.index(name))
+
+
+def loss_with_floor(decisions: Decisions) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return each choice's loss; an unlisted one counts as the last listed, the least it can have lost."""
+    last = decisions.best.astype(float) - decisions.judged[decisions.offsets[1:] - 1].astype(float)
+    return np.where(decisions.listed, np.nan_to_num(decisions.chosen_loss()), last)
+
+
+def _player(
+    name: str, batch: Decisions, table: EvidenceTable, label: Any, scale: Scale, prior: str, mass: float
+) -> PlayerRating:
+    curve = table[label]
+    elo = scale.posterior(curve, elo_prior(prior, scale, header_elo=_header_elo(batch)))
+    matched = int((batch.chosen == 0).sum())
+    match = binomtest(matched, len(batch)).proportion_ci(mass, method="wilson")
+    return PlayerRating(
+        player=name,
+        games=_games(batch),
+        decisions=curve.decisions,
+        evidence=curve,
+        c=curve.posterior(Uniform(curve.grid.low, curve.grid.high)),
+        elo=elo,
+        mass=mass,
+        move_match=matched / len(batch),
+        move_match_low=float(match.low),
+        move_match_high=float(match.high),
+        mean_loss=float(loss_with_floor(batch).mean()),
+        unlisted=int((~batch.listed).sum()),
+        extrapolated=scale.extrapolates(elo.mean),
+    )
+
+
+def _games(batch: Decisions) -> int:
+    assert batch.context is not None
+    if "game" not in batch.context.column_names:
+        return 0
+    return len(batch.groups("game")[0])
+
+
+def _header_elo(batch: Decisions) -> float | None:
+    assert batch.context is not None
+    if "elo" not in batch.context.column_names:
+        return None
+    known = batch.context.column("elo").cast(pa.float64()).drop_null().to_numpy()
+    return float(known.mean()) if len(known) else None
