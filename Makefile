@@ -1,8 +1,9 @@
 # `make demo` and `make test` set up all they need. `make` alone lists the targets.
 
 # Engines and tests run one process per core; a BLAS that starts its own threads only gets in their way.
-export OPENBLAS_NUM_THREADS ?= 1
-export VECLIB_MAXIMUM_THREADS ?= 1
+OPENBLAS_NUM_THREADS ?= 1
+VECLIB_MAXIMUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
 
 BIN := .venv/bin
 

@@ -20,7 +20,7 @@ from skilloscope.models.agent import (
     probability,
     scaled_losses,
 )
-from skilloscope.models.choice_sets import choice_sets
+from skilloscope.models.choice_sets import Bucket, choice_sets
 
 LOSSES = st.lists(st.floats(0, 40), min_size=1, max_size=12).map(lambda xs: np.array([0.0, *sorted(xs)]))
 COMPETENCE = st.floats(0, 8)
@@ -126,7 +126,7 @@ def test_the_fast_twin_agrees_with_the_readable_function(rule, k, seed):
     batch = random_batch(seed, 60)
     if rule == "full":
         batch = Decisions(batch.deciders, batch.decider, batch.values, batch.offsets, np.maximum(batch.chosen, 0), batch.counts.astype(np.int32))
-    sets = choice_sets(batch, rule, drop=0.4)
+    sets = choice_sets(batch, rule, bucket=Bucket(1.2, 0.4))
     nodes = Grid(0, 4, 16).nodes
     readable = log_likelihood(sets, nodes, k=k)
     groups = batch.decider[sets.row]
@@ -176,9 +176,9 @@ class TestRules:
         assert sets.tally.as_dict() == {"incomplete list": 2}
 
     def test_the_bucket_weighs_as_much_as_it_hides_and_lies_below_the_last(self):
-        sets = choice_sets(self.batch(), "bucket", drop=0.5)
+        sets = choice_sets(self.batch(), "bucket", bucket=Bucket(2.0, 0.5))
         assert sets.extra_weight.tolist() == [0, 10, 10]
-        assert sets.extra_loss.tolist() == [1.5, 2.5, 1.0]
+        assert sets.extra_loss.tolist() == [2.5, 4.5, 1.5]
 
     def test_sampled_needs_a_valued_alternative(self):
         sets = choice_sets(self.batch(), "sampled")
@@ -192,7 +192,7 @@ class TestRules:
         choices = [*range(m), UNLISTED] if rule == "bucket" else list(range(m))
         n_legal = m + 5 if rule == "bucket" else m
         batch = Decisions.from_lists(["a"] * len(choices), [(-losses).tolist()] * len(choices), choices, n_legal=[n_legal] * len(choices))
-        sets = choice_sets(batch, rule, drop=0.3)
+        sets = choice_sets(batch, rule, bucket=Bucket(1.0, 0.3))
         assert np.exp(log_likelihood(sets, c)).sum() == pytest.approx(1.0)
 
 

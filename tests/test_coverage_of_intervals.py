@@ -9,24 +9,10 @@ from scipy.stats import binomtest
 from skilloscope.decision import Decisions
 from skilloscope.inference import Grid, evidence
 from skilloscope.models.agent import Agent
-from skilloscope.models.choice_sets import fit_drop
-from skilloscope.studies.simulation import cut_lists, fisher_information, made_up_spreads, simulate_choices
+from skilloscope.models.choice_sets import fit_bucket
+from skilloscope.studies.simulation import cut_lists, fisher_information, simulated_deciders
 
 COMPETENCES = [0.5, 1.0, 1.5, 2.5]
-
-
-def simulated_deciders(c, n: int, replications: int, rng: np.random.Generator, alternatives: int = 10) -> Decisions:
-    """Return a batch of `replications` deciders with `n` decisions each and competence c (one, or one per decider)."""
-    spreads = made_up_spreads(n * replications, alternatives, rng=rng)
-    chosen = simulate_choices(spreads, np.repeat(np.broadcast_to(c, replications), n), rng=rng)
-    return Decisions(
-        tuple(f"decider {i}" for i in range(replications)),
-        np.repeat(np.arange(replications, dtype=np.int32), n),
-        chosen.values,
-        chosen.offsets,
-        chosen.chosen,
-        chosen.n_legal,
-    )
 
 
 def intervals(batch: Decisions, model: Agent | None = None) -> np.ndarray:
@@ -44,7 +30,7 @@ def assert_covers(bounds: np.ndarray, truth, nominal: float = 0.95) -> None:
 @pytest.mark.parametrize(("n", "replications"), [(200, 400), (20_000, 60)])
 def test_nominal_intervals_cover_and_are_as_wide_as_the_information_says(c, n, replications):
     rng = np.random.default_rng([n, int(10 * c)])
-    batch = simulated_deciders(c, n, replications, rng)
+    batch = simulated_deciders(np.full(replications, c), n, rng=rng)
     bounds = intervals(batch)
     assert_covers(bounds, c)
     expected = 2 * 1.959964 / np.sqrt(fisher_information(batch, c) / replications)
@@ -54,17 +40,17 @@ def test_nominal_intervals_cover_and_are_as_wide_as_the_information_says(c, n, r
 def test_twenty_decisions_cover_when_the_competence_comes_from_the_prior():
     rng = np.random.default_rng(20)
     truth = rng.uniform(0, 4, 1000)
-    assert_covers(intervals(simulated_deciders(truth, 20, 1000, rng)), truth)
+    assert_covers(intervals(simulated_deciders(truth, 20, rng=rng)), truth)
 
 
 @pytest.mark.parametrize("rule", ["listed", "sampled", "full", "bucket"])
 @pytest.mark.parametrize("c", COMPETENCES)
 def test_every_rule_covers_when_the_agent_chooses_among_thirty_and_ten_are_listed(rule, c):
     rng = np.random.default_rng([30, int(10 * c)])
-    batch = simulated_deciders(c, 200, 300, rng, alternatives=30)
+    batch = simulated_deciders(np.full(300, c), 200, alternatives=30, rng=rng)
     if rule == "full":
         return assert_covers(intervals(batch, Agent(rule="full")), c)
-    drop = None
+    bucket = None
     if rule == "bucket":  # fitted once on a reference sample of the same kind, as a scale would carry it
-        drop = fit_drop(cut_lists(simulated_deciders(c, 20_000, 1, rng, alternatives=30), rng=rng))
-    assert_covers(intervals(cut_lists(batch, rng=rng), Agent(rule=rule, drop=drop)), c)
+        bucket = fit_bucket(cut_lists(simulated_deciders([c], 20_000, alternatives=30, rng=rng), rng=rng))
+    assert_covers(intervals(cut_lists(batch, rng=rng), Agent(rule=rule, bucket=bucket)), c)

@@ -3,9 +3,9 @@
 #
 #   tools/setup.sh [runtime|test]
 #
-# A second call with nothing changed does nothing. It needs python3 (3.11 or newer) and no more:
-# where Python comes without pip, as on a stock Debian, pip is found or fetched (see find_pip).
-# PYTHON=/path/to/python chooses the interpreter. It never asks for a password.
+# A second call with nothing changed does nothing. It needs Python 3.11 to 3.14 and no more: where
+# Python comes without pip, as on a stock Debian, pip is found or fetched (see find_pip). It never
+# asks for a password. PYTHON=/path/to/python chooses the interpreter of a new .venv.
 set -eu
 cd "$(dirname "$0")/.."
 tier=${1:-runtime}
@@ -28,10 +28,16 @@ usable() { .venv/bin/python -c '' 2>/dev/null && grep -qF "$PWD/.venv" .venv/pyv
 
 installed() { [ "$(cat ".venv/.installed-$1" 2>/dev/null)" = "$(key "$1")" ]; }
 
+# The pinned packages have wheels for these versions.
 find_python() {
-    for candidate in ${PYTHON:+"$PYTHON"} python3 python3.14 python3.13 python3.12 python3.11 \
-        /opt/homebrew/bin/python3 /usr/local/bin/python3 /usr/bin/python3; do
-        if "$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    if [ -n "${PYTHON:-}" ]; then
+        set -- "$PYTHON"
+    else
+        set -- python3 python3.14 python3.13 python3.12 python3.11 \
+            /usr/bin/python3 /usr/local/bin/python3 /opt/homebrew/bin/python3 /opt/homebrew/bin/python3.14
+    fi
+    for candidate; do
+        if "$candidate" -c 'import sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null; then
             echo "$candidate"
             return
         fi
@@ -82,7 +88,7 @@ if usable && { installed "$tier" || installed test; }; then exit 0; fi
 
 mkdir -p .cache
 : >"$log"
-python=$(find_python) || give_up "needs Python 3.11 or newer; install it (Debian: apt-get install python3, macOS: brew install python) or run: PYTHON=/path/to/python make"
+python=$(find_python) || give_up "found no Python 3.11 to 3.14; install one (Debian: apt-get install python3, macOS: brew install python@3.14) or name one: PYTHON=/path/to/python tools/setup.sh $tier"
 if ! usable; then
     say "making .venv with $("$python" --version)"
     rm -rf .venv

@@ -20,6 +20,7 @@ failed=0
 
 base() {
     [ ! -e "$pristine/etc/made" ] || return 0
+    # shellcheck disable=SC2016 # apt fills in its own variables
     local mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | head -n 1)}
     rm -rf "$pristine"
     mkdir -p "$pristine"
@@ -44,9 +45,10 @@ network_environment() {
     index=$(python3 -m pip config get global.index-url 2>/dev/null) && echo "PIP_INDEX_URL=$index" || true
 }
 
-# A copy of the pristine root, made when its first step runs.
-machine() { # name
-    [ -e "$folder/$1/etc/made" ] || { rm -rf "${folder:?}/$1" && cp -a "$pristine" "$folder/$1"; }
+# A copy of the pristine root; the first step of each machine starts from a new one.
+machine() { # name, step
+    case $2 in root-demo | bare-demo) rm -rf "${folder:?}/$1" ;; esac
+    [ -e "$folder/$1/etc/made" ] || cp -a "$pristine" "$folder/$1"
 }
 
 # A clone of the newest commit: a demo always starts from a fresh one, a test goes on in the demo's.
@@ -63,7 +65,8 @@ clone() { # root, user, home, target
 # Runs `make TARGET` in a clone; /proc and /dev/shm are mounted in a namespace that ends with it.
 try() { # step, machine, user, home, target
     local step=$1 root=$folder/$2 user=$3 home=$4 target=$5 started=$SECONDS result=ok environment
-    machine "$2"
+    local log=$folder/$suite-$step.log
+    machine "$2" "$step"
     clone "$root" "$user" "$home" "$target"
     mapfile -t environment < <(network_environment)
     unshare --mount bash -c '
@@ -72,9 +75,9 @@ try() { # step, machine, user, home, target
         mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
         exec chroot --userspec="$user:$user" "$root" "$@"' - "$root" "$user" \
         env -i HOME="$home" USER="$user" LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin "${environment[@]}" \
-        make -C "$home/skilloscope" "$target" </dev/null >"$folder/$step.log" 2>&1 || result=FAILED
-    [ $result = ok ] || { failed=1 && tail -n 20 "$folder/$step.log"; }
-    report "$step" "$result" $((SECONDS - started)) "$(grep -vE '^make' "$folder/$step.log" | tail -n 1)"
+        make -C "$home/skilloscope" "$target" </dev/null >"$log" 2>&1 || result=FAILED
+    [ $result = ok ] || { failed=1 && tail -n 20 "$log"; }
+    report "$step" "$result" $((SECONDS - started)) "$(grep -vE '^make' "$log" | tail -n 1)"
 }
 
 report() { printf '%-10s %-6s %5d s   %s\n' "$@"; }
@@ -83,9 +86,9 @@ run_step() {
     case $1 in
     base) base >"$folder/base.log" 2>&1 || { tail -n 20 "$folder/base.log" && exit 1; }
         report base ok $((SECONDS - $2)) "$suite: $(chroot "$pristine" python3 --version)" ;;
-    root-*) try "$1" common root /root "${1#*-}" ;;
-    user-*) try "$1" common somebody /home/somebody "${1#*-}" ;;
-    bare-*) try "$1" bare somebody /home/somebody "${1#*-}" ;;
+    root-*) try "$1" "$suite-common" root /root "${1#*-}" ;;
+    user-*) try "$1" "$suite-common" somebody /home/somebody "${1#*-}" ;;
+    bare-*) try "$1" "$suite-bare" somebody /home/somebody "${1#*-}" ;;
     *) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 }

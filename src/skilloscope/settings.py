@@ -50,7 +50,7 @@ KNOWN: dict[str, Known] = {
     "hash": Known(int, 16, "hash table of the engine in MB"),
     "scale": Known(str, "default", "the Elo scale: a name or a JSON file"),
     "prior": Known(str, "flat", "prior of Elo: flat, population or header"),
-    "rule": Known(str, "listed", "choice-set rule: listed, bucket, sampled or full"),
+    "rule": Known(str, None, "choice-set rule: listed, bucket, sampled or full; the scale's where none is named"),
 }
 
 

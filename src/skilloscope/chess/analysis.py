@@ -172,7 +172,7 @@ class _Work:
         return Analyses.from_answers(
             batch,
             self.key,
-            self.answers,
+            {p: self.answers[p] for p in self.legal if p in self.answers},  # in order, wherever they came from
             searched=self.searched,
             cached=self.cached,
             imported=self.imported,

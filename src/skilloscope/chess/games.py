@@ -77,8 +77,8 @@ class Games:
         """
         mated = self.mates != NO_MATE
         white_mates = np.where(self.mates == 0, 1 - 2 * self.movers, self.mates)
-        pawns = np.round(self.evals.astype(float), 4)  # comments have two decimals, which float32 keeps but does not show
-        value = value_pawns(mated, np.where(mated, white_mates, pawns * 100), mate_cap)
+        centipawns = np.round(self.evals.astype(float) * 100, 2)  # the decimals of the comment, which float32 blurs
+        value = value_pawns(mated, np.where(mated, white_mates, centipawns), mate_cap)
         return np.where(mated | ~np.isnan(self.evals), value, np.nan)
 
     def select(self, selection: Selection, *, reason: str = "") -> Games:

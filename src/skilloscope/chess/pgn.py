@@ -102,8 +102,9 @@ def main_line(movetext: str, board: chess.Board) -> MainLine:
     (2, 0.3, ('illegal move', 'move 2, white', 'Ke3'))
     """
     line, variations = MainLine(), 0
+    end = len(movetext.rstrip())
     for token in _TOKEN.finditer(movetext):
-        word = token.group()
+        word, last = token.group(), token.end() >= end
         if word[0] == "{":
             if not word.endswith("}"):
                 line.fault = ("unclosed comment", _place(board), word[:40])
@@ -111,14 +112,14 @@ def main_line(movetext: str, board: chess.Board) -> MainLine:
                 _annotate(line, word)
         elif word in "()":
             variations = max(0, variations + (1 if word == "(" else -1))
-        elif variations or word[0] in ";$" or _GLYPH.fullmatch(word):
-            continue
+        elif variations or word[0] in ";$" or (_GLYPH.fullmatch(word) and not (last and word == "N")):
+            continue  # a last N is not the mark of a novelty but a knight that was cut off
         elif word in _RESULTS:
             line.result, line.rest = _RESULTS[word], movetext[token.end() :]
             break
         else:
             san = _NUMBER.sub("", word, count=1).rstrip("+#!?").removesuffix("e.p.") if word != "0000" else word
-            line.fault = _play(line, board, san, last=not movetext[token.end() :].strip()) if san else None
+            line.fault = _play(line, board, san, last) if san else None
             if line.fault:
                 break
     return line

@@ -33,6 +33,7 @@ DAMAGE = (EOFError, OSError, zlib.error, pa.ArrowException)
 
 _FALLBACK = "skilloscope-latin-1"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # 0x1a ends some old DOS files, 0x1b shifts some fonts
+_TAG = re.compile(rb'\[\s*\w+\s+"[^\n]*"\s*\]')
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -64,8 +65,9 @@ def open_lines(source: Source) -> Iterator[Iterator[str]]:
         else:
             raw = source if hasattr(source, "peek") else io.BufferedReader(cast(io.RawIOBase, source))
         text = _unpacked(raw, stack)
-        match = _BINARY.search(text.peek(8192))
-        if match:
+        head = text.peek(8192)
+        match = _BINARY.search(head)
+        if match and not _TAG.search(head, 0, match.start()):  # after a tag it is damage, and the games before it count
             raise BinaryDataError(match.start())
         wrapper = io.TextIOWrapper(text, encoding="utf-8", errors=_FALLBACK)
         stack.callback(wrapper.detach)  # the stack closes what it opened, and leaves a caller's stream open

@@ -78,8 +78,7 @@ def _ratings(batch: Any, by: str, mass: float, flags: dict[str, Any]) -> Any:
 
     found = effective_settings(flags)
     scale = load_scale(found["scale"].value)
-    rule = found["rule"].value if found["rule"].source != "default" else scale.model["rule"]
-    model = Agent(k=scale.model["k"], rule=rule, drop=scale.model.get("drop"))
+    model = Agent.from_about(scale.model, rule=found["rule"].value)
     return rate_players(batch, scale, model=model, by=by, prior=found["prior"].value, mass=mass)
 
 

@@ -164,6 +164,6 @@ def _common_model(one: Evidence, other: Evidence) -> Mapping[str, Any]:
     if one.about and other.about and one.about != other.about:
         raise InputError(
             f"evidence of different models cannot be added: {dict(one.about)} and {dict(other.about)}",
-            hint="use one k, one choice-set rule and one drop for both",
+            hint="use one k, one choice-set rule and one bucket for both",
         )
     return one.about or other.about

@@ -9,7 +9,8 @@ Units: the papers use pawns and k = 0.1 pawn. In another domain k scales with th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from skilloscope.decision import Decisions
 from skilloscope.errors import InputError
-from skilloscope.models.choice_sets import RULES, ChoiceSets, choice_sets, fit_drop
+from skilloscope.models.choice_sets import RULES, Bucket, ChoiceSets, choice_sets, fit_bucket
 
 __all__ = [
     "Agent",
@@ -37,13 +38,13 @@ Array = npt.NDArray[np.float64]
 class Agent:
     """The agent as a model of decisions: its k and the rule by which unlisted alternatives enter.
 
-    `drop` belongs to the rule `bucket`: how far below the last listed alternative the unlisted ones lie; it is
-    fitted on the decisions at hand where it is not given.
+    `bucket` belongs to the rule of that name: where the unlisted alternatives lie. It is fitted on the decisions at hand
+    where it is not given.
     """
 
     k: float = 0.1
     rule: str = "listed"
-    drop: float | None = None
+    bucket: Bucket | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.k) and self.k > 0):
@@ -53,18 +54,25 @@ class Agent:
 
     def prepared(self, decisions: Decisions) -> Agent:
         """Return the agent with everything fitted that its rule needs from these decisions."""
-        if self.rule == "bucket" and self.drop is None:
-            return replace(self, drop=fit_drop(decisions, self.k))
+        if self.rule == "bucket" and self.bucket is None:
+            return replace(self, bucket=fit_bucket(decisions, self.k))
         return self
 
     def choice_sets(self, decisions: Decisions) -> ChoiceSets:
         """Return the decisions as choice sets under the agent's rule, what the rule leaves out counted."""
-        return choice_sets(decisions, self.rule, drop=self.drop)
+        return choice_sets(decisions, self.rule, bucket=self.bucket)
 
     def about(self) -> dict[str, Any]:
         """Return what must be said beside every estimate of this model."""
-        drop = {} if self.drop is None else {"drop": self.drop}
-        return {"model": "agent", "parameter": "c", "k": self.k, "rule": self.rule, **drop}
+        bucket = {} if self.bucket is None else {"bucket": asdict(self.bucket)}
+        return {"model": "agent", "parameter": "c", "k": self.k, "rule": self.rule, **bucket}
+
+    @classmethod
+    def from_about(cls, about: Mapping[str, Any], *, rule: str | None = None) -> Agent:
+        """Return the agent that `about` describes, under its rule or another."""
+        rule = rule or about["rule"]
+        bucket = Bucket(**about["bucket"]) if rule == "bucket" and "bucket" in about else None
+        return cls(about["k"], rule, bucket)
 
 
 def likelihood(losses: npt.ArrayLike, c: float, *, k: float = 0.1) -> Array:

@@ -33,6 +33,7 @@ _STYLE: dict[str, Any] = {
     ),
     "axes.spines.right": False,
     "axes.spines.top": False,
+    "figure.constrained_layout.use": True,  # every figure is as wide as the others, so that letters are equally large
     "font.family": "DejaVu Sans",
     "font.size": 10,
     "grid.color": "#e3e3e3",
@@ -55,7 +56,7 @@ def elo_figure(ratings: Ratings) -> str:
     """Return every player's Elo with its interval, strongest on top."""
     players = list(ratings.players)[:_MOST]
     with style():
-        figure, axes = plt.subplots(figsize=(7.5, 0.8 + 0.38 * len(players)))
+        figure, axes = plt.subplots(figsize=(7.5, 1.0 + 0.38 * len(players)))
         for row, player in enumerate(players):
             low, high = player.elo.interval(ratings.mass)
             axes.plot([low, high], [row, row], color="#1b6ca8", linewidth=2.5, solid_capstyle="butt")
@@ -63,7 +64,7 @@ def elo_figure(ratings: Ratings) -> str:
         axes.axvspan(*ratings.scale.valid, color="#1b6ca8", alpha=0.06, zorder=0)
         axes.set_yticks(range(len(players)), [player.player for player in players])
         axes.set_ylim(len(players) - 0.5, -0.5)
-        axes.set_xlabel(f"{ratings.scale.axis}; lines: {ratings.mass:.0%} intervals; shaded: range of the scale")
+        axes.set_xlabel(ratings.scale.axis)
         axes.grid(axis="y", visible=False)
         return _svg(figure)
 
@@ -111,7 +112,7 @@ def _mass_range(players: Sequence[PlayerRating]) -> tuple[float, float]:
 def _svg(figure: Figure) -> str:
     """Return the figure as SVG text without the XML head, for use inside a page."""
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     plt.close(figure)
     text = buffer.getvalue()
     return text[text.index("<svg") :]

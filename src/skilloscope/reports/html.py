@@ -33,7 +33,7 @@ def ratings_page(
         names = [player.player for player in ratings.players]
         named = names if report["players"] and set(names) <= set(decisions.deciders) else decisions.names()
         figures = [
-            ("Elo from the moves", elo_figure(ratings), "Point: posterior mean; line: interval."),
+            ("Elo from the moves", elo_figure(ratings), "Point: posterior mean; line: interval; shaded: the range in which the scale was fitted."),
             (
                 "Competence",
                 competence_figure(ratings, truth),

@@ -34,10 +34,10 @@ def engine_line(about: Mapping[str, Any]) -> str:
     """Return the engine and the settings that matter in one line."""
     if not about:
         return "engine unknown"
-    limit = about.get("limit", "")
     parts = [
         str(about.get("engine", "engine unknown")),
-        limit if isinstance(limit, str) else " ".join(f"{k} {v}" for k, v in dict(limit).items()),
+        f"depth {about['depth']}" if about.get("depth") else "",
+        f"{about['nodes']:,} nodes" if about.get("nodes") else "",
         f"{about['multipv']} moves listed" if "multipv" in about else "",
         f"hash {about['hash_mb']} MB" if "hash_mb" in about else "",
         f"mates at ±{about['mate_cap']:g} pawns" if "mate_cap" in about else "",

@@ -20,6 +20,7 @@ from skilloscope.ratings.scale import scale as load_scale
 __all__ = ["SCHEMA", "PlayerRating", "Ratings", "choose_player", "loss_with_floor", "rate"]
 
 SCHEMA = 1
+_JUDGED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ def rate(
     The prior is `flat`, `population` or `header`; the ratings in the games' headers are used by `header` only.
     """
     scale = scale or load_scale()
-    model = model or Agent(k=scale.model["k"], rule=scale.model["rule"], drop=scale.model.get("drop"))
+    model = model or Agent.from_about(scale.model)
     table = evidence(decisions, model, by=by)
     groups = decisions.group_by(by)
     players = [
@@ -120,12 +121,13 @@ def rate(
         if table[label].decisions > 0
     ]
     tally = table.tally + Tally({"no usable decision (players)": len(table) - len(players)})
-    settings = {key: value for key, value in decisions.about.items() if key in scale.settings or key == "engine"}
+    settings = dict(decisions.about.get("settings", {}))
     warnings = scale.warnings(table.about, settings)
     if scale.provisional:
         warnings.append(f"the scale {scale.name!r} is provisional ({scale.data})")
     players.sort(key=lambda player: -player.elo.mean)
-    return Ratings(players, scale, dict(decisions.about), table.about, tally, warnings, mass)
+    judge = {**settings, **{name: decisions.about[name] for name in _JUDGED if name in decisions.about}}
+    return Ratings(players, scale, judge, table.about, tally, warnings, mass)
 
 
 def choose_player(decisions: Decisions, name: str) -> Decisions:

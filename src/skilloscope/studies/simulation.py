@@ -13,7 +13,7 @@ import numpy.typing as npt
 from skilloscope.decision import UNLISTED, Decisions
 from skilloscope.models.agent import scaled_losses
 
-__all__ = ["cut_lists", "fisher_information", "made_up_spreads", "simulate_choices"]
+__all__ = ["cut_lists", "fisher_information", "made_up_spreads", "simulate_choices", "simulated_deciders"]
 
 
 def made_up_spreads(
@@ -54,6 +54,24 @@ def simulate_choices(
     best = np.repeat(np.maximum.reduceat(keys, starts), spreads.counts)
     chosen = np.flatnonzero(keys == best) - starts
     return replace(spreads, chosen=chosen.astype(np.int32))
+
+
+def simulated_deciders(
+    c: npt.ArrayLike, n: int, *, alternatives: int = 10, k: float = 0.1, rng: np.random.Generator
+) -> Decisions:
+    """Return a batch of deciders, one for each c, with n decisions each on made-up spreads.
+
+    >>> batch = simulated_deciders([0.5, 1.5], 3, rng=np.random.default_rng(0))
+    >>> batch.names()
+    ['decider 0', 'decider 1']
+    """
+    competences = np.atleast_1d(np.asarray(c, dtype=float))
+    spreads = made_up_spreads(n * len(competences), alternatives, rng=rng)
+    return replace(
+        simulate_choices(spreads, np.repeat(competences, n), k=k, rng=rng),
+        deciders=tuple(f"decider {i}" for i in range(len(competences))),
+        decider=np.repeat(np.arange(len(competences), dtype=np.int32), n),
+    )
 
 
 def cut_lists(decisions: Decisions, n: int = 10, *, rng: np.random.Generator) -> Decisions:

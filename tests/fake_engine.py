@@ -1,0 +1,90 @@
+"""A chess engine that misbehaves on purpose: `fake_engine.py MISHAP STATE` speaks some UCI, then hangs, crashes, lies.
+
+Its moves are the legal ones in alphabetical order, worth 90, 80, 70 … centipawns at every depth.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import chess
+
+
+def main(mishap: str, state: Path) -> None:
+    """Answer until told to quit."""
+    count, fen = 1, chess.STARTING_FEN
+    for row in sys.stdin:
+        words = row.split()
+        if words == ["uci"]:
+            greet(mishap)
+        elif words == ["isready"]:
+            say("readyok")
+        elif words[:3] == ["setoption", "name", "MultiPV"]:
+            count = int(words[-1])
+        elif words[:2] == ["position", "fen"]:
+            fen = " ".join(words[2:])
+        elif words[:1] == ["go"]:
+            answer(mishap, state, fen, count)
+        elif words == ["quit"] and mishap != "does not quit":
+            return
+    if mishap == "does not quit":
+        time.sleep(60)
+
+
+def greet(mishap: str) -> None:
+    """Say who it is, unless it is nobody."""
+    if mishap == "mute":
+        time.sleep(60)
+    if mishap == "dies at once":
+        os._exit(7)
+    say("id name Fake 1.0")
+    if mishap != "no multipv":
+        say("option name MultiPV type spin default 1 min 1 max 5")
+    say("option name OwnBook type check default true")
+    say("uciok")
+
+
+def answer(mishap: str, state: Path, fen: str, count: int) -> None:
+    """Answer one search, in the way of the mishap."""
+    if mishap == "hang" or (mishap == "hang on rooks" and "R" in fen.split()[0]):
+        time.sleep(60)
+    if mishap == "crash" or (mishap == "crash once" and not state.exists()):
+        state.touch()
+        os._exit(3)
+    while mishap == "babble":
+        say("info depth 1 currmove e2e4")
+        time.sleep(0.01)
+    moves = sorted(move.uci() for move in chess.Board(fen).legal_moves)
+    listing(1, moves[:count])
+    if mishap == "garbage":
+        say("info depth zwei score cp viel pv e2e4")
+    elif mishap == "illegal":
+        listing(2, ["a1a2", "a1a3", "a1a4", "a1a5", "a1a6"][:count])
+    elif mishap == "twice":
+        listing(2, [*moves[: count - 1], moves[0]])
+    elif mishap == "incomplete":
+        listing(2, moves[: count - 1])
+    elif mishap != "stops early":
+        listing(2, moves[:count])
+    say("bestmove 0000")
+
+
+def listing(depth: int, moves: list[str]) -> None:
+    """Print the moves as lines of one depth."""
+    for rank, move in enumerate(moves, start=1):
+        say(f"info depth {depth} multipv {rank} score cp {100 - 10 * rank} nodes {depth * 100} pv {move}")
+
+
+def say(text: str) -> None:
+    """Print a line at once; a reader that has gone is no concern of ours."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,56 @@
+"""Make the figures of README and docs from the games and analyses that ship: no engine, the same bytes each time.
+
+    .venv/bin/python tools/make_docs_figures.py
+
+Out: docs/img/demo.svg (Elo) and docs/img/competence.svg (c, with the truth). Each says in its title what it shows, so
+that a reader who cannot see it can read it, and a test can tell when it is out of date.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from skilloscope.chess.analysis import analyse
+from skilloscope.chess.decisions import decisions
+from skilloscope.reports.figures import competence_figure, elo_figure
+from skilloscope.reports.words import competence, elo_interval
+from skilloscope.studies.rating import Ratings, rate
+from skilloscope.studies.shipped import analyses_file, demo_games, true_competences
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "img"
+
+
+def main() -> None:
+    """Write the figures."""
+    ratings = demo_ratings()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    write("demo.svg", elo_figure(ratings), described(ratings))
+    write("competence.svg", competence_figure(ratings, true_competences()), described_competence(ratings))
+
+
+def demo_ratings() -> Ratings:
+    """Return the ratings of the demo, from the analyses that ship."""
+    return rate(decisions(analyse(demo_games(), imports=[analyses_file()])))
+
+
+def described(ratings: Ratings) -> str:
+    """Return what the figure of Elo shows, in words."""
+    rows = [f"{player['player']}: {elo_interval(player)}" for player in ratings.as_dict()["players"]]
+    return escape(f"{ratings.scale.axis}. {'; '.join(rows)}")
+
+
+def described_competence(ratings: Ratings) -> str:
+    """Return what the figure of competence shows, in words."""
+    rows = [f"{p['player']}: {competence(p['methods']['agent'])}" for p in ratings.as_dict()["players"]]
+    return escape(f"Competence c. {'; '.join(rows)}")
+
+
+def write(name: str, svg: str, title: str) -> None:
+    """Write one figure as a file of its own, with a title."""
+    head, rest = svg.split(">", 1)
+    (FOLDER / name).write_text(f"{head}>\n <title>{title}</title>{rest}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
