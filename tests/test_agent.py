@@ -32,7 +32,8 @@ class TestRequirementsOnTheLikelihood:
 
     @given(LOSSES, COMPETENCE)
     def test_it_is_finite_and_positive(self, losses, c):
-        assert np.all(np.isfinite(likelihood(losses, c))) and np.all(likelihood(losses, c) > 0)
+        assert np.all(np.isfinite(likelihood(losses, c)))
+        assert np.all(likelihood(losses, c) > 0)
 
     @given(LOSSES)
     def test_zero_competence_chooses_at_random(self, losses):
@@ -125,7 +126,14 @@ def random_batch(seed: int, n: int, *, unlisted: float = 0.2) -> Decisions:
 def test_the_fast_twin_agrees_with_the_readable_function(rule, k, seed):
     batch = random_batch(seed, 60)
     if rule == "full":
-        batch = Decisions(batch.deciders, batch.decider, batch.values, batch.offsets, np.maximum(batch.chosen, 0), batch.counts.astype(np.int32))
+        batch = Decisions(
+            batch.deciders,
+            batch.decider,
+            batch.values,
+            batch.offsets,
+            np.maximum(batch.chosen, 0),
+            batch.counts.astype(np.int32),
+        )
     sets = choice_sets(batch, rule, bucket=Bucket(1.2, 0.4))
     nodes = Grid(0, 4, 16).nodes
     readable = log_likelihood(sets, nodes, k=k)
@@ -163,7 +171,9 @@ def test_a_model_that_cannot_be_is_refused_with_the_names_that_can():
 
 class TestRules:
     def batch(self) -> Decisions:
-        return Decisions.from_lists(["a"] * 3, [[0.0, -1.0], [0.0, -2.0], [0.0, -0.5]], [1, UNLISTED, 0], n_legal=[2, 12, 12])
+        return Decisions.from_lists(
+            ["a"] * 3, [[0.0, -1.0], [0.0, -2.0], [0.0, -0.5]], [1, UNLISTED, 0], n_legal=[2, 12, 12]
+        )
 
     def test_listed_leaves_unlisted_choices_out_and_counts_them(self):
         sets = choice_sets(self.batch(), "listed")
@@ -191,7 +201,9 @@ class TestRules:
         m = len(losses)
         choices = [*range(m), UNLISTED] if rule == "bucket" else list(range(m))
         n_legal = m + 5 if rule == "bucket" else m
-        batch = Decisions.from_lists(["a"] * len(choices), [(-losses).tolist()] * len(choices), choices, n_legal=[n_legal] * len(choices))
+        batch = Decisions.from_lists(
+            ["a"] * len(choices), [(-losses).tolist()] * len(choices), choices, n_legal=[n_legal] * len(choices)
+        )
         sets = choice_sets(batch, rule, bucket=Bucket(1.0, 0.3))
         assert np.exp(log_likelihood(sets, c)).sum() == pytest.approx(1.0)
 

@@ -35,6 +35,7 @@ PGN = """[White "Ann"]
 
 1. e4 e5 2. Nf3 d6 *
 """
+DEMO = Path(engine_module.__file__).parents[1] / "data" / "demo"
 Fake = Callable[..., Path]
 
 
@@ -222,6 +223,21 @@ def test_imports_of_another_engine_are_not_mixed_in(batch: Positions, fake_engin
 
 
 @pytest.mark.usefixtures("no_engine")
+def test_imported_answers_that_no_engine_can_have_given_are_faults(
+    batch: Positions, fake_engine: Fake, tmp_path: Path
+) -> None:
+    made = analyse(batch, settings=SHALLOW, engine=fake_engine())
+    rows = list(made.rows())
+    short, swapped = rows[0]._replace(lines=rows[0].lines[:-1]), rows[1]._replace(lines=rows[2].lines)
+    export_analyses(tmp_path / "bad.jsonl.gz", made.settings, [short, swapped, *rows[2:]])
+    seen = analyse(batch, settings=SHALLOW, imports=[tmp_path / "bad.jsonl.gz"], store=tmp_path / "s.sqlite")
+    assert seen.imported == 6
+    assert seen.tally.as_dict() == {"not analysed": 4, "unusable analysis": 2}
+    assert "not complete" in seen.tally.faults[0].detail
+    assert "not legal" in seen.tally.faults[1].detail
+
+
+@pytest.mark.usefixtures("no_engine")
 def test_of_several_engines_the_one_with_the_most_answers_is_used(
     batch: Positions, fake_engine: Fake, tmp_path: Path
 ) -> None:
@@ -324,3 +340,29 @@ def test_the_best_moves_of_a_fake_are_the_first_of_the_alphabet(batch: Positions
     analyses = analyse(batch, settings=SHALLOW, engine=fake_engine())
     assert [move_uci(code) for code in last_depth(analyses.answer(0))["move"]] == ["a2a3", "a2a4", "b1a3"]
     assert isinstance(analyses.games, Games)
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_the_shipped_analyses_answer_every_decision_of_the_shipped_games() -> None:
+    games = read_games([DEMO / "simulated.pgn", DEMO / "game_of_the_century.pgn"])
+    assert games.tally.total == 0
+    analyses = analyse(games, imports=[DEMO / "analyses.jsonl.gz"])
+    assert counts(analyses) == (0, 0, 691, 0)
+    assert analyses.answered.all()
+    competences = json.loads((DEMO / "players.json").read_text())
+    assert {*competences, "Byrne, Donald", "Fischer, Robert James"} == {
+        *games.headers["white"].to_pylist(),
+        *games.headers["black"].to_pylist(),
+    }
+    assert [games.clocks.size, np.isfinite(games.eval_values()).sum()] == [games.moves.size, 82]
+
+
+def test_the_shipped_analyses_are_what_the_engine_says(stockfish: Path) -> None:
+    export = read_export(DEMO / "analyses.jsonl.gz")
+    with Engine(stockfish) as engine:
+        if engine.key != export.settings:
+            pytest.skip(f"the shipped analyses are those of {export.settings['engine']}")
+        for row in export.rows[::100]:
+            answer = engine.analyse(row.fen)
+            assert answer.n_legal == row.n_legal
+            assert np.array_equal(answer.lines, row.lines)

@@ -1,4 +1,4 @@
-"""The command line as a stranger meets it: clean stdout, exit codes, every kind of bad input with its reason and place."""
+"""The command line as a stranger meets it: clean stdout, exit codes, bad input with its reason and place."""
 
 from __future__ import annotations
 
@@ -78,7 +78,11 @@ def test_an_estimate_at_the_edge_is_shown_as_a_bound(table):
         ("empty.jsonl", b"", "the file is empty"),
         ("binary.jsonl", bytes(range(256)), "binary.jsonl, "),
         ("header.csv", b"a,b\n1,2\n", "the header lacks decider, problem, utility, chosen"),
-        ("all-bad.jsonl", b'{"decider": "Ann", "utilities": [NaN], "chosen": 0}\n', "line 1: utility is not a finite number"),
+        (
+            "all-bad.jsonl",
+            b'{"decider": "Ann", "utilities": [NaN], "chosen": 0}\n',
+            "line 1: utility is not a finite number",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_used_is_an_error_that_names_the_file(tmp_path, name, content, said):
@@ -154,7 +158,17 @@ def test_rate_sends_the_fields_of_the_contract_and_searches_nothing_twice(tmp_pa
     assert first.returncode == 0
     assert set(report) >= {"schema", "engine", "scale", "skipped", "players"}
     player = report["players"][0]
-    assert set(player) >= {"player", "games", "decisions", "elo", "elo_low", "elo_high", "move_match", "mean_loss", "methods"}
+    assert set(player) >= {
+        "player",
+        "games",
+        "decisions",
+        "elo",
+        "elo_low",
+        "elo_high",
+        "move_match",
+        "mean_loss",
+        "methods",
+    }
     assert set(player["methods"]["agent"]) >= {"c", "sd", "low", "high", "elo", "elo_low", "elo_high"}
     assert player["elo_low"] < player["elo"] < player["elo_high"]
     assert any("depth is 2" in warning for warning in report["warnings"])
@@ -250,7 +264,12 @@ def test_no_command_opens_a_connection(tmp_path, table):
         "sys.argv = ['skilloscope', *sys.argv[1:]]\n"
         "main()\n"
     )
-    for arguments in (["decisions", "rate", str(table)], ["reproduce"], ["doctor"], ["demo", "--html", str(tmp_path / "d.html")]):
+    for arguments in (
+        ["decisions", "rate", str(table)],
+        ["reproduce"],
+        ["doctor"],
+        ["demo", "--html", str(tmp_path / "d.html")],
+    ):
         command = [sys.executable, str(blocked), *arguments]
         environment = {**os.environ, "STOCKFISH_EXECUTABLE": "/nowhere/engine"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
@@ -295,7 +314,9 @@ def test_the_demo_without_an_engine_says_so_in_one_line_and_goes_on(tmp_path):
     truth = report["truth"]
     simulated = [player for player in report["players"] if player["player"] in truth]
     assert len(simulated) == 4
-    inside = [p for p in simulated if p["methods"]["agent"]["low"] <= truth[p["player"]] <= p["methods"]["agent"]["high"]]
+    inside = [
+        p for p in simulated if p["methods"]["agent"]["low"] <= truth[p["player"]] <= p["methods"]["agent"]["high"]
+    ]
     assert len(inside) >= 3
     again = json.loads(skilloscope("demo", "--json", cwd=tmp_path, STOCKFISH_EXECUTABLE="/nowhere/engine").stdout)
     assert again["positions"]["cached"] == report["positions"]["imported"]

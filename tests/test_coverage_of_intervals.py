@@ -54,3 +54,15 @@ def test_every_rule_covers_when_the_agent_chooses_among_thirty_and_ten_are_liste
     if rule == "bucket":  # fitted once on a reference sample of the same kind, as a scale would carry it
         bucket = fit_bucket(cut_lists(simulated_deciders([c], 20_000, alternatives=30, rng=rng), rng=rng))
     assert_covers(intervals(cut_lists(batch, rng=rng), Agent(rule=rule, bucket=bucket)), c)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("rule", ["listed", "sampled", "full"])
+@pytest.mark.parametrize("c", COMPETENCES)
+def test_the_exact_rules_cover_with_twenty_thousand_decisions_too(rule, c):
+    rng = np.random.default_rng([31, int(10 * c)])
+    bounds = []
+    for _ in range(15):
+        batch = simulated_deciders(np.full(20, c), 20_000, alternatives=30, rng=rng)
+        bounds.append(intervals(batch if rule == "full" else cut_lists(batch, rng=rng), Agent(rule=rule)))
+    assert_covers(np.concatenate(bounds), c)

@@ -34,7 +34,7 @@ from skilloscope.studies.simulation import made_up_spreads
 def batches(draw) -> Decisions:
     n = draw(st.integers(1, 12))
     values = draw(st.lists(st.lists(st.floats(-40, 40, width=32), min_size=1, max_size=6), min_size=n, max_size=n))
-    names = draw(st.lists(st.sampled_from(["Ann", "Bob", "Ødegård", "x,\"y\""]), min_size=n, max_size=n))
+    names = draw(st.lists(st.sampled_from(["Ann", "Bob", "Ødegård", 'x,"y"']), min_size=n, max_size=n))
     chosen = [draw(st.integers(0, len(v) - 1)) for v in values]
     extra = [draw(st.integers(0, 5)) for _ in values]
     years = draw(st.lists(st.none() | st.integers(1900, 2030), min_size=n, max_size=n))
@@ -90,7 +90,14 @@ def test_alternatives_are_put_best_first_and_the_choice_follows():
 
 def test_the_depth_axis_survives_files_and_may_have_gaps_below_the_judgement(tmp_path):
     values = np.array([[0.1, 0.2], [np.nan, 0.3], [0.0, 0.0]], dtype=np.float32)
-    batch = Decisions.from_columns((("a",), np.zeros(2, np.int32)), values, np.array([2, 1]), np.array([0, UNLISTED]), np.array([2, 4]), depths=(4, 10))
+    batch = Decisions.from_columns(
+        (("a",), np.zeros(2, np.int32)),
+        values,
+        np.array([2, 1]),
+        np.array([0, UNLISTED]),
+        np.array([2, 4]),
+        depths=(4, 10),
+    )
     write_parquet(batch, tmp_path / "d.parquet")
     back = read_parquet(tmp_path / "d.parquet")
     assert back.depths == (4, 10)
@@ -114,7 +121,14 @@ def test_the_tally_and_where_the_values_come_from_travel_with_the_file(tmp_path)
 def test_a_million_decisions_cost_megabytes_not_objects():
     tracemalloc.start()
     n = 1_000_000
-    batch = Decisions(("a",), np.zeros(n, np.int32), np.zeros(10 * n, np.float32), np.arange(n + 1) * 10, np.zeros(n, np.int32), np.full(n, 10, np.int32))
+    batch = Decisions(
+        ("a",),
+        np.zeros(n, np.int32),
+        np.zeros(10 * n, np.float32),
+        np.arange(n + 1) * 10,
+        np.zeros(n, np.int32),
+        np.full(n, 10, np.int32),
+    )
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert len(batch) == n
@@ -221,7 +235,14 @@ def test_a_missing_file_is_an_error_with_a_hint(tmp_path):
 
 def test_columns_that_do_not_fit_together_are_refused():
     with pytest.raises(InputError, match="best first"):
-        Decisions(("a",), np.zeros(1, np.int32), np.array([0.0, 1.0]), np.array([0, 2]), np.zeros(1, np.int32), np.full(1, 2, np.int32))
+        Decisions(
+            ("a",),
+            np.zeros(1, np.int32),
+            np.array([0.0, 1.0]),
+            np.array([0, 2]),
+            np.zeros(1, np.int32),
+            np.full(1, 2, np.int32),
+        )
     with pytest.raises(InputError, match="out of range"):
         Decisions.from_lists(["a"], [[1.0, 0.0]], [2])
     with pytest.raises(InputError, match="not finite"):
@@ -234,7 +255,13 @@ def test_columns_that_do_not_fit_together_are_refused():
 
 class TestLosses:
     def batch(self) -> Losses:
-        return Losses(("Ann", "Bob"), np.array([0, 1, 0], np.int32), np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.1, 1.5]), {"game": ["1", "1", None]})
+        return Losses(
+            ("Ann", "Bob"),
+            np.array([0, 1, 0], np.int32),
+            np.array([0.0, 0.5, 1.0]),
+            np.array([0.0, 0.1, 1.5]),
+            {"game": ["1", "1", None]},
+        )
 
     def test_gain_is_after_minus_before(self):
         assert self.batch().gain == pytest.approx([0.0, -0.4, 0.5])
@@ -261,7 +288,9 @@ class TestLosses:
 
 
 def test_frames_of_other_producers_need_only_three_columns():
-    frame = pd.DataFrame({"decider": ["a", "b"], "values": [[0.1, 0.4], [1.0]], "chosen": [0, 0], "colour": ["w", None]})
+    frame = pd.DataFrame(
+        {"decider": ["a", "b"], "values": [[0.1, 0.4], [1.0]], "chosen": [0, 0], "colour": ["w", None]}
+    )
     batch = decisions_from_frame(frame)
     assert batch.judged.tolist() == [0.4, 0.1, 1.0]
     assert batch.chosen.tolist() == [1, 0]
@@ -276,4 +305,10 @@ def test_json_lines_hold_the_context():
     from skilloscope.decision.text import write_jsonl
 
     write_jsonl(batch, stream)
-    assert json.loads(stream.getvalue()) == {"decider": "a", "utilities": [1.0, 0.0], "chosen": 1, "n_legal": 2, "year": 1999}
+    assert json.loads(stream.getvalue()) == {
+        "decider": "a",
+        "utilities": [1.0, 0.0],
+        "chosen": 1,
+        "n_legal": 2,
+        "year": 1999,
+    }

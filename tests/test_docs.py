@@ -115,7 +115,7 @@ def lay_out_files(folder: Path, page: Path) -> None:
     shutil.copy(demo_file("simulated.pgn"), folder / "games.pgn")
     shutil.copy(demo_file("analyses.jsonl.gz"), folder / "analyses.jsonl.gz")
     for command in commands(page):
-        words = shlex.split(command.line)
+        words = shlex.split(command.line, comments=True)
         if words[0] == "cat":
             (folder / words[1]).write_text("\n".join(command.shown) + "\n", encoding="utf-8")
 

@@ -148,17 +148,21 @@ def test_a_sound_fake_is_read(fake_engine: Fake) -> None:
     ],
 )
 def test_a_misbehaving_engine_is_an_error_and_leaves_no_process(fake_engine: Fake, mishap: str, message: str) -> None:
-    with Engine(fake_engine(mishap), SHALLOW, silence_seconds=0.4, search_seconds=0.8) as engine:
+    seconds = 1.0 if mishap in ("hang", "babble") else 20.0
+    with Engine(fake_engine(mishap), SHALLOW, silence_seconds=seconds, search_seconds=seconds) as engine:
         process = engine._process
         with pytest.raises(EngineError, match=message):
             engine.analyse(chess.STARTING_FEN)
     assert process.poll() is not None
 
 
-@pytest.mark.parametrize(("mishap", "message"), [("mute", "did not answer"), ("dies at once", "ended without")])
-def test_a_program_that_is_no_engine_is_an_error(fake_engine: Fake, mishap: str, message: str) -> None:
-    with pytest.raises(EngineError, match=message):
-        Engine(fake_engine(mishap), SHALLOW, silence_seconds=0.4)
+def test_a_program_that_is_no_engine_is_an_error(fake_engine: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EngineError, match=r"ended without an answer \(exit status 7\)"):
+        Engine(fake_engine("dies at once"), SHALLOW)
+    monkeypatch.setattr(engine_module, "START_SECONDS", 0.3)
+    monkeypatch.setattr(engine_module, "_QUIT_SECONDS", 0.1)
+    with pytest.raises(EngineError, match="did not answer with 'uciok' in time"):
+        Engine(fake_engine("mute"), SHALLOW)
 
 
 def test_an_engine_that_does_not_quit_is_killed(fake_engine: Fake, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,7 +89,9 @@ def test_no_evidence_gives_back_the_prior_and_says_it_is_at_the_edge():
 @pytest.mark.parametrize(("rank", "side"), [(0, "high"), (9, "low")])
 def test_an_estimate_at_the_edge_of_its_range_says_so_in_its_type(rank, side):
     spreads = made_up_spreads(30, rng=np.random.default_rng(0))
-    always = Decisions(spreads.deciders, spreads.decider, spreads.values, spreads.offsets, np.full(30, rank, np.int32), spreads.n_legal)
+    always = Decisions(
+        spreads.deciders, spreads.decider, spreads.values, spreads.offsets, np.full(30, rank, np.int32), spreads.n_legal
+    )
     posterior = evidence(always)["simulated"].posterior()
     assert isinstance(posterior, EdgePosterior)
     assert posterior.edge == side
@@ -123,7 +125,14 @@ def test_widening_adds_variances():
 
 def test_regrouping_adds_rows_without_reading_decisions():
     batch = Decisions.concat([simulated(30, seed=i) for i in range(3)])
-    batch = Decisions(("a", "b", "c"), np.repeat(np.arange(3, dtype=np.int32), 30), batch.values, batch.offsets, batch.chosen, batch.n_legal)
+    batch = Decisions(
+        ("a", "b", "c"),
+        np.repeat(np.arange(3, dtype=np.int32), 30),
+        batch.values,
+        batch.offsets,
+        batch.chosen,
+        batch.n_legal,
+    )
     table = evidence(batch)
     regrouped = table.regrouped(["left", "right", "left"])
     assert regrouped["left"].curve == pytest.approx(table["a"].curve + table["c"].curve)

@@ -96,7 +96,8 @@ def test_the_shipped_scale_is_provisional_and_says_what_it_stands_on():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"), [({"depth": 12}, "depth is 12"), ({"engine": "Other 1"}, "engine is 'Other 1'"), ({"multipv": 5}, "multipv is 5")]
+    ("change", "said"),
+    [({"depth": 12}, "depth is 12"), ({"engine": "Other 1"}, "engine is 'Other 1'"), ({"multipv": 5}, "multipv is 5")],
 )
 def test_other_settings_than_the_scales_are_a_warning(change, said):
     warnings = DEFAULT.warnings(DEFAULT.model, {**DEFAULT.settings, **change})

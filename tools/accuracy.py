@@ -34,10 +34,15 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=10.0, metavar="MINUTES")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    cells = [(rule, n, c) for rule in ("all listed", "listed", "sampled", "bucket", "full") for n in (200, 20_000) for c in COMPETENCES]
+    cells = [
+        (rule, n, c)
+        for rule in ("all listed", "listed", "sampled", "bucket", "full")
+        for n in (200, 20_000)
+        for c in COMPETENCES
+    ]
     seconds = 60 * arguments.budget / (len(cells) + 2)
     print(f"budget {arguments.budget:g} minutes, seed {arguments.seed}, {seconds:.0f} s a cell")
-    print(f"{'rule':>11} {'decisions':>9} {'c':>4} {'deciders':>8} {'covers':>7} {'± 2 sd':>7} {'bias/sd':>8} {'width/Fisher':>12}")
+    print("       rule decisions    c deciders  covers  ± 2 sd  bias/sd width/Fisher")
     for rule, n, c in cells:
         simulated_cell(rule, n, c, seconds, np.random.default_rng([arguments.seed, n, int(10 * c)]))
     prior_cell(seconds, np.random.default_rng(arguments.seed))
@@ -68,7 +73,10 @@ def simulated_cell(rule: str, n: int, c: float, seconds: float, rng: np.random.G
     noise = 2 * np.sqrt(0.05 * 0.95 / len(found))
     bias = np.mean((found[:, 0] - c) / found[:, 1])
     width = np.mean(found[:, 3] - found[:, 2]) / (3.919928 / np.sqrt(np.mean(information))) if information else np.nan
-    print(f"{rule:>11} {n:>9,} {c:>4} {len(found):>8,} {covered.mean():>7.3f} {noise:>7.3f} {bias:>8.2f} {width:>12.3f}", flush=True)
+    print(
+        f"{rule:>11} {n:>9,} {c:>4} {len(found):>8,} {covered.mean():>7.3f} {noise:>7.3f} {bias:>8.2f} {width:>12.3f}",
+        flush=True,
+    )
 
 
 def prior_cell(seconds: float, rng: np.random.Generator) -> None:

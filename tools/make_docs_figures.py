@@ -1,9 +1,9 @@
-"""Make the figures of README and docs from the games and analyses that ship: no engine, the same bytes each time.
+"""Make the figure of README and docs from the games and analyses that ship: no engine, the same bytes each time.
 
     .venv/bin/python tools/make_docs_figures.py
 
-Out: docs/img/demo.svg (Elo) and docs/img/competence.svg (c, with the truth). Each says in its title what it shows, so
-that a reader who cannot see it can read it, and a test can tell when it is out of date.
+Out: docs/img/demo.svg. Its title says what it shows, so that somebody who cannot see it can read it, and a test can
+tell when it is out of date.
 """
 
 from __future__ import annotations
@@ -13,20 +13,19 @@ from pathlib import Path
 
 from skilloscope.chess.analysis import analyse
 from skilloscope.chess.decisions import decisions
-from skilloscope.reports.figures import competence_figure, elo_figure
-from skilloscope.reports.words import competence, elo_interval
+from skilloscope.reports.figures import elo_figure
+from skilloscope.reports.words import elo_interval
 from skilloscope.studies.rating import Ratings, rate
-from skilloscope.studies.shipped import analyses_file, demo_games, true_competences
+from skilloscope.studies.shipped import analyses_file, demo_games
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "img"
 
 
 def main() -> None:
-    """Write the figures."""
+    """Write the figure."""
     ratings = demo_ratings()
     FOLDER.mkdir(parents=True, exist_ok=True)
     write("demo.svg", elo_figure(ratings), described(ratings))
-    write("competence.svg", competence_figure(ratings, true_competences()), described_competence(ratings))
 
 
 def demo_ratings() -> Ratings:
@@ -38,12 +37,6 @@ def described(ratings: Ratings) -> str:
     """Return what the figure of Elo shows, in words."""
     rows = [f"{player['player']}: {elo_interval(player)}" for player in ratings.as_dict()["players"]]
     return escape(f"{ratings.scale.axis}. {'; '.join(rows)}")
-
-
-def described_competence(ratings: Ratings) -> str:
-    """Return what the figure of competence shows, in words."""
-    rows = [f"{p['player']}: {competence(p['methods']['agent'])}" for p in ratings.as_dict()["players"]]
-    return escape(f"Competence c. {'; '.join(rows)}")
 
 
 def write(name: str, svg: str, title: str) -> None:

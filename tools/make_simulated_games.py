@@ -145,7 +145,8 @@ def player_name(competence: float) -> str:
 
 def write_games(path: Path, games: list[chess.pgn.Game]) -> None:
     """Write the games as PGN."""
-    path.write_text("".join(f"{game}\n\n" for game in games), encoding="utf-8")
+    texts = [game.accept(chess.pgn.StringExporter(columns=79)) for game in games]
+    path.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
 
 
 def decisions_of(oracle: Oracle, files: list[Path]) -> list[AnalysedPosition]:

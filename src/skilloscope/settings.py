@@ -1,4 +1,6 @@
-"""Effective settings and where each came from: default < user's skilloscope.toml < ./skilloscope.toml < environment < flag.
+"""Effective settings and where each came from.
+
+The order: default < the user's skilloscope.toml < ./skilloscope.toml < environment < flag.
 
 In: what a command was given. Out: values with their source, so that `doctor` can show both. Nothing here reads the
 network or writes a file.

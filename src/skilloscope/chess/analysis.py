@@ -17,14 +17,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilloscope.chess.analyses import Analyses
-from skilloscope.chess.engine import find_engine
+from skilloscope.chess.engine import find_engine, legal_moves
 from skilloscope.chess.exchange import Export, read_export
 from skilloscope.chess.games import Games
 from skilloscope.chess.lines import LineArray, pack_lines, unpack_lines
 from skilloscope.chess.positions import Positions, positions
 from skilloscope.chess.runner import Outcome, Runner
 from skilloscope.chess.settings import DFH13, Settings
-from skilloscope.errors import EngineError, Tally
+from skilloscope.chess.uci import checked_answer
+from skilloscope.errors import EngineError, SkilloscopeError, Tally
 from skilloscope.store import Store, StoredAnalysis, settings_digest
 
 __all__ = ["Analyses", "Progress", "analyse"]
@@ -74,15 +75,15 @@ def analyse(
     batch = games_or_positions if isinstance(games_or_positions, Positions) else positions(games_or_positions)
     legal = {settings.problem(f): int(n) for f, n in zip(batch.fen.to_pylist(), batch.n_legal, strict=True)}
     exports = [read_export(path) for path in imports]
-    with _opened(store) as shelf, contextlib.ExitStack() as stack:
+    with _opened(store) as shelf:
         work = _Work(legal, settings, shelf, exports, progress)
         runner = work.choose(engine)
-        work.recall()
-        if runner is None:
-            work.give_up_failures()
-        else:
-            stack.enter_context(runner)
-            work.search(runner, None if deadline_seconds is None else begin + deadline_seconds)
+        with runner or contextlib.nullcontext():
+            work.recall()
+            if runner is None:
+                work.give_up_failures()
+            else:
+                work.search(runner, None if deadline_seconds is None else begin + deadline_seconds)
     return work.result(batch)
 
 
@@ -102,6 +103,7 @@ class _Work:
         self.answers: dict[str, LineArray] = {}
         self.failures: dict[str, str] = {}
         self.notes: list[str] = []
+        self.tally = Tally.sum(export.tally for export in exports)
         self.searched = self.cached = self.imported = 0
         self.out_of_time = False
         self.begin: float | None = None
@@ -132,14 +134,25 @@ class _Work:
         stored = self.shelf.get_many(self.key, list(self.legal)) if self.shelf else {}
         self.answers = {p: unpack_lines(row.lines) for p, row in stored.items() if row.status == "done"}
         self.cached = len(self.answers)
-        held = _held(self.exports, self.key)
-        new = {p: lines for p, lines in held.items() if p in self.legal and p not in self.answers}
+        new = self._checked_imports()
         if self.shelf and new and not self.shelf.read_only:
             rows = [StoredAnalysis(p, self.legal[p], pack_lines(a), origin="imported") for p, a in new.items()]
             self.shelf.put_many(self.key, rows)
         self.answers |= new
         self.imported = len(new)
         self._report()
+
+    def _checked_imports(self) -> dict[str, LineArray]:
+        """Return the imported answers that are new; one that an engine could not have given is a fault."""
+        new = {}
+        for problem, lines in _held(self.exports, self.key).items():
+            if problem not in self.legal or problem in self.answers:
+                continue
+            try:
+                new[problem] = checked_answer(lines, legal_moves(problem), self.settings)
+            except SkilloscopeError as error:
+                self.tally.fault("unusable analysis", "imports", problem, str(error))
+        return new
 
     def give_up_failures(self) -> None:
         """Count what failed in an earlier run as failed: without an engine it cannot be tried again."""
@@ -164,11 +177,10 @@ class _Work:
     def result(self, batch: Positions) -> Analyses:
         """Return the analyses, with every position that has no answer counted by reason."""
         missing = "not analysed (time)" if self.out_of_time else "not analysed"
-        tally = Tally.sum(export.tally for export in self.exports)
         for fen in batch.fen.to_pylist():
             problem = self.settings.problem(fen)
             if problem not in self.answers:
-                tally.count("engine failed" if problem in self.failures else missing)
+                self.tally.count("engine failed" if problem in self.failures else missing)
         return Analyses.from_answers(
             batch,
             self.key,
@@ -177,7 +189,7 @@ class _Work:
             cached=self.cached,
             imported=self.imported,
             failed=len(self.failures),
-            tally=tally,
+            tally=self.tally,
             about={"notes": self.notes} if self.notes else {},
         )
 

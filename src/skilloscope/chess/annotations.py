@@ -7,6 +7,7 @@ before. Where either is missing the gain is unknown: it is counted, never taken 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.games import Games
@@ -34,12 +35,12 @@ def losses_from_comments(games: Games, *, mate_cap: float = MATE_CAP) -> Losses:
     tally.count("unknown player", int((usable & ~known).sum()))
     kept = np.flatnonzero(usable & known)
     sign = np.where(mover[kept] == 0, 1.0, -1.0)
-    deciders, codes = encode([names[i] for i in kept])
+    deciders, codes = encode([names[i] or "" for i in kept])
     context = pa.table({"game": games.headers["game"].take(game[kept]), "ply": pa.array(ply[kept].astype(np.int32))})
     about = {"source": "[%eval] comments", "mate_cap": mate_cap}
     return Losses(deciders, codes, sign * before[kept], sign * after[kept], context, tally, about)
 
 
-def _movers_names(games: Games, game: np.ndarray, mover: np.ndarray) -> list[str | None]:  # type: ignore[type-arg]
+def _movers_names(games: Games, game: npt.NDArray[np.int64], mover: npt.NDArray[np.int8]) -> list[str | None]:
     white, black = games.headers["white"].to_pylist(), games.headers["black"].to_pylist()
     return [(white, black)[side][row] for row, side in zip(game.tolist(), mover.tolist(), strict=True)]

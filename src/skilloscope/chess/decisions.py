@@ -36,10 +36,10 @@ def decisions(
     player = _by_side(analyses, "white", "black")
     known = pc.is_valid(player).to_numpy(zero_copy_only=False)
     best = np.abs(answers.best)
-    keep = answers.position_has & known & (best <= max_abs_value)
+    keep = answers.answered & known & (best <= max_abs_value)
     tally = Tally()
-    tally.count("unknown player", int(np.sum(answers.position_has & ~known)))
-    tally.count(decided_reason(max_abs_value), int(np.sum(answers.position_has & known & ~keep)))
+    tally.count("unknown player", int(np.sum(answers.answered & ~known)))
+    tally.count(decided_reason(max_abs_value), int(np.sum(answers.answered & known & ~keep)))
     index = np.flatnonzero(keep)
     depths = answers.depths() if all_depths else ()
     values, moves, counts = answers.table(index, depths)
@@ -71,11 +71,11 @@ class _Answers:
         self.value = value_pawns(lines["mate"], lines["score"], mate_cap)
         self.last = _last_depths(lines, analyses.offsets)
         self.judged = np.flatnonzero(lines["depth"] == self.last[self.row_of_line])
-        self.position_has = analyses.answered
+        self.answered = analyses.answered
         best_of_row = np.full(len(analyses.offsets) - 1, -np.inf)
         np.maximum.at(best_of_row, self.row_of_line[self.judged], self.value[self.judged])
         self.best = np.full(len(analyses), np.nan)
-        self.best[self.position_has] = best_of_row[analyses.row[self.position_has]]
+        self.best[self.answered] = best_of_row[analyses.row[self.answered]]
 
     def depths(self) -> tuple[int, ...]:
         """Return the depths of the search, shallowest first; none where the searches have no depth in common."""

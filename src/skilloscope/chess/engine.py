@@ -28,7 +28,7 @@ from skilloscope.chess.settings import DFH13, Settings, option_text
 from skilloscope.chess.uci import EngineOption, checked_answer, parse_option, read_answer
 from skilloscope.errors import EngineError, InputError
 
-__all__ = ["Answer", "Engine", "find_engine"]
+__all__ = ["Answer", "Engine", "find_engine", "legal_moves"]
 
 ENGINE_DIRECTORIES = ("/usr/games", "/usr/local/bin", "/opt/homebrew/bin")
 """Where to look beside PATH: Debian puts engines where root does not look, Homebrew where launchers do not."""
@@ -39,7 +39,9 @@ SILENCE_SECONDS = 60.0
 SEARCH_SECONDS = 3600.0
 """One position may take so long, however much the engine talks."""
 
-_START_SECONDS = 20.0
+START_SECONDS = 20.0
+"""An engine may take so long to start, and to take its options: a large hash, a slow disk."""
+
 _QUIT_SECONDS = 1.0
 _INSTALL_HINT = "install Stockfish (Debian: apt install stockfish; macOS: brew install stockfish) or give its path"
 
@@ -108,12 +110,12 @@ class Engine:
 
     def analyse(self, fen: str) -> Answer:
         """Search one position from nothing and return what the engine said; EngineError if it fails."""
-        legal = _legal_moves(fen)
+        legal = legal_moves(fen)
         self._send("ucinewgame", "isready")
-        self._read_until(b"readyok", self._silence)
+        self._read_until(b"readyok", self._silence, self._silence)
         start = time.perf_counter()
         self._send(f"position fen {fen}", f"go {self.settings.limit}")
-        output = self._read_until(b"bestmove", self._search)
+        output = self._read_until(b"bestmove", self._search, self._silence)
         lines, nodes = read_answer(output)
         checked = checked_answer(lines, legal, self.settings)
         return Answer(checked, len(legal), nodes, time.perf_counter() - start)
@@ -132,7 +134,7 @@ class Engine:
 
     def _shake_hands(self) -> tuple[dict[str, Any], dict[str, EngineOption]]:
         self._send("uci")
-        text = self._read_until(b"uciok", min(self._silence, _START_SECONDS)).decode("utf-8", "replace")
+        text = self._read_until(b"uciok", START_SECONDS, START_SECONDS).decode("utf-8", "replace")
         rows = [row.strip() for row in text.splitlines()]
         names = [row.removeprefix("id name").strip() for row in rows if row.startswith("id name")]
         options = {option.name.lower(): option for option in map(parse_option, rows) if option}
@@ -149,7 +151,7 @@ class Engine:
         for name, value in wanted.items():
             self._send(f"setoption name {self._known(name).checked(value)}")
         self._send("isready")
-        self._read_until(b"readyok", max(self._silence, _START_SECONDS))
+        self._read_until(b"readyok", START_SECONDS, START_SECONDS)
 
     def _known(self, name: str) -> EngineOption:
         if name.lower() not in self.options:
@@ -166,7 +168,7 @@ class Engine:
         except (OSError, ValueError) as error:  # a broken pipe, or a pipe closed by close()
             raise EngineError(f"{self.path.name} has ended") from error
 
-    def _read_until(self, word: bytes, seconds: float) -> bytes:
+    def _read_until(self, word: bytes, seconds: float, silence: float) -> bytes:
         """Return the engine's output up to and with the line that begins with `word`."""
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
@@ -182,7 +184,7 @@ class Engine:
                 del self._unread[:end]
                 return taken
             searched = max(0, len(self._unread) - len(word)) if begin < 0 else begin
-            wait = min(self._silence, deadline - time.monotonic())
+            wait = min(silence, deadline - time.monotonic())
             if wait <= 0 or not poll.poll(wait * 1000):
                 raise EngineError(f"{self.path.name} did not answer with {word.decode()!r} in time")
             data = os.read(descriptor, 65536)
@@ -230,7 +232,7 @@ def _exit_status(process: subprocess.Popen[bytes]) -> str:
     return ""
 
 
-def _legal_moves(fen: str) -> set[int]:
+def legal_moves(fen: str) -> set[int]:
     """Return the codes of the legal moves; an engine may crash on a FEN that this refuses."""
     try:
         board = chess.Board(fen)

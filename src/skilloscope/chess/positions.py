@@ -67,7 +67,7 @@ def positions(games: Games, *, skip_moves: int = 12) -> Positions:
     >>> from skilloscope.chess.games import read_games
     >>> batch = positions(read_games(io.StringIO("1. e4 f6 2. d4 g5 3. Qh5#")), skip_moves=1)
     >>> len(batch), batch.n_legal, batch.tally.as_dict()
-    (3, array([30, 19, 41], dtype=int32), {'opening (first 1 moves of each side)': 2})
+    (3, array([30, 19, 37], dtype=int32), {'opening (first 1 moves of each side)': 2})
     """
     if skip_moves < 0:
         raise InputError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")

@@ -14,12 +14,16 @@ __all__ = ["register"]
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope analyse games.pgn --depth 10 --multipv 10 --out decisions.parquet")(analyse)
+    app.command(epilog="Example: skilloscope analyse games.pgn --depth 10 --multipv 10 --out decisions.parquet")(
+        analyse
+    )
 
 
 def analyse(
     games: Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")],
-    out: Annotated[Path | None, typer.Option(help="Write the decisions: .parquet, .jsonl or .csv.", metavar="FILE")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the decisions: .parquet, .jsonl or .csv.", metavar="FILE")
+    ] = None,
     store: StoreFolder = None,
     engine: EngineName = None,
     depth: Depth = None,
@@ -36,7 +40,9 @@ def analyse(
     raise typer.Exit(run(lambda: _analyse(games, out, flags, imports, as_json)))
 
 
-def _analyse(paths: list[Path], out_file: Path | None, flags: dict[str, Any], imports: list[Path] | None, as_json: bool) -> int:
+def _analyse(
+    paths: list[Path], out_file: Path | None, flags: dict[str, Any], imports: list[Path] | None, as_json: bool
+) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.cli.work import working
     from skilloscope.decision.text import write_decisions

@@ -31,7 +31,9 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_show_version)
     ] = False,
-    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more on stderr; -vv everything.")] = 0,
+    verbose: Annotated[
+        int, typer.Option("-v", "--verbose", count=True, help="Say more on stderr; -vv everything.")
+    ] = 0,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing on stderr but errors.")] = False,
 ) -> None:
     """Measures how well somebody decides: Elo with honest intervals, from the moves themselves."""

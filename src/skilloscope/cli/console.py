@@ -74,7 +74,13 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     if not console.is_terminal:
         yield _plain_progress(what, console)
         return
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None, note="")
         yield lambda done, total, note: bar.update(task, completed=done, total=total, note=note)

@@ -24,12 +24,17 @@ def decisions() -> None:
 
 @group.command(epilog="Example: skilloscope decisions rate backgammon.jsonl --k 0.05 --json")
 def rate(
-    tables: Annotated[list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")],
+    tables: Annotated[
+        list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")
+    ],
     k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1,
     rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
     mass: Annotated[float, typer.Option(help="Mass of the equal-tailed interval.")] = 0.95,
     prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
-    c_range: Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")] = (0.0, 4.0),
+    c_range: Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")] = (
+        0.0,
+        4.0,
+    ),
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")] = False,
 ) -> None:
     """Rate deciders: the competence c of each, with its interval, from the values of what they could have chosen."""

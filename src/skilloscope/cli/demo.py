@@ -46,7 +46,9 @@ def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
     with working(flags, None) as work:
         work = replace(work, deadline_seconds=_MOST_SECONDS)
         if not _engine_found(work.engine):
-            err().print("no engine found: going on with the analyses that ship (apt-get install stockfish for your own)")
+            err().print(
+                "no engine found: going on with the analyses that ship (apt-get install stockfish for your own)"
+            )
             work = replace(work, imports=(analyses_file(),))
         judged = judge_games(demo_games(), work)
     truth = true_competences()

@@ -19,7 +19,9 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
-    warm: Annotated[bool, typer.Option("--warm", help="Compile the kernels now, so that the first run is fast.")] = False,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Compile the kernels now, so that the first run is fast.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show what is installed, the engine, the store, and every effective setting with its source."""
@@ -122,7 +124,12 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     if "problem" in store:
         rows.append(("store", f"{store['problem']}; {store['hint']}"))
     else:
-        rows.append(("store", f"{store['path']} ({store['rows']:,} analyses)" if store["exists"] else f"{store['path']} (none yet)"))
+        rows.append(
+            (
+                "store",
+                f"{store['path']} ({store['rows']:,} analyses)" if store["exists"] else f"{store['path']} (none yet)",
+            )
+        )
     rows += [(f"setting {name}", f"{s['value']} ({s['source']})") for name, s in report["settings"].items()]
     if "warmed_seconds" in report:
         rows.append(("kernels", f"compiled in {report['warmed_seconds']:.1f} s"))

@@ -18,12 +18,18 @@ def register(app: typer.Typer) -> None:
 
 
 def rate(
-    games: Annotated[list[Path], typer.Argument(help="PGN files, or tables of decisions (.parquet, .jsonl, .csv).", metavar="GAMES…")],
+    games: Annotated[
+        list[Path], typer.Argument(help="PGN files, or tables of decisions (.parquet, .jsonl, .csv).", metavar="GAMES…")
+    ],
     player: Annotated[str | None, typer.Option(help="Rate this player only.", metavar="NAME")] = None,
-    by: Annotated[str, typer.Option(help="What to rate: player, event, year, opponent, mover, result, game …")] = "player",
+    by: Annotated[
+        str, typer.Option(help="What to rate: player, event, year, opponent, mover, result, game …")
+    ] = "player",
     prior: Annotated[str | None, typer.Option(help="Prior of Elo: flat (default), population or header.")] = None,
     scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None,
-    rule: Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")] = None,
+    rule: Annotated[
+        str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
+    ] = None,
     mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
     store: StoreFolder = None,
@@ -38,7 +44,14 @@ def rate(
     """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
     from skilloscope.cli.console import run
 
-    engine_flags = {"store": store, "engine": engine, "depth": depth, "nodes": nodes, "multipv": multipv, "hash": hash_mb}
+    engine_flags = {
+        "store": store,
+        "engine": engine,
+        "depth": depth,
+        "nodes": nodes,
+        "multipv": multipv,
+        "hash": hash_mb,
+    }
     rating_flags = {"prior": prior, "scale": scale, "rule": rule}
     raise typer.Exit(run(lambda: _rate(games, player, by, mass, html, engine_flags, rating_flags, imports, as_json)))
 
@@ -66,7 +79,13 @@ def _rate(
     ratings = _ratings(batch, by, mass, rating_flags)
     _show(ratings, judged, as_json)
     if html:
-        _write_page(html, ratings, batch, f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else 'groups'}", paths)
+        _write_page(
+            html,
+            ratings,
+            batch,
+            f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else 'groups'}",
+            paths,
+        )
     return exit_code(judged.decisions.tally)
 
 

@@ -61,7 +61,9 @@ def concat_contexts(contexts: Sequence[pa.Table], rows: Sequence[int]) -> pa.Tab
     """Stack contexts; a column that one of them lacks is null there."""
     if not any(table.num_columns for table in contexts):
         return empty_context(sum(rows))
-    full = [table if table.num_columns else pa.table({"_": pa.nulls(n)}) for table, n in zip(contexts, rows, strict=True)]
+    full = [
+        table if table.num_columns else pa.table({"_": pa.nulls(n)}) for table, n in zip(contexts, rows, strict=True)
+    ]
     table = pa.concat_tables(full, promote_options="permissive")
     return table.drop_columns("_") if "_" in table.column_names else table
 

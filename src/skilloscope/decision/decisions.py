@@ -134,7 +134,7 @@ class Decisions:
 
     def losses(self) -> npt.NDArray[np.float64]:
         """Return best value minus value for every listed alternative, end to end: never negative."""
-        return np.repeat(self.best.astype(float), self.counts) - self.judged.astype(float)
+        return np.asarray(np.repeat(self.best.astype(float), self.counts) - self.judged.astype(float))
 
     def chosen_loss(self) -> npt.NDArray[np.float64]:
         """Return the loss of each choice; an unlisted one is NaN (it has no value on the list's scale)."""
@@ -230,9 +230,7 @@ class Decisions:
         missing = [d for d in depths if d not in self.depths]
         if missing or depths[-1] != self.depths[-1]:
             raise InputError(f"depths {list(depths)} are not available: the batch has {list(self.depths)}")
-        return replace(
-            self, values=self.values[:, [self.depths.index(d) for d in depths]].copy(), depths=tuple(depths)
-        )
+        return replace(self, values=self.values[:, [self.depths.index(d) for d in depths]].copy(), depths=tuple(depths))
 
     def with_tally(self, tally: Tally) -> Decisions:
         """Return the same decisions with `tally` added to what was left out."""

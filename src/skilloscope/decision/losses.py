@@ -58,7 +58,7 @@ class Losses:
     @property
     def gain(self) -> npt.NDArray[np.float64]:
         """g = s_k − s_{k−1}, the mover's view: what the move added to the evaluation. [FER12 Algorithm 1, step 2]"""
-        return self.after.astype(float) - self.before.astype(float)
+        return np.asarray(self.after.astype(float) - self.before.astype(float))
 
     def select(self, selection: Selection, *, reason: str = "") -> Losses:
         """Return the selected moves; with a `reason` those left out are counted under it."""

@@ -65,19 +65,17 @@ class Posterior:
     def quantile(self, probabilities: npt.ArrayLike) -> Array:
         """Return the values below which these probabilities lie."""
         cumulative = np.maximum.accumulate(cumulative_simpson(self.density, x=self.at, initial=0.0))
-        return np.interp(np.asarray(probabilities) * cumulative[-1], cumulative, self.at)
+        return np.asarray(np.interp(np.asarray(probabilities) * cumulative[-1], cumulative, self.at))
 
     def density_at(self, at: npt.ArrayLike) -> Array:
         """Return the density at any points; zero outside the final grid."""
-        return np.interp(np.asarray(at, dtype=float), self.at, self.density, left=0.0, right=0.0)
+        return np.asarray(np.interp(np.asarray(at, dtype=float), self.at, self.density, left=0.0, right=0.0))
 
     def widened(self, sd: float) -> Posterior:
         """Return the posterior blurred by an independent normal error of this sd, cut to the same range."""
         if sd <= 0:
             return self
-        at = np.linspace(
-            max(self.low, self.at[0] - 5 * sd), min(self.high, self.at[-1] + 5 * sd), _POINTS + 1
-        )
+        at = np.linspace(max(self.low, self.at[0] - 5 * sd), min(self.high, self.at[-1] + 5 * sd), _POINTS + 1)
         kernel = np.exp(-0.5 * ((at[:, None] - self.at[None, :]) / sd) ** 2)
         density = simpson(kernel * self.density, x=self.at, axis=1)
         return _finished(at, density, self.prior, self.low, self.high)

@@ -85,7 +85,9 @@ def prior_from_text(text: str, low: float, high: float) -> Prior:
         try:
             mean, sd = (float(part) for part in rest.split(","))
         except ValueError:
-            raise InputError(f"cannot read the prior {text!r}", hint="write normal:MEAN,SD, e.g. normal:1.2,0.3") from None
+            raise InputError(
+                f"cannot read the prior {text!r}", hint="write normal:MEAN,SD, e.g. normal:1.2,0.3"
+            ) from None
         return Normal(mean, sd, low, high)
     raise InputError(f"no prior {text!r}", hint="the priors: uniform, normal:MEAN,SD")
 

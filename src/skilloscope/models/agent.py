@@ -38,8 +38,8 @@ Array = npt.NDArray[np.float64]
 class Agent:
     """The agent as a model of decisions: its k and the rule by which unlisted alternatives enter.
 
-    `bucket` belongs to the rule of that name: where the unlisted alternatives lie. It is fitted on the decisions at hand
-    where it is not given.
+    `bucket` belongs to the rule of that name: where the unlisted alternatives lie. Where it is not given it is fitted
+    on the decisions at hand.
     """
 
     k: float = 0.1

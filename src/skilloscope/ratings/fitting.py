@@ -68,7 +68,7 @@ def _derivatives(table: EvidenceTable, coefficients: Array, at: Array) -> tuple[
     half = 0.5 * (grid.high - grid.low)
     unit = np.clip((at - grid.low) / half - 1.0, -1.0, 1.0)
     first, second = chebyshev.chebder(coefficients), chebyshev.chebder(coefficients, 2)
-    value = chebyshev.chebval(unit, coefficients, tensor=False)
-    score = chebyshev.chebval(unit, first, tensor=False) / half
-    information = -chebyshev.chebval(unit, second, tensor=False) / half**2
+    value = np.asarray(chebyshev.chebval(unit, coefficients, tensor=False), dtype=np.float64)
+    score = np.asarray(chebyshev.chebval(unit, first, tensor=False) / half, dtype=np.float64)
+    information = np.asarray(-chebyshev.chebval(unit, second, tensor=False) / half**2, dtype=np.float64)
     return value, score, information

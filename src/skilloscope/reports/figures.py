@@ -15,6 +15,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from cycler import cycler
 from matplotlib.figure import Figure
 
 from skilloscope.decision import Decisions
@@ -23,12 +24,12 @@ from skilloscope.studies.rating import PlayerRating, Ratings, loss_with_floor
 __all__ = ["competence_figure", "elo_figure", "loss_figure", "style"]
 
 _MOST = 20  # players in one figure; more are in the table
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#666666",
     "axes.grid": True,
     "axes.labelcolor": "#333333",
-    "axes.prop_cycle": matplotlib.cycler(
+    "axes.prop_cycle": cycler(
         color=["#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#00798c", "#8d6a4f", "#555555"]
     ),
     "axes.spines.right": False,
@@ -40,6 +41,7 @@ _STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "svg.hashsalt": "skilloscope",
     "text.color": "#222222",
+    "text.parse_math": False,  # a name with dollar signs is a name
     "xtick.color": "#444444",
     "ytick.color": "#444444",
 }

@@ -33,7 +33,11 @@ def ratings_page(
         names = [player.player for player in ratings.players]
         named = names if report["players"] and set(names) <= set(decisions.deciders) else decisions.names()
         figures = [
-            ("Elo from the moves", elo_figure(ratings), "Point: posterior mean; line: interval; shaded: the range in which the scale was fitted."),
+            (
+                "Elo from the moves",
+                elo_figure(ratings),
+                "Point: posterior mean; line: interval; shaded: the range in which the scale was fitted.",
+            ),
             (
                 "Competence",
                 competence_figure(ratings, truth),
@@ -45,15 +49,19 @@ def ratings_page(
                 "Choices outside the engine's list count as the last listed move: the least they can have lost.",
             ),
         ]
-    return _environment().get_template("ratings.html").render(
-        title=title,
-        source=source,
-        report=report,
-        truth=truth or {},
-        notes=notes or [],
-        figures=[(name, Markup(svg), caption) for name, svg, caption in figures],  # noqa: S704 - our own SVG
-        decisions=sum(player["decisions"] for player in report["players"]),
-        version=__version__,
+    return (
+        _environment()
+        .get_template("ratings.html")
+        .render(
+            title=title,
+            source=source,
+            report=report,
+            truth=truth or {},
+            notes=notes or [],
+            figures=[(name, Markup(svg), caption) for name, svg, caption in figures],
+            decisions=sum(player["decisions"] for player in report["players"]),
+            version=__version__,
+        )
     )
 
 

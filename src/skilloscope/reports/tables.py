@@ -15,7 +15,11 @@ __all__ = ["deciders_table", "ratings_table", "reproduction_tables"]
 def ratings_table(report: Mapping[str, Any], truth: Mapping[str, float] | None = None) -> Table:
     """Return the table of `rate`: Elo with interval, c, move match, mean loss; with the true c where it is known."""
     decisions = sum(player["decisions"] for player in report["players"])
-    star = "\n* outside the range in which the scale was fitted" if any(p["extrapolated"] for p in report["players"]) else ""
+    star = (
+        "\n* outside the range in which the scale was fitted"
+        if any(p["extrapolated"] for p in report["players"])
+        else ""
+    )
     table = Table(
         title=report["scale"]["axis"],
         caption=skipped_line(decisions, report["skipped"]) + star,
@@ -45,9 +49,9 @@ def ratings_table(report: Mapping[str, Any], truth: Mapping[str, float] | None =
 
 def deciders_table(report: Mapping[str, Any]) -> Table:
     """Return the table of `decisions rate`."""
-    decisions = sum(decider["decisions"] for decider in report["deciders"])
+    model, decisions = report["model"], sum(decider["decisions"] for decider in report["deciders"])
     table = Table(
-        title=f"competence c of the reference agent (k = {report['model']['k']:g}, rule {report['model']['rule']}, prior {report['prior']})",
+        title=f"competence c of the agent (k = {model['k']:g}, rule {model['rule']}, prior {report['prior']})",
         caption=skipped_line(decisions, report["skipped"]),
         title_justify="left",
         caption_justify="left",
@@ -57,14 +61,21 @@ def deciders_table(report: Mapping[str, Any]) -> Table:
         table.add_column(name, justify="right")
     for row in report["deciders"]:
         c = f"{bound_mark(row['edge'])}{row['c']:.3f}"
-        table.add_row(row["decider"], f"{row['decisions']:,}", c, f"{row['sd']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}")
+        table.add_row(
+            row["decider"], f"{row['decisions']:,}", c, f"{row['sd']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}"
+        )
     return table
 
 
 def reproduction_tables(report: Mapping[str, Any]) -> Iterator[Table]:
     """Yield one table per reproduced entry: printed, ours, difference, within tolerance."""
     for entry in report["entries"]:
-        table = Table(title=f"{entry['key']}: {entry['title']}", caption=entry["note"], title_justify="left", caption_justify="left")
+        table = Table(
+            title=f"{entry['key']}: {entry['title']}",
+            caption=entry["note"],
+            title_justify="left",
+            caption_justify="left",
+        )
         table.add_column("")
         for name in ("printed", "ours", "difference", "tolerance", "within"):
             table.add_column(name, justify="right")

@@ -35,7 +35,7 @@ def rate_deciders(batch: Decisions, model: Agent, prior: Prior, *, mass: float =
                 "k": model.k,
             }
         )
-    deciders.sort(key=lambda row: -float(row["c"]))  # type: ignore[arg-type]
+    deciders.sort(key=lambda row: -float(row["c"]))
     return {
         "schema": SCHEMA,
         "model": dict(table.about),

@@ -47,9 +47,8 @@ class Judged:
 
     def __str__(self) -> str:
         failed = f", {self.failed:,} failed" if self.failed else ""
-        return (
-            f"positions: {self.searched:,} searched now, {self.cached:,} from the cache, {self.imported:,} imported{failed}"
-        )
+        known = f"{self.cached:,} from the cache, {self.imported:,} imported"
+        return f"positions: {self.searched:,} searched now, {known}{failed}"
 
 
 def judge(paths: Sequence[Path], work: Work) -> Judged:
@@ -70,7 +69,9 @@ def judge_games(games: Games, work: Work) -> Judged:
     """Return the decisions of games, analysing what is not in the store."""
     if not len(games):
         first = f": {games.tally.faults[0]}" if games.tally.faults else ""
-        raise InputError(f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like")
+        raise InputError(
+            f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like"
+        )
     analyses = analyse(
         games,
         settings=work.settings,

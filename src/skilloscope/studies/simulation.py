@@ -97,7 +97,7 @@ def cut_lists(decisions: Decisions, n: int = 10, *, rng: np.random.Generator) ->
 
 
 def fisher_information(spreads: Decisions, c: float, *, k: float = 0.1) -> float:
-    """I(c) = Σ Var_p(b) over the decisions, b the scaled loss of the alternative drawn: the curvature of (2) in logs."""
+    """I(c) = Σ Var_p(b) over the decisions, b the scaled loss of what is drawn: the curvature of (2) in logs."""
     b = scaled_losses(spreads.losses(), k=k)
     weight = np.exp(-c * b)
     starts = spreads.offsets[:-1]

@@ -105,7 +105,9 @@ def reproduce(entries: Sequence[Entry], wanted: str = "", budget: Budget | None 
     """Return the wanted entries (a key, a paper's key, or all), each printed number beside ours."""
     chosen = [e for e in entries if not wanted or e.key == wanted or e.key.split(".")[0] == wanted]
     if not chosen:
-        raise InputError(f"nothing to reproduce under {wanted!r}", hint=f"the keys: {', '.join(e.key for e in entries)}")
+        raise InputError(
+            f"nothing to reproduce under {wanted!r}", hint=f"the keys: {', '.join(e.key for e in entries)}"
+        )
     budget = budget or Budget()
     return {
         "schema": SCHEMA,
