@@ -32,7 +32,7 @@ accuracy: test-setup ## how good the ratings are
 	$(BIN)/python tools/accuracy.py
 
 docs: test-setup ## the documentation, into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean: ## remove all that make has made
 	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist build site demo.html report.html

@@ -67,8 +67,10 @@ def test_the_prior_the_mass_and_k_are_used(table):
     assert other["k"] == 1.0
 
 
-def test_an_estimate_at_the_edge_is_shown_as_a_bound(table):
-    assert "≥" in skilloscope("decisions", "rate", table).stdout
+def test_an_estimate_at_the_edge_is_marked(table):
+    shown = skilloscope("decisions", "rate", table).stdout
+    assert "↑" in shown
+    assert "the truth may lie beyond" in shown
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from skilloscope.inference import Evidence, Grid, Uniform, evidence
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.fitting import fit_line
 from skilloscope.ratings.scale import Scale, elo_prior, scale
-from skilloscope.studies.rating import choose_player, loss_with_floor, rate
+from skilloscope.studies.judging import check_name
+from skilloscope.studies.rating import loss_with_floor, rate
 from skilloscope.studies.simulation import made_up_spreads, simulate_choices
 
 DEFAULT = scale("default")
@@ -151,9 +152,9 @@ def test_grouping_by_another_column_and_choosing_a_player():
     rng = np.random.default_rng(12)
     batch = player_games(np.array([2000.0, 2400.0]), 50, rng)
     assert len(rate(batch, by="elo").players) == 2
-    assert choose_player(batch, "game 1").names() == ["game 1"]
+    check_name("game 1", batch.names())
     with pytest.raises(InputError, match="no decisions of a player") as error:
-        choose_player(batch, "gam 1")
+        check_name("gam 1", batch.names())
     assert "game 1" in error.value.hint
 
 

@@ -30,7 +30,7 @@ COMPETENCES = (0.6, 1.0, 1.4, 2.0)
 OPENING_COMPETENCE, OPENING_PLIES, BALANCED = 1.2, 24, 1.0
 OFFSET = 0.1
 LAST_PLY = 140
-WON, PLIES_WON = 6.0, 4
+WON, PLIES_WON = 4.0, 2
 ROUNDS = (((0, 3), (1, 2)), ((2, 0), (3, 1)), ((0, 1), (2, 3)))
 
 
@@ -70,14 +70,14 @@ def main() -> None:
 
 
 def tournament(oracle: Oracle, rng: np.random.Generator) -> list[chess.pgn.Game]:
-    """Play a double round robin: the second half is the first with colours changed."""
+    """Play a round robin three times over, with colours changed each time."""
     games = []
-    for half in range(2):
+    for cycle in range(3):
         for number, pairs in enumerate(ROUNDS, start=1):
             for board, (first, second) in enumerate(pairs, start=1):
-                white, black = (first, second) if half == 0 else (second, first)
+                white, black = (first, second) if cycle % 2 == 0 else (second, first)
                 competences = COMPETENCES[white], COMPETENCES[black]
-                games.append(play(oracle, rng, competences, f"{number + half * len(ROUNDS)}.{board}"))
+                games.append(play(oracle, rng, competences, f"{number + cycle * len(ROUNDS)}.{board}"))
                 print(
                     games[-1].headers["Round"], games[-1].headers["Result"], games[-1].end().ply(), "plies", flush=True
                 )

@@ -202,13 +202,15 @@ class Store:
 
     def _schema(self) -> int:
         """Return the schema's number, 0 for an empty file; a database of somebody else's is refused."""
-        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        with self._snapshot():
+            (application,) = self._connection.execute("PRAGMA application_id").fetchone()
+            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            (schema,) = self._connection.execute("PRAGMA user_version").fetchone()
         if application != _APPLICATION and (tables or application):
             raise StoreError(
                 f"{self.path} is a database, but not a store of analyses", hint=_FAULTS["SQLITE_NOTADB"][1]
             )
-        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+        return int(schema)
 
     def _make(self) -> None:
         self._connection.execute("PRAGMA journal_mode = WAL")
@@ -240,6 +242,18 @@ class Store:
     def _refuse_read_only(self) -> None:
         if self.read_only:
             raise StoreError(f"{self.path} was opened for reading only", hint="open it with read_only=False to write")
+
+    @contextlib.contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Read from one state of the file: another process may just be making its tables."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -25,7 +25,7 @@ NO_ANSWER = -1
 """The row of a position without an answer."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Analyses:
     """Positions, their answers, and where the answers come from.
 
@@ -75,6 +75,9 @@ class Analyses:
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def __repr__(self) -> str:
+        return f"<Analyses: {int(self.answered.sum()):,} of {len(self):,} positions by {self.settings['engine']}>"
 
     def answer(self, position: int) -> LineArray:
         """Return the lines of one position; empty where there is no answer."""

@@ -28,7 +28,7 @@ from skilloscope.errors import InputError, Tally
 __all__ = ["NO_MATE", "Games", "read_games"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Games:
     """A columnar batch of games; game i owns the entries `offsets[i]:offsets[i + 1]` of the move columns.
 
@@ -51,6 +51,9 @@ class Games:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"<Games: {len(self):,} with {len(self.moves):,} moves; skipped: {self.tally}>"
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:

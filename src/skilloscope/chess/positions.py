@@ -23,7 +23,7 @@ from skilloscope.errors import InputError, Tally
 __all__ = ["Positions", "opening_reason", "positions"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Positions:
     """A columnar batch of positions with the move that was played in each."""
 
@@ -47,6 +47,9 @@ class Positions:
     def __len__(self) -> int:
         return len(self.game)
 
+    def __repr__(self) -> str:
+        return f"<Positions: {len(self):,} of {len(self.games):,} games; skipped: {self.tally}>"
+
     def select(self, selection: Selection, *, reason: str = "") -> Positions:
         """Return the selected positions; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
@@ -60,8 +63,10 @@ class Positions:
         )
 
 
-def positions(games: Games, *, skip_moves: int = 12) -> Positions:
+def positions(games: Games, *, skip_moves: int = 12, player: str | None = None) -> Positions:
     """Return the positions after the first `skip_moves` moves of each side that leave more than one legal move.
+
+    With a `player` only the positions in which that player is to move.
 
     >>> import io
     >>> from skilloscope.chess.games import read_games
@@ -72,9 +77,11 @@ def positions(games: Games, *, skip_moves: int = 12) -> Positions:
     if skip_moves < 0:
         raise InputError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")
     columns = _Columns()
-    starts = games.headers["start_fen"].to_pylist()
-    for game, start in enumerate(starts):
-        columns.replay(games, game, chess.Board(start or chess.STARTING_FEN), skip_moves)
+    headers = (games.headers[name].to_pylist() for name in ("start_fen", "black", "white"))
+    for game, (start, *names) in enumerate(zip(*headers, strict=True)):
+        sides = tuple(player is None or name == player for name in names)  # as chess.BLACK and chess.WHITE count
+        if any(sides):
+            columns.replay(games, game, chess.Board(start or chess.STARTING_FEN), skip_moves, sides)
     tally = Tally()
     tally.count(opening_reason(skip_moves), columns.opening)
     tally.count("forced", columns.forced)
@@ -108,11 +115,13 @@ class _Columns:
         self.n_legal = array("i")
         self.opening = self.forced = 0
 
-    def replay(self, games: Games, game: int, board: chess.Board, skip_moves: int) -> None:
+    def replay(self, games: Games, game: int, board: chess.Board, skip_moves: int, sides: tuple[bool, ...]) -> None:
         # The move number on the board decides, not the count from the game's first move: a game that starts
         # from a middle-game position has no opening left.
         for entry in range(int(games.offsets[game]), int(games.offsets[game + 1])):
-            if board.fullmove_number <= skip_moves:
+            if not sides[board.turn]:
+                pass
+            elif board.fullmove_number <= skip_moves:
                 self.opening += 1
             else:
                 self._add(entry, board)

@@ -45,10 +45,12 @@ def _analyse(
 ) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.cli.work import working
-    from skilloscope.decision.text import write_decisions
+    from skilloscope.decision.text import check_format, write_decisions
     from skilloscope.reports.words import engine_line, skipped_line
     from skilloscope.studies.judging import judge
 
+    if out_file:
+        check_format(out_file)
     with working(flags, imports) as work:
         judged = judge(paths, work)
     batch = judged.decisions

@@ -10,6 +10,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilloscope.errors import SkilloscopeError, Tally
@@ -17,7 +18,17 @@ from skilloscope.errors import SkilloscopeError, Tally
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["err", "exit_code", "out", "print_json", "progress_bar", "report_faults", "run", "set_verbosity"]
+__all__ = [
+    "check_writable",
+    "err",
+    "exit_code",
+    "out",
+    "print_json",
+    "progress_bar",
+    "report_faults",
+    "run",
+    "set_verbosity",
+]
 
 _MOST_FAULTS = 10
 _state = {"quiet": False}
@@ -58,6 +69,14 @@ def report_faults(tally: Tally) -> None:
         console.print(f"bad input: {fault}", style="yellow", markup=False)
     if len(tally.faults) > _MOST_FAULTS:
         console.print(f"bad input: and {len(tally.faults) - _MOST_FAULTS:,} more", style="yellow")
+
+
+def check_writable(path: Path | None) -> None:
+    """Raise where a file cannot be written, before hours of work are spent on what goes into it."""
+    from skilloscope.errors import InputError
+
+    if path is not None and not path.absolute().parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")
 
 
 def exit_code(tally: Tally) -> int:
@@ -101,6 +120,10 @@ def run(command: Callable[[], int | None]) -> int:
     except KeyboardInterrupt:
         err().print("interrupted: what was finished is kept; run the same command again to go on")
         return 1
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
+        _state["quiet"] = False
+        err().print(f"[bold red]error:[/] {escape(str(error.filename))}: {escape(str(error.strerror))}")
+        return 1
     except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
         sys.stderr.close()
         return 0
@@ -119,6 +142,6 @@ def _plain_progress(what: str, console: Console) -> Callable[[int, int, str], No
     def show(done: int, total: int, note: str) -> None:
         if done == total or time.monotonic() - last[0] > 10:
             last[0] = time.monotonic()
-            console.print(f"{what}: {done:,} of {total:,} {note}".rstrip(), markup=False)
+            console.print(f"{what}: {done:,} of {total:,}; {note}", markup=False)
 
     return show

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from skilloscope.cli.work import Depth, EngineName, HashMb, Imports, Json, MultiPv, Nodes, StoreFolder
+
+if TYPE_CHECKING:
+    from skilloscope.decision import Decisions
+    from skilloscope.studies.judging import Judged
+    from skilloscope.studies.rating import Ratings
 
 __all__ = ["register"]
 
@@ -67,41 +73,41 @@ def _rate(
     imports: list[Path] | None,
     as_json: bool,
 ) -> int:
-    from skilloscope.cli.console import exit_code, report_faults
+    from skilloscope.cli.console import check_writable, exit_code, report_faults
     from skilloscope.cli.work import working
     from skilloscope.studies.judging import judge
-    from skilloscope.studies.rating import choose_player
 
+    check_writable(html)
+    rated = _rater(by, mass, rating_flags)  # what cannot be done is refused before the engine is asked
     with working(engine_flags, imports) as work:
-        judged = judge(paths, work)
+        judged = judge(paths, work, player=player)
     report_faults(judged.decisions.tally)
-    batch = judged.decisions if player is None else choose_player(judged.decisions, player)
-    ratings = _ratings(batch, by, mass, rating_flags)
-    _show(ratings, judged, as_json)
+    ratings = rated(judged.decisions)
+    _show(ratings, judged, by, as_json)
     if html:
-        _write_page(
-            html,
-            ratings,
-            batch,
-            f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else 'groups'}",
-            paths,
-        )
+        what = "players" if by == "player" else f"groups by {by}"
+        _write_page(html, ratings, judged.decisions, f"Ratings of {len(ratings.players):,} {what}", paths)
     return exit_code(judged.decisions.tally)
 
 
-def _ratings(batch: Any, by: str, mass: float, flags: dict[str, Any]) -> Any:
+def _rater(by: str, mass: float, flags: dict[str, Any]) -> Callable[[Decisions], Ratings]:
+    from skilloscope.errors import InputError
     from skilloscope.models.agent import Agent
+    from skilloscope.ratings.scale import elo_prior
     from skilloscope.ratings.scale import scale as load_scale
     from skilloscope.settings import effective_settings
     from skilloscope.studies.rating import rate as rate_players
 
+    if not 0 < mass < 1:
+        raise InputError(f"--mass lies between 0 and 1, got {mass}")
     found = effective_settings(flags)
-    scale = load_scale(found["scale"].value)
+    scale, prior = load_scale(found["scale"].value), found["prior"].value
+    elo_prior(prior, scale)
     model = Agent.from_about(scale.model, rule=found["rule"].value)
-    return rate_players(batch, scale, model=model, by=by, prior=found["prior"].value, mass=mass)
+    return lambda batch: rate_players(batch, scale, model=model, by=by, prior=prior, mass=mass)
 
 
-def _show(ratings: Any, judged: Any, as_json: bool) -> None:
+def _show(ratings: Ratings, judged: Judged, by: str, as_json: bool) -> None:
     from skilloscope.cli.console import err, out, print_json
     from skilloscope.reports.tables import ratings_table
     from skilloscope.reports.words import engine_line
@@ -112,12 +118,12 @@ def _show(ratings: Any, judged: Any, as_json: bool) -> None:
         return
     console = out()
     console.print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
-    console.print(ratings_table(report))
+    console.print(ratings_table(report, by=by))
     for warning in ratings.warnings:
         err().print(f"note: {warning}", style="yellow", markup=False)
 
 
-def _write_page(path: Path, ratings: Any, batch: Any, title: str, paths: list[Path]) -> None:
+def _write_page(path: Path, ratings: Ratings, batch: Decisions, title: str, paths: list[Path]) -> None:
     from skilloscope.cli.console import err
     from skilloscope.reports.html import ratings_page
 

@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def simulate(
     tables: Annotated[list[Path], typer.Argument(help="Tables of decisions whose spreads are used.", metavar="TABLE…")],
-    c: Annotated[float, typer.Option("--c", help="Competence of the agent.")],
+    c: Annotated[float, typer.Option("--c", help="Competence of the agent.", min=0.0)],
     out: Annotated[Path, typer.Option(help="File to write: .jsonl, .csv or .parquet.", metavar="FILE")],
     k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 1,
@@ -36,9 +36,10 @@ def _simulate(tables: list[Path], c: float, path: Path, k: float, seed: int, as_
 
     from skilloscope.cli.console import err, exit_code, print_json, report_faults
     from skilloscope.decision.decisions import Decisions
-    from skilloscope.decision.text import read_decisions, write_decisions
+    from skilloscope.decision.text import check_format, read_decisions, write_decisions
     from skilloscope.studies.simulation import simulate_choices
 
+    check_format(path)
     spreads = Decisions.concat([read_decisions(table).at_depths() for table in tables])
     simulated = simulate_choices(spreads, c, k=k, rng=np.random.default_rng(seed))
     name = f"simulated, c = {c:g}"

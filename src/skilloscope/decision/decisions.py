@@ -35,7 +35,7 @@ UNLISTED = -1
 """The value of `chosen` where the choice is not among the listed alternatives."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
     """A columnar batch of decisions.
 
@@ -111,6 +111,15 @@ class Decisions:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        depths = f", depths {self.depths[0]} to {self.depths[-1]}" if self.depths else ""
+        return f"<Decisions: {len(self):,} of {len(self.names()):,} deciders{depths}; skipped: {self.tally}>"
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """What was left out and why."""
+        return self.tally.as_dict()
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
@@ -266,6 +275,8 @@ def _check(batch: Decisions) -> None:
         raise InputError("a chosen index is out of range", hint=f"unlisted choices are {UNLISTED}")
     if np.any((batch.n_legal > 0) & (batch.n_legal < batch.counts)):
         raise InputError("a decision lists more alternatives than n_legal says there were")
+    if np.any((batch.chosen < 0) & (batch.n_legal == batch.counts)):
+        raise InputError("a choice is unlisted although every alternative is listed")
     steps = np.diff(batch.judged)
     inside = np.ones(max(flat - 1, 0), dtype=bool)
     inside[batch.offsets[1:-1] - 1] = False

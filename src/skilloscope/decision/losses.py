@@ -28,7 +28,7 @@ from skilloscope.errors import InputError, Tally
 __all__ = ["Losses"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Losses:
     """A columnar batch of single evaluations: what the position was worth before and after, the mover's view.
 
@@ -54,6 +54,9 @@ class Losses:
 
     def __len__(self) -> int:
         return len(self.before)
+
+    def __repr__(self) -> str:
+        return f"<Losses: {len(self):,} of {len(self.deciders):,} deciders; skipped: {self.tally}>"
 
     @property
     def gain(self) -> npt.NDArray[np.float64]:

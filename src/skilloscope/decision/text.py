@@ -25,7 +25,15 @@ from skilloscope.decision.losses import Losses
 from skilloscope.decision.tables import read_parquet, write_parquet
 from skilloscope.errors import InputError, Tally
 
-__all__ = ["read_decisions", "read_jsonl", "read_long_csv", "write_decisions", "write_jsonl", "write_long_csv"]
+__all__ = [
+    "check_format",
+    "read_decisions",
+    "read_jsonl",
+    "read_long_csv",
+    "write_decisions",
+    "write_jsonl",
+    "write_long_csv",
+]
 
 _JSON_KEYS = ("decider", "utilities", "chosen", "n_legal")
 _CSV_COLUMNS = ("decider", "problem", "alternative", "utility", "chosen")
@@ -58,14 +66,20 @@ def read_decisions(path: str | Path) -> Decisions:
 def write_decisions(batch: Decisions, path: str | Path) -> None:
     """Write decisions to .jsonl, .csv or .parquet, told by the name."""
     path = Path(path)
-    writers = {".jsonl": write_jsonl, ".ndjson": write_jsonl, ".csv": write_long_csv}
+    check_format(path)
     if path.suffix == ".parquet":
         write_parquet(batch, path)
-    elif path.suffix in writers:
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            writers[path.suffix](batch, stream)
-    else:
+        return
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        (write_long_csv if path.suffix == ".csv" else write_jsonl)(batch, stream)
+
+
+def check_format(path: Path) -> None:
+    """Raise where the format to write cannot be told from the name, or the folder is not there."""
+    if path.suffix not in (".parquet", ".csv", ".jsonl", ".ndjson"):
         raise InputError(f"{path}: cannot tell the format from the name", hint="use .jsonl, .csv or .parquet")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")
 
 
 def read_jsonl(stream: IO[str], *, name: str = "<stream>") -> Decisions:

@@ -30,7 +30,7 @@ _TOLERANCE = 1e-9  # largest error of a curve between its nodes, per decision
 _MOST_NODES = 512
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evidence:
     """A log-likelihood curve at the nodes of a grid, and how many decisions made it.
 
@@ -46,6 +46,9 @@ class Evidence:
     decisions: int
     tally: Tally = field(default_factory=Tally)
     about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Evidence: {self.decisions:,} decisions on {self.grid}>"
 
     @classmethod
     def zero(cls, grid: Grid) -> Evidence:
@@ -81,7 +84,7 @@ class Evidence:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EvidenceTable(Mapping[Any, Evidence]):
     """The evidence of many groups: one row of curves each. A mapping from label to `Evidence`."""
 
@@ -103,6 +106,9 @@ class EvidenceTable(Mapping[Any, Evidence]):
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"<EvidenceTable: {len(self):,} groups, {int(self.decisions.sum()):,} decisions on {self.grid}>"
 
     @cached_property
     def _rows(self) -> dict[Any, int]:

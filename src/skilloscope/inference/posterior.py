@@ -25,7 +25,7 @@ _POINTS = 1024  # of the final grid
 _EDGE = 0.05  # the density at an end of the range, relative to the peak, from which on the estimate is "at the edge"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
     """What is believed after the evidence, under a named prior.
 
@@ -39,6 +39,11 @@ class Posterior:
     prior: str = ""
     low: float = 0.0
     high: float = 0.0
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        edge = f", at the {self.edge} edge" if self.edge else ""
+        return f"<{type(self).__name__}: {self.mean:.4g} ± {self.sd:.2g}, 95 % {low:.4g} to {high:.4g}{edge}>"
 
     @property
     def edge(self) -> str | None:
@@ -81,7 +86,7 @@ class Posterior:
         return _finished(at, density, self.prior, self.low, self.high)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EdgePosterior(Posterior):
     """A posterior that leans on an end of its range: the estimate is a bound, not a value."""
 

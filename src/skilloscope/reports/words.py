@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["bound_mark", "competence", "elo_interval", "engine_line", "percent", "skipped_line"]
+__all__ = ["EDGE_NOTE", "competence", "edge_mark", "elo_interval", "engine_line", "percent", "skipped_line"]
 
 
-def bound_mark(edge: str | None) -> str:
-    """Return ≥ or ≤ where an estimate leans on the end of its range: it is a bound, not a value."""
-    return {"high": "≥ ", "low": "≤ "}.get(edge or "", "")
+EDGE_NOTE = "↑ ↓ the estimate leans on the end of its range: the truth may lie beyond"
+
+
+def edge_mark(edge: str | None) -> str:
+    """Return an arrow where an estimate leans on the end of its range: the truth may lie beyond."""
+    return {"high": " ↑", "low": " ↓"}.get(edge or "", "")
 
 
 def elo_interval(player: Mapping[str, Any]) -> str:
     """Return an Elo with its interval, e.g. `2310 (2105 to 2528)`."""
-    mark = bound_mark(player["elo_edge"])
     outside = " *" if player["extrapolated"] else ""
-    return f"{mark}{player['elo']:.0f} ({player['elo_low']:.0f} to {player['elo_high']:.0f}){outside}"
+    mark = edge_mark(player["elo_edge"])
+    return f"{player['elo']:.0f} ({player['elo_low']:.0f} to {player['elo_high']:.0f}){mark}{outside}"
 
 
 def competence(agent: Mapping[str, Any], digits: int = 2) -> str:
     """Return a competence with its sd, e.g. `1.21 ± 0.08`."""
-    return f"{bound_mark(agent.get('edge'))}{agent['c']:.{digits}f} ± {agent['sd']:.{digits}f}"
+    return f"{agent['c']:.{digits}f} ± {agent['sd']:.{digits}f}{edge_mark(agent.get('edge'))}"
 
 
 def percent(share: float) -> str:
@@ -46,8 +49,8 @@ def engine_line(about: Mapping[str, Any]) -> str:
 
 
 def skipped_line(decisions: int, skipped: Mapping[str, int]) -> str:
-    """Return what was used and what was left out, e.g. `1,204 decisions; 31 skipped: 22 forced, 9 decided`."""
+    """Return what was used and what was left out, e.g. `1,204 decisions; skipped: 22 forced, 9 decided`."""
     if not skipped:
         return f"{decisions:,} decisions; nothing skipped"
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in skipped.items())
-    return f"{decisions:,} decisions; {sum(skipped.values()):,} skipped: {reasons}"
+    return f"{decisions:,} decisions; skipped: {reasons}"

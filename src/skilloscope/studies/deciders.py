@@ -16,10 +16,11 @@ SCHEMA = 1
 def rate_deciders(batch: Decisions, model: Agent, prior: Prior, *, mass: float = 0.95) -> dict[str, Any]:
     """Return each decider's c with sd and interval under the prior, best first, and what was left out."""
     table = evidence(batch, model, by="decider", span=(prior.low, prior.high))
-    deciders = []
+    deciders: list[dict[str, Any]] = []
+    unrated: list[str] = []
     for name in table:
         if not table[name].decisions:
-            table.tally.count("no usable decision (deciders)")
+            unrated.append(name)
             continue
         posterior = table[name].posterior(prior)
         low, high = posterior.interval(mass)
@@ -35,12 +36,13 @@ def rate_deciders(batch: Decisions, model: Agent, prior: Prior, *, mass: float =
                 "k": model.k,
             }
         )
-    deciders.sort(key=lambda row: -float(row["c"]))
+    deciders.sort(key=lambda row: -row["c"])
     return {
         "schema": SCHEMA,
         "model": dict(table.about),
         "prior": str(prior),
         "mass": mass,
         "deciders": deciders,
+        "unrated": unrated,
         "skipped": table.tally.as_dict(),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,13 @@ from pathlib import Path
 from skilloscope.chess.analysis import Analyses, Progress, analyse
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.games import Games, read_games
+from skilloscope.chess.positions import positions
 from skilloscope.chess.settings import DFH13, Settings
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import read_decisions
 from skilloscope.errors import InputError
 
-__all__ = ["Judged", "Work", "judge", "judge_games"]
+__all__ = ["Judged", "Work", "check_name", "judge", "judge_games"]
 
 _TABLES = (".parquet", ".jsonl", ".ndjson", ".csv")
 
@@ -47,33 +49,40 @@ class Judged:
 
     def __str__(self) -> str:
         failed = f", {self.failed:,} failed" if self.failed else ""
+        if not (self.searched or self.cached or self.imported or self.failed):
+            return "positions: none searched, the values come with the table"
         known = f"{self.cached:,} from the cache, {self.imported:,} imported"
         return f"positions: {self.searched:,} searched now, {known}{failed}"
 
 
-def judge(paths: Sequence[Path], work: Work) -> Judged:
-    """Return the decisions of games (PGN, analysed as `work` says) and of tables of decisions, together."""
+def judge(paths: Sequence[Path], work: Work, *, player: str | None = None) -> Judged:
+    """Return the decisions of games (PGN, analysed as `work` says) and of tables of decisions, together.
+
+    With a `player` only that player's decisions: the moves of others are not analysed.
+    """
     tables = [path for path in paths if path.name.removesuffix(".gz").endswith(_TABLES)]
     games = [path for path in paths if path not in tables]
-    batches = [read_decisions(path) for path in tables]
+    batches = [_one_players(_chess_table(path), player) for path in tables]
     if not games:
         return Judged(Decisions.concat(batches))
-    judged = judge_games(read_games(games), work)
+    judged = judge_games(read_games(games), work, player=player)
     if not tables:
         return judged
     axes = [batch.at_depths() for batch in (judged.decisions, *batches)]
     return Judged(Decisions.concat(axes), judged.searched, judged.cached, judged.imported, judged.failed)
 
 
-def judge_games(games: Games, work: Work) -> Judged:
-    """Return the decisions of games, analysing what is not in the store."""
+def judge_games(games: Games, work: Work, *, player: str | None = None) -> Judged:
+    """Return the decisions of games, or of one player in them, analysing what is not in the store."""
     if not len(games):
         first = f": {games.tally.faults[0]}" if games.tally.faults else ""
         raise InputError(
             f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like"
         )
+    if player is not None:
+        check_name(player, [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name])
     analyses = analyse(
-        games,
+        positions(games, player=player),
         settings=work.settings,
         store=work.store,
         engine=work.engine,
@@ -82,6 +91,32 @@ def judge_games(games: Games, work: Work) -> Judged:
         deadline_seconds=work.deadline_seconds,
     )
     return _judged(analyses)
+
+
+def check_name(name: str, known: Sequence[str]) -> None:
+    """Raise where a name is not among the known ones, and offer the nearest."""
+    if name not in known:
+        distinct = list(dict.fromkeys(known))
+        near = difflib.get_close_matches(name, distinct, n=3, cutoff=0.4) or distinct[:5]
+        raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
+
+
+def _one_players(batch: Decisions, player: str | None) -> Decisions:
+    if player is None:
+        return batch
+    check_name(player, batch.names())
+    return batch.select(batch.decider == batch.deciders.index(player))
+
+
+def _chess_table(path: Path) -> Decisions:
+    """Read a table that says it is chess: a scale of chess must not be put under other decisions in silence."""
+    batch = read_decisions(path)
+    if batch.about.get("domain") != "chess":
+        raise InputError(
+            f"{path}: the table does not say that its decisions are chess, so they have no Elo",
+            hint="rate them with `skilloscope decisions rate`; `analyse --out FILE.parquet` writes tables that say so",
+        )
+    return batch
 
 
 def _judged(analyses: Analyses) -> Judged:

@@ -17,9 +17,10 @@ from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
 
-__all__ = ["SCHEMA", "PlayerRating", "Ratings", "choose_player", "loss_with_floor", "rate"]
+__all__ = ["SCHEMA", "PlayerRating", "Ratings", "loss_with_floor", "rate"]
 
 SCHEMA = 1
+_FEW = 20  # decisions, below which a rating is little more than its prior and is noted
 _JUDGED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
 
 
@@ -69,6 +70,8 @@ class Ratings:
     """Everybody's ratings, strongest first, with the scale, the settings and the tally of what was left out."""
 
     players: Sequence[PlayerRating]
+    unrated: Sequence[str]
+    """Players of whom no decision could be used."""
     scale: Scale
     settings: Mapping[str, Any]
     model: Mapping[str, Any]
@@ -95,6 +98,7 @@ class Ratings:
             "warnings": list(self.warnings),
             "skipped": self.tally.as_dict(),
             "players": [player.as_dict() for player in self.players],
+            "unrated": list(self.unrated),
         }
 
 
@@ -111,6 +115,8 @@ def rate(
 
     The prior is `flat`, `population` or `header`; the ratings in the games' headers are used by `header` only.
     """
+    if not 0 < mass < 1:
+        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
     scale = scale or load_scale()
     model = model or Agent.from_about(scale.model)
     table = evidence(decisions, model, by=by)
@@ -120,25 +126,15 @@ def rate(
         for label in table
         if table[label].decisions > 0
     ]
-    tally = table.tally + Tally({"no usable decision (players)": len(table) - len(players)})
     settings = dict(decisions.about.get("settings", {}))
     warnings = scale.warnings(table.about, settings)
+    warnings += [f"only {p.decisions} decisions of {p.player}" for p in players if p.decisions < _FEW]
     if scale.provisional:
         warnings.append(f"the scale {scale.name!r} is provisional ({scale.data})")
     players.sort(key=lambda player: -player.elo.mean)
     judge = {**settings, **{name: decisions.about[name] for name in _JUDGED if name in decisions.about}}
-    return Ratings(players, scale, judge, table.about, tally, warnings, mass)
-
-
-def choose_player(decisions: Decisions, name: str) -> Decisions:
-    """Return one player's decisions; an unknown name is an error that offers the nearest ones."""
-    import difflib
-
-    names = decisions.names()
-    if name not in names:
-        near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:5]
-        raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
-    return decisions.select(decisions.decider == decisions.deciders.index(name))
+    unrated = [str(label) for label in table if table[label].decisions == 0]
+    return Ratings(players, unrated, scale, judge, table.about, table.tally, warnings, mass)
 
 
 def loss_with_floor(decisions: Decisions) -> np.ndarray[Any, np.dtype[np.float64]]:

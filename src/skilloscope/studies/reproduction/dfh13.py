@@ -16,6 +16,8 @@ __all__ = ["DFH13_ENTRIES", "elo_line"]
 
 Array = npt.NDArray[np.float64]
 
+_GRID_STEP = 0.001  # of the credibility regions; see the note of the entry
+
 
 def elo_line(c: npt.ArrayLike, elo: npt.ArrayLike) -> tuple[float, float]:
     """c2ELO = slope·c̄ + intercept, ordinary least squares of Elo on c̄. [DFH13 VI.A, figure 2b]
@@ -35,8 +37,8 @@ def _regression(_: Budget) -> Sequence[Row]:
     slope, intercept = elo_line(c, elo)
     slack = _rounding_slack(c, elo, printed(table[0]["c"]).half_unit)
     return [
-        Row("slope of Elo on c̄", printed("1949.53"), slope, slack[0]),
-        Row("intercept", printed("32.39"), intercept, slack[1]),
+        Row("slope of Elo on c̄", printed("1949.53"), slope, float(slack[0])),
+        Row("intercept", printed("32.39"), intercept, float(slack[1])),
     ]
 
 
@@ -45,7 +47,7 @@ def _columns(_: Budget) -> Sequence[Row]:
     for line in paper_table("DFH13_table_III"):
         sd, root = printed(line["sd"]), float(np.sqrt(int(line["n"])))
         c = printed(line["c"])
-        reach = c.half_unit + 1.96 * sd.half_unit
+        reach = c.half_unit + 1.96 * sd.half_unit + _GRID_STEP
         rows += [
             Row(f"{line['player']} c̄", c),
             Row(f"{line['player']} σ·√N", printed(line["sd_root_n"]), sd.value * root, sd.half_unit * root),
@@ -74,6 +76,7 @@ DFH13_ENTRIES = (
         "DFH13.III",
         "Table III: columns implied by the printed c̄, σ and N",
         _columns,
-        "c̄ needs the paper's games under an engine: – until computed.",
+        "c̄ needs the paper's games under an engine: – until computed. The printed regions are wider than c̄ ± 1.96σ "
+        "by up to 0.0016; a region on a grid of step 0.001, rounded outwards, explains it: the tolerance holds a step.",
     ),
 )

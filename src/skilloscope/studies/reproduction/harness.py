@@ -54,7 +54,7 @@ class Row:
     @property
     def tolerance(self) -> float:
         """Half a unit of the last printed digit, and what the inputs' rounding may add."""
-        return self.printed.half_unit + self.rounding
+        return float(self.printed.half_unit + self.rounding)
 
     @property
     def difference(self) -> float | None:
@@ -64,13 +64,14 @@ class Row:
     @property
     def within(self) -> bool | None:
         """Whether the difference is within tolerance, or None where nothing was computed."""
-        return None if self.difference is None else abs(self.difference) <= self.tolerance * (1 + 1e-9)
+        return None if self.difference is None else bool(abs(self.difference) <= self.tolerance * (1 + 1e-9))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as `reproduce --json` sends it."""
         return {
             "label": self.label,
             "printed": self.printed.value,
+            "printed_text": self.printed.text,
             "ours": self.ours,
             "difference": self.difference,
             "tolerance": self.tolerance,
