@@ -347,7 +347,7 @@ def test_the_shipped_analyses_answer_every_decision_of_the_shipped_games() -> No
     games = read_games([DEMO / "simulated.pgn", DEMO / "game_of_the_century.pgn"])
     assert games.tally.total == 0
     analyses = analyse(games, imports=[DEMO / "analyses.jsonl.gz"])
-    assert counts(analyses) == (0, 0, 691, 0)
+    assert counts(analyses) == (0, 0, 655, 0)
     assert analyses.answered.all()
     competences = json.loads((DEMO / "players.json").read_text())
     assert {*competences, "Byrne, Donald", "Fischer, Robert James"} == {

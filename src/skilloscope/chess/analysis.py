@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilloscope.chess.analyses import Analyses
-from skilloscope.chess.engine import find_engine, legal_moves
+from skilloscope.chess.engine import legal_moves
 from skilloscope.chess.exchange import Export, read_export
 from skilloscope.chess.games import Games
 from skilloscope.chess.lines import LineArray, pack_lines, unpack_lines
 from skilloscope.chess.positions import Positions, positions
-from skilloscope.chess.runner import Outcome, Runner
+from skilloscope.chess.runner import Outcome, SearchRunner, start_runner
 from skilloscope.chess.settings import DFH13, Settings
 from skilloscope.chess.uci import checked_answer
 from skilloscope.errors import EngineError, SkilloscopeError, Tally
@@ -64,12 +64,16 @@ def analyse(
     imports: Sequence[str | os.PathLike[str]] = (),
     progress: Callable[[Progress], None] | None = None,
     deadline_seconds: float | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
 ) -> Analyses:
     """Return the engine's answers to all positions, from the store, from imported files and by searching the rest.
 
     Without an `engine` the one that is found is used. Where none is found, or where the imports hold every position,
     the answers that are there decide: those of the engine with the most of them, if there are several. Positions
     that stay without an answer are counted; if that would be all, or some and nothing was imported, it is an error.
+
+    `workers` engine processes search side by side (one without it); with a `scheduler` those of a cluster do.
     """
     begin = time.monotonic()
     batch = games_or_positions if isinstance(games_or_positions, Positions) else positions(games_or_positions)
@@ -77,7 +81,7 @@ def analyse(
     exports = [read_export(path) for path in imports]
     with _opened(store) as shelf:
         work = _Work(legal, settings, shelf, exports, progress)
-        runner = work.choose(engine)
+        runner = work.choose(engine, workers=workers or 1, scheduler=scheduler)
         with runner or contextlib.nullcontext():
             work.recall()
             if runner is None:
@@ -108,7 +112,9 @@ class _Work:
         self.out_of_time = False
         self.begin: float | None = None
 
-    def choose(self, engine: str | os.PathLike[str] | None) -> Runner | None:
+    def choose(
+        self, engine: str | os.PathLike[str] | None, *, workers: int, scheduler: str | None
+    ) -> SearchRunner | None:
         """Decide whose answers to use; return a runner if an engine is to search."""
         if not self.legal:
             return None
@@ -117,7 +123,7 @@ class _Work:
             self._use(at_hand)
             return None
         try:
-            runner = Runner(find_engine(engine), self.settings)
+            runner = start_runner(engine, self.settings, workers=workers, scheduler=scheduler)
         except EngineError as error:
             if engine is not None:
                 raise
@@ -159,7 +165,7 @@ class _Work:
         stored = self.shelf.get_many(self.key, list(self.legal)) if self.shelf else {}
         self.failures = {p: row.reason for p, row in stored.items() if p not in self.answers}
 
-    def search(self, runner: Runner, until: float | None) -> None:
+    def search(self, runner: SearchRunner, until: float | None) -> None:
         """Search what is not known, or has failed before; each outcome is stored, then counted, then reported."""
         todo = [problem for problem in self.legal if problem not in self.answers]
         self.begin = time.monotonic()

@@ -13,13 +13,13 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
-from skilloscope.chess.engine import Answer, Engine
+from skilloscope.chess.engine import Answer, Engine, find_engine
 from skilloscope.chess.settings import Settings
 from skilloscope.errors import EngineError, InputError
 
-__all__ = ["Outcome", "Runner"]
+__all__ = ["Outcome", "Runner", "SearchRunner", "start_runner"]
 
 HOPELESS = 10
 """After so many failed positions in a row the engine is given up."""
@@ -32,6 +32,33 @@ class Outcome:
     problem: str
     answer: Answer | None
     reason: str = ""
+
+
+class SearchRunner(Protocol):
+    """What searches: one engine, several side by side, or a cluster. The order of outcomes is the runner's own."""
+
+    key: dict[str, Any]
+
+    def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[Outcome]:
+        """Yield an outcome for each problem; when the clock has reached `until`, no further search begins."""
+
+    def close(self) -> None:
+        """End every engine."""
+
+    def __enter__(self) -> SearchRunner: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def start_runner(
+    engine: str | os.PathLike[str] | None, settings: Settings, *, workers: int = 1, scheduler: str | None = None
+) -> SearchRunner:
+    """Start what is to search: an engine found by name or path, so many times, here or on a cluster."""
+    if workers != 1 or scheduler is not None:
+        raise InputError("several workers and clusters are not there yet", hint="use one worker and no scheduler")
+    return Runner(find_engine(engine), settings)
 
 
 class Runner:

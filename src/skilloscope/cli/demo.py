@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+NOTES = (
+    "The simulated players chose by the values of Stockfish 15.1; by another engine's their c comes out otherwise.",
+    "The game of 1956 leaves a handful of decisions that were not yet decided: far too few to rate anybody.",
+)
 _MOST_SECONDS = 220.0  # of searching, so that the whole demo stays under five minutes
 
 
@@ -54,10 +58,7 @@ def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
         title="skilloscope demo",
         source=f"Games that ship with skilloscope; {judged}.",
         truth=truth,
-        notes=[
-            "The simulated players chose by the values of Stockfish 15.1; under another engine their c may differ.",
-            "The game of 1956 leaves a handful of decisions that were not yet decided: far too few to rate anybody.",
-        ],
+        notes=NOTES,
     )
     html.write_text(page, encoding="utf-8")
     report = ratings.as_dict()
@@ -66,8 +67,8 @@ def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
         return 0
     out().print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
     out().print(ratings_table(report, truth))
-    for warning in ratings.warnings:
-        err().print(f"note: {warning}", style="yellow", markup=False)
+    for note in [*ratings.warnings, *NOTES]:
+        err().print(f"note: {note}", style="yellow", markup=False)
     out().print(f"The page with figures: {html.resolve()}", highlight=False)
     return 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -24,7 +24,7 @@ def ratings_page(
     title: str,
     source: str,
     truth: Mapping[str, float] | None = None,
-    notes: list[str] | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
     """Return the page of a rating: no script, no address, everything inside."""
     report = ratings.as_dict()
@@ -57,7 +57,7 @@ def ratings_page(
             source=source,
             report=report,
             truth=truth or {},
-            notes=notes or [],
+            notes=notes,
             figures=[(name, Markup(svg), caption) for name, svg, caption in figures],
             decisions=sum(player["decisions"] for player in report["players"]),
             version=__version__,
