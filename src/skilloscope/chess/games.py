@@ -22,7 +22,7 @@ from skilloscope.chess.lines import MATE_CAP, value_pawns
 from skilloscope.chess.pgn import NO_MATE
 from skilloscope.chess.reading import HEADERS, GameColumns, read_source
 from skilloscope.chess.sources import Source, source_name
-from skilloscope.decision.columns import Selection, selection_index
+from skilloscope.decision.columns import Selection, ragged_take, selection_index
 from skilloscope.errors import InputError, Tally
 
 __all__ = ["NO_MATE", "Games", "read_games"]
@@ -87,9 +87,7 @@ class Games:
     def select(self, selection: Selection, *, reason: str = "") -> Games:
         """Return the selected games; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
-        counts = self.counts[index]
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        flat = np.repeat(self.offsets[index] - offsets[:-1], counts) + np.arange(offsets[-1])
+        offsets, flat = ragged_take(self.offsets, index)
         left = len(self) - len(index)
         return replace(
             self,

@@ -7,7 +7,7 @@ Arrow table, so that every column of it may be null and a million rows cost mega
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,33 @@ import pyarrow.compute as pc
 
 from skilloscope.errors import InputError
 
-__all__ = ["Codes", "IntArray", "Selection", "empty_context", "encode", "group_codes", "selection_index"]
+__all__ = [
+    "Codes",
+    "Selection",
+    "as_context",
+    "concat_contexts",
+    "concat_deciders",
+    "decider_column",
+    "encode",
+    "group_codes",
+    "ragged_take",
+    "selection_index",
+]
 
-IntArray = npt.NDArray[np.integer[Any]]
-FloatArray = npt.NDArray[np.floating[Any]]
 Selection = npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int] | slice
 Codes = npt.NDArray[np.int32]
+
+
+class Coded(Protocol):
+    """A batch whose deciders are codes into a list of names."""
+
+    @property
+    def deciders(self) -> tuple[str, ...]:
+        """The names."""
+
+    @property
+    def decider(self) -> Codes:
+        """The code of each row."""
 
 
 def encode(names: Sequence[str] | npt.NDArray[Any]) -> tuple[tuple[str, ...], Codes]:
@@ -55,6 +76,33 @@ def selection_index(selection: Selection, rows: int) -> npt.NDArray[np.int64]:
             raise InputError(f"the mask has {len(chosen):,} entries, the batch {rows:,}")
         return np.flatnonzero(chosen)
     return chosen.astype(np.int64)
+
+
+def ragged_take(
+    offsets: npt.NDArray[np.int64], index: npt.NDArray[np.int64], counts: npt.NDArray[np.int64] | None = None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the new offsets, and where the entries of the rows `index` stand; with `counts` only so many of each row.
+
+    >>> ragged_take(np.array([0, 2, 5, 6]), np.array([2, 1]))
+    (array([0, 1, 4]), array([5, 2, 3, 4]))
+    """
+    counts = np.diff(offsets)[index] if counts is None else counts
+    taken = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return taken, np.repeat(offsets[index] - taken[:-1], counts) + np.arange(taken[-1])
+
+
+def concat_deciders(batches: Sequence[Coded]) -> tuple[tuple[str, ...], Codes]:
+    """Return the names of several batches together, and every row's code among them; equal names are one."""
+    names, codes = encode([name for batch in batches for name in batch.deciders])
+    starts = np.cumsum([0, *(len(batch.deciders) for batch in batches)])
+    parts = [codes[start:][batch.decider] for start, batch in zip(starts, batches, strict=False)]
+    return names, np.concatenate(parts).astype(np.int32)
+
+
+def decider_column(batch: Coded) -> pa.ChunkedArray:
+    """Return every row's decider as a dictionary column."""
+    names = pa.array(batch.deciders, type=pa.string())
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(batch.decider), names)])
 
 
 def concat_contexts(contexts: Sequence[pa.Table], rows: Sequence[int]) -> pa.Table:

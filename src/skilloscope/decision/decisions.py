@@ -23,8 +23,11 @@ from skilloscope.decision.columns import (
     Selection,
     as_context,
     concat_contexts,
+    concat_deciders,
+    decider_column,
     encode,
     group_codes,
+    ragged_take,
     selection_index,
 )
 from skilloscope.errors import InputError, Tally
@@ -161,8 +164,7 @@ class Decisions:
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a context column; `decider` (or `player`) is one of them."""
         if name in ("decider", "player"):
-            codes = pa.array(self.decider)
-            return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, pa.array(self.deciders, type=pa.string()))])
+            return decider_column(self)
         assert self.context is not None
         if name not in self.context.column_names:
             known = ", ".join(["decider", *self.context.column_names])
@@ -187,9 +189,7 @@ class Decisions:
     def select(self, selection: Selection, *, reason: str = "") -> Decisions:
         """Return the selected decisions; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
-        counts = self.counts[index]
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        flat = np.repeat(self.offsets[index] - offsets[:-1], counts) + np.arange(offsets[-1])
+        offsets, flat = ragged_take(self.offsets, index)
         tally = self.tally + Tally({reason: len(self) - len(index)} if reason and len(index) < len(self) else {})
         assert self.context is not None
         return replace(
@@ -214,13 +214,12 @@ class Decisions:
                 "batches with different depths cannot be put together",
                 hint="give them the same depth axis with at_depths()",
             )
-        names, codes = encode([name for batch in batches for name in batch.deciders])
-        starts = np.cumsum([0, *(len(batch.deciders) for batch in batches)])
+        names, codes = concat_deciders(batches)
         sizes = np.cumsum([0, *(len(batch.values) for batch in batches)])
         abouts = [dict(batch.about) for batch in batches]
         return cls(
             names,
-            np.concatenate([codes[s : s + len(b.deciders)][b.decider] for s, b in zip(starts, batches, strict=False)]),
+            codes,
             np.concatenate([batch.values for batch in batches]),
             np.concatenate([[0], *(b.offsets[1:] + s for s, b in zip(sizes, batches, strict=False))]).astype(np.int64),
             np.concatenate([batch.chosen for batch in batches]),

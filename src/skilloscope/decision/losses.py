@@ -19,7 +19,8 @@ from skilloscope.decision.columns import (
     Selection,
     as_context,
     concat_contexts,
-    encode,
+    concat_deciders,
+    decider_column,
     group_codes,
     selection_index,
 )
@@ -80,8 +81,7 @@ class Losses:
     def groups(self, by: str = "decider") -> tuple[list[Any], Codes]:
         """Return the labels of the groups that a column makes, and each move's group."""
         if by in ("decider", "player"):
-            names = pa.array(self.deciders, type=pa.string())
-            return group_codes([pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(self.decider), names)])])
+            return group_codes([decider_column(self)])
         assert self.context is not None
         return group_codes([self.context.column(by)])
 
@@ -95,11 +95,10 @@ class Losses:
         """Return the batches one after another; names are matched and tallies add."""
         if not batches:
             raise InputError("no batches to put together")
-        names, codes = encode([name for batch in batches for name in batch.deciders])
-        starts = np.cumsum([0, *(len(batch.deciders) for batch in batches)])
+        names, codes = concat_deciders(batches)
         return cls(
             names,
-            np.concatenate([codes[s : s + len(b.deciders)][b.decider] for s, b in zip(starts, batches, strict=False)]),
+            codes,
             np.concatenate([batch.before for batch in batches]),
             np.concatenate([batch.after for batch in batches]),
             concat_contexts([b.context for b in batches if b.context is not None], [len(b) for b in batches]),

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from skilloscope.decision.columns import decider_column
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.losses import Losses
 from skilloscope.errors import InputError, MissingExtraError, Tally
@@ -84,9 +85,8 @@ def decisions_from_arrow(table: pa.Table) -> Decisions:
 
 def losses_to_arrow(batch: Losses) -> pa.Table:
     """Return the batch as an Arrow table that `losses_from_arrow` reads back exactly."""
-    names = pa.array(batch.deciders, type=pa.string())
     columns = {
-        "decider": pa.DictionaryArray.from_arrays(pa.array(batch.decider), names),
+        "decider": decider_column(batch),
         "before": batch.before,
         "after": batch.after,
     }

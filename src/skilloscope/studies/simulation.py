@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.decision import UNLISTED, Decisions
+from skilloscope.decision.columns import ragged_take
 from skilloscope.models.agent import scaled_losses
 
 __all__ = ["cut_lists", "fisher_information", "made_up_spreads", "simulate_choices", "simulated_deciders"]
@@ -81,8 +82,7 @@ def cut_lists(decisions: Decisions, n: int = 10, *, rng: np.random.Generator) ->
     one where it is unlisted, otherwise one drawn at random.
     """
     counts = np.minimum(decisions.counts, n)
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    flat = np.repeat(decisions.offsets[:-1] - offsets[:-1], counts) + np.arange(offsets[-1])
+    offsets, flat = ragged_take(decisions.offsets, np.arange(len(decisions)), counts)
     beyond = decisions.counts - counts
     drawn = counts + np.floor(rng.random(len(decisions)) * beyond).astype(np.int64)
     outside = decisions.chosen >= counts
