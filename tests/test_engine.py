@@ -65,12 +65,12 @@ def test_a_search_by_nodes_ends_at_a_complete_depth(stockfish: Path) -> None:
 
 
 def test_the_identity_and_the_key_name_everything_that_matters(stockfish: Path) -> None:
-    settings = Settings(depth=3, options={"Use NNUE": False, "Slow Mover": 100})
+    settings = Settings(depth=3, options={"UCI_ShowWDL": True, "Move Overhead": 10})
     with Engine(stockfish, settings) as engine:
         assert engine.identity["engine"].startswith("Stockfish")
         assert str(engine.identity["net"]).endswith(".nnue")
         key = engine.key
-    assert key["options"] == {"use nnue": "false"}  # Slow Mover is at its default
+    assert key["options"] == {"uci_showwdl": "true"}  # Move Overhead is at its default
     assert key["engine"] == engine.identity["engine"]
     assert (key["depth"], key["multipv"], key["hash_mb"], key["threads"], key["fen_rule"]) == (3, 10, 16, 1, "full")
 
@@ -80,7 +80,7 @@ def test_the_identity_and_the_key_name_everything_that_matters(stockfish: Path) 
     [
         ({"Nonsense": 1}, "has no option 'Nonsense'"),
         ({"Skill Level": 99}, "cannot be '99'"),
-        ({"Use NNUE": "maybe"}, "cannot be 'maybe'"),
+        ({"UCI_ShowWDL": "maybe"}, "cannot be 'maybe'"),
     ],
 )
 def test_options_that_the_engine_does_not_take_are_refused(
