@@ -125,10 +125,11 @@ def read_games(sources: Source | Sequence[Source]) -> Games:
     columns, tally = GameColumns(), Tally()
     seen: set[str] = set()
     for name, source in _named(listed):
-        if name in seen:
+        identity = os.path.realpath(name)
+        if identity in seen:
             tally.fault("file given twice", name, "whole file")
             continue
-        seen.add(name)
+        seen.add(identity)
         read_source(source, name, columns, tally)
     return Games(
         unique_games(columns.headers()),

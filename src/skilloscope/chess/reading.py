@@ -145,7 +145,6 @@ def header_from_tags(tags: dict[str, str], line: MainLine, file: str, index: int
     date = next((d for d in (tags.get("Date"), tags.get("UTCDate")) if d and re.search(r"\d", d)), None)
     result = tags.get("Result", "").replace("½", "1/2").strip()
     year = re.match(r"\s*(\d{4})", date or "")
-    fen = tags.get("FEN", "").strip()
     return {
         "file": file,
         "index": index,
@@ -161,8 +160,14 @@ def header_from_tags(tags: dict[str, str], line: MainLine, file: str, index: int
         "result": result if result in _RESULTS else line.result or "*",
         "eco": _text(tags.get("ECO")),
         "time_control": _text(tags.get("TimeControl")),
-        "start_fen": fen if fen and fen != chess.STARTING_FEN else None,
+        "start_fen": _start_fen(tags),
     }
+
+
+def _start_fen(tags: dict[str, str]) -> str | None:
+    """Return the starting position as a full FEN, whatever the tag leaves out; None where it is the usual one."""
+    board, _ = _start(tags)
+    return None if board is None or board.fen() == chess.STARTING_FEN else board.fen()
 
 
 def _text(value: str | None, unknown: set[str] = _UNKNOWN_TEXT) -> str | None:

@@ -112,8 +112,15 @@ def concat_contexts(contexts: Sequence[pa.Table], rows: Sequence[int]) -> pa.Tab
     full = [
         table if table.num_columns else pa.table({"_": pa.nulls(n)}) for table, n in zip(contexts, rows, strict=True)
     ]
-    table = pa.concat_tables(full, promote_options="permissive")
+    try:
+        table = pa.concat_tables(full, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column is a number here and a text there: text holds both
+        table = pa.concat_tables([_as_text(part) for part in full], promote_options="permissive")
     return table.drop_columns("_") if "_" in table.column_names else table
+
+
+def _as_text(table: pa.Table) -> pa.Table:
+    return table.cast(pa.schema([(field.name, pa.string()) for field in table.schema]))
 
 
 def group_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Any], Codes]:
@@ -121,6 +128,8 @@ def group_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Any], Codes]:
 
     One column gives its plain values as labels, several give tuples. Null is a label of its own: None.
     """
+    if not len(columns[0]):
+        return [], np.zeros(0, dtype=np.int32)
     coded = [_column_codes(column) for column in columns]
     combined = np.zeros(len(columns[0]), dtype=np.int64)
     for labels, codes in coded:

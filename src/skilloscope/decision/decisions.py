@@ -179,6 +179,8 @@ class Decisions:
     def group_by(self, by: str | Sequence[str] = "decider") -> dict[Any, Decisions]:
         """Return one batch per group, in order of first appearance."""
         labels, codes = self.groups(by)
+        if not labels:
+            return {}
         order = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(labels)))
         return {

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from skilloscope.decision.columns import decider_column
-from skilloscope.decision.decisions import Decisions
+from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
 from skilloscope.errors import InputError, MissingExtraError, Tally
 
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 SCHEMA = 1
+_MOST_LEGAL = 2**31 - 1
 _META = b"skilloscope"
 _DECISION_COLUMNS = ("decider", "values", "chosen", "n_legal", "unlisted_value")
 _LOSS_COLUMNS = ("decider", "before", "after")
@@ -55,32 +57,83 @@ def decisions_to_arrow(batch: Decisions) -> pa.Table:
     return _with_context(columns, batch, {"depths": list(batch.depths), "kind": "decisions"})
 
 
-def decisions_from_arrow(table: pa.Table) -> Decisions:
-    """Return the batch that an Arrow table holds; a table of another producer needs only decider, values and chosen."""
+def decisions_from_arrow(table: pa.Table, *, name: str = "<table>") -> Decisions:
+    """Return the batch that an Arrow table holds; a table of another producer needs only decider, values and chosen.
+
+    Without `n_legal` the lists are taken to be complete, except where the choice is not on them. Rows at fault are left
+    out, counted and named.
+    """
     meta = _metadata(table, ("decider", "values", "chosen"))
+    table, faults = _without_faults(table, name)
     lists = table.column("values").combine_chunks()
     offsets = lists.offsets.to_numpy().astype(np.int64)
-    items = lists.values.slice(offsets[0], offsets[-1] - offsets[0])
-    depths = tuple(meta.get("depths", ()))
-    if pa.types.is_nested(items.type):
-        values = items.flatten().to_numpy(zero_copy_only=False).reshape(len(items), -1)
-    else:
-        values = items.to_numpy(zero_copy_only=False)
+    values = _flat_values(lists)
     counts = np.diff(offsets)
-    names = set(table.column_names)
-    unlisted = table.column("unlisted_value").to_numpy() if "unlisted_value" in names else None
+    chosen = _integers(table.column("chosen"), UNLISTED)
+    unknown = np.where(chosen < 0, 0, counts)
+    has = set(table.column_names)
     return Decisions.from_columns(
         _codes(table.column("decider")),
         values,
         counts,
-        table.column("chosen").to_numpy(),
-        table.column("n_legal").to_numpy() if "n_legal" in names else np.zeros(len(counts), dtype=np.int32),
-        depths=depths,
-        unlisted_value=unlisted,
+        chosen,
+        _integers(table.column("n_legal"), 0) if "n_legal" in has else unknown,
+        depths=tuple(meta.get("depths", ())),
+        unlisted_value=table.column("unlisted_value").to_numpy().astype(float) if "unlisted_value" in has else None,
         context=_context(table, _DECISION_COLUMNS),
-        tally=Tally.from_dict(meta.get("tally", {})),
+        tally=Tally.from_dict(meta.get("tally", {})) + faults,
         about=meta.get("about", {}),
     )
+
+
+def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
+    """Return the rows that can be used, their lists as large lists of floats, and a fault for each of the others."""
+    kind = table.schema.field("values").type
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
+        raise InputError(f"{name}: the column values holds {kind}, not lists of numbers")
+    if not pa.types.is_nested(kind.value_type):
+        at = table.schema.get_field_index("values")
+        whole = kind.value_type if pa.types.is_floating(kind.value_type) else pa.float64()
+        table = table.set_column(at, "values", table.column("values").cast(pa.large_list(whole)))
+    lists = table.column("values").combine_chunks()
+    counts = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+    chosen = _integers(table.column("chosen"), UNLISTED)
+    legal = _integers(table.column("n_legal"), 0) if "n_legal" in table.column_names else np.zeros(len(counts), int)
+    reasons = {
+        "no decider": table.column("decider").is_null().to_numpy(),
+        "no alternatives": counts == 0,
+        "utility is not a finite number": _not_finite(lists, counts),
+        "chosen index out of range": (chosen >= counts) | (chosen < UNLISTED),
+        "n_legal is smaller than the list": (legal > 0) & (legal < counts) | (legal > _MOST_LEGAL),
+        "nothing chosen": (chosen == UNLISTED) & (legal == counts),
+    }
+    tally, good = Tally(), np.ones(len(counts), dtype=bool)
+    for reason, bad in reasons.items():
+        for row in np.flatnonzero(bad & good):
+            tally.fault(reason, name, f"row {row + 1}")
+        good &= ~bad
+    return (table if good.all() else table.filter(pa.array(good))), tally
+
+
+def _not_finite(lists: Any, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return which rows hold a judgement that is null, NaN or infinite."""
+    values = _flat_values(lists)
+    judged = values if values.ndim == 1 else values[:, -1]
+    row = np.repeat(np.arange(len(counts)), counts)
+    return np.bincount(row[~np.isfinite(judged)], minlength=len(counts)) > 0
+
+
+def _flat_values(lists: Any) -> np.ndarray[Any, Any]:
+    """Return the values of all lists end to end, one column per depth where there is a depth axis."""
+    items = lists.flatten()
+    if pa.types.is_nested(items.type):
+        width = items.type.list_size
+        return np.asarray(items.flatten().to_numpy(zero_copy_only=False).reshape(-1, width))
+    return np.asarray(items.to_numpy(zero_copy_only=False))
+
+
+def _integers(column: pa.ChunkedArray, missing: int) -> np.ndarray[Any, Any]:
+    return np.asarray(column.cast(pa.int64()).fill_null(missing).to_numpy())
 
 
 def losses_to_arrow(batch: Losses) -> pa.Table:
@@ -118,9 +171,11 @@ def read_parquet(path: str | Path) -> Decisions | Losses:
     """Read a batch from a Parquet file; its metadata or columns tell which kind it is."""
     try:
         table = pq.read_table(path)
-    except pa.ArrowInvalid as error:
-        raise InputError(f"{path}: not a Parquet file ({error})") from error
-    return losses_from_arrow(table) if "before" in table.column_names else decisions_from_arrow(table)
+        if "before" in table.column_names:
+            return losses_from_arrow(table)
+        return decisions_from_arrow(table, name=str(path))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: not a Parquet file that can be read ({error})") from error
 
 
 def to_pandas(batch: Decisions | Losses) -> Any:

@@ -1,7 +1,9 @@
 """Decisions of any domain from text: JSON lines and long CSV, read with every fault named, written and read back.
 
 JSON lines: `{"decider": "Ann", "utilities": [0.3, 0.1], "chosen": 0}`; other keys become context columns.
-Long CSV: `decider,problem,alternative,utility,chosen`, one row per alternative; further columns become context.
+Long CSV: `decider,problem,alternative,utility,chosen`, one row per alternative, and `n_legal` where more existed than
+are listed; further columns become context. In both, a missing `n_legal` means that the list is complete, 0 that nobody
+knows; a choice outside the list is `"chosen": null`, or no row marked.
 A decision with a fault (a utility that is no finite number, a chosen index out of range, nothing chosen) is left out,
 counted and named with its file and line; the others go on.
 """
@@ -13,7 +15,7 @@ import csv
 import gzip
 import io
 import json
-import math
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -36,7 +38,9 @@ __all__ = [
 ]
 
 _JSON_KEYS = ("decider", "utilities", "chosen", "n_legal")
-_CSV_COLUMNS = ("decider", "problem", "alternative", "utility", "chosen")
+_CSV_COLUMNS = ("decider", "problem", "alternative", "utility", "chosen", "n_legal")
+_MOST_LEGAL = 2**31 - 1
+_LARGEST = 1e300  # a utility beyond this overflows as soon as two of them are subtracted
 _TRUE, _FALSE = {"1", "true", "yes", "x"}, {"0", "false", "no", ""}
 
 
@@ -122,7 +126,7 @@ def read_long_csv(stream: IO[str], *, name: str = "<stream>") -> Decisions:
     if missing:
         raise InputError(
             f"{name}: the header lacks {', '.join(missing)}",
-            hint=f"a long table begins with: {','.join(_CSV_COLUMNS)}",
+            hint=f"a long table begins with: {','.join(_CSV_COLUMNS[:5])}",
         )
     problems: dict[tuple[str, str], _Problem] = {}
     tally = Tally()
@@ -153,20 +157,20 @@ def write_jsonl(batch: Decisions, stream: IO[str]) -> None:
             "decider": batch.deciders[batch.decider[row]],
             "utilities": values[offsets[row] : offsets[row + 1]],
             "chosen": None if batch.chosen[row] == UNLISTED else int(batch.chosen[row]),
-            "n_legal": int(batch.n_legal[row]) or None,
+            "n_legal": int(batch.n_legal[row]),
         }
-        stream.write(json.dumps({**entry, **extra}) + "\n")
+        stream.write(json.dumps({**entry, **extra}, default=str) + "\n")
 
 
 def write_long_csv(batch: Decisions, stream: IO[str]) -> None:
-    """Write one row per alternative, readable by `read_long_csv`; an unlisted choice has no row to mark."""
+    """Write one row per alternative, readable by `read_long_csv`; the context is not written."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(_CSV_COLUMNS)
     values, offsets = batch.judged.tolist(), batch.offsets.tolist()
     for row in range(len(batch)):
-        name = batch.deciders[batch.decider[row]]
+        name, legal = batch.deciders[batch.decider[row]], int(batch.n_legal[row])
         for rank, value in enumerate(values[offsets[row] : offsets[row + 1]]):
-            writer.writerow([name, row, rank, repr(value), int(rank == batch.chosen[row])])
+            writer.writerow([name, row, rank, repr(value), int(rank == batch.chosen[row]), legal])
 
 
 class _Problem:
@@ -177,6 +181,7 @@ class _Problem:
         self.utilities: list[Any] = []
         self.chosen: list[int] = []
         self.bad: tuple[str, str, str] | None = None
+        self.n_legal: int | None = None
         self.extra: dict[str, Any] = {}
 
     def add(self, place: str, entry: dict[str, str]) -> None:
@@ -189,18 +194,22 @@ class _Problem:
         if utility is None:
             self.bad = self.bad or ("utility is not a finite number", place, entry["utility"])
         self.utilities.append(utility)
+        legal = entry.get("n_legal", "").strip()
+        if legal and not legal.isdigit():
+            self.bad = self.bad or ("n_legal is not a whole number", place, legal)
+        self.n_legal = int(legal) if legal.isdigit() else self.n_legal
         if not self.extra:
             self.extra = {key: value for key, value in entry.items() if key not in _CSV_COLUMNS}
 
     def hand_over(self, rows: _Rows, decider: str, label: str) -> None:
-        if self.bad is None and len(self.chosen) != 1:
-            reason = "nothing chosen" if not self.chosen else "more than one alternative chosen"
-            self.bad = (reason, self.place, f"decider {decider}, problem {label}")
+        if self.bad is None and len(self.chosen) > 1:
+            self.bad = ("more than one alternative chosen", self.place, f"decider {decider}, problem {label}")
         if self.bad:
             reason, place, detail = self.bad
             rows.tally.fault(reason, rows.name, place, detail)
             return
-        rows.add(self.place, decider, self.utilities, self.chosen[0], None, {"problem": label, **self.extra})
+        chosen = self.chosen[0] if self.chosen else None
+        rows.add(self.place, decider, self.utilities, chosen, self.n_legal, {"problem": label, **self.extra})
 
 
 class _Rows:
@@ -244,13 +253,15 @@ def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any) -> tuple[str
     if not isinstance(utilities, list) or not utilities:
         return "no alternatives", ""
     for utility in utilities:
-        if isinstance(utility, bool) or not isinstance(utility, int | float) or not math.isfinite(utility):
-            return "utility is not a finite number", repr(utility)
+        if isinstance(utility, bool) or not isinstance(utility, int | float) or not abs(utility) < _LARGEST:
+            return "utility is not a finite number", repr(utility)[:40]
     if chosen is not None and (isinstance(chosen, bool) or not isinstance(chosen, int)):
         return "chosen is not an index", repr(chosen)
     if chosen is not None and not 0 <= chosen < len(utilities):
         return "chosen index out of range", f"{chosen} of {len(utilities)} alternatives"
-    if n_legal is not None and (not isinstance(n_legal, int) or n_legal < len(utilities)):
+    if n_legal is not None and (not isinstance(n_legal, int) or isinstance(n_legal, bool) or n_legal > _MOST_LEGAL):
+        return "n_legal is not a whole number", repr(n_legal)[:40]
+    if n_legal and n_legal < len(utilities):
         return "n_legal is smaller than the list", repr(n_legal)
     if chosen is None and (n_legal is None or n_legal == len(utilities)):
         return "nothing chosen", "an unlisted choice needs n_legal to exceed the list"
@@ -260,7 +271,7 @@ def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any) -> tuple[str
 def _column(values: list[Any]) -> pa.Array:
     try:
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # mixed types in a free column: keep them as text
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # mixed types in a free column: keep them as text
         return pa.array([None if value is None else str(value) for value in values])
 
 
@@ -269,7 +280,7 @@ def _number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    return number if abs(number) < _LARGEST else None
 
 
 def _open_text(path: Path) -> IO[str]:
@@ -288,5 +299,5 @@ def _lines(stream: Iterable[str], name: str) -> Iterator[str]:
             if "\0" in line:
                 raise InputError(f"{name}, line {number}: binary data, not text", hint="is this the right file?")
             yield line
-    except (UnicodeDecodeError, OSError, EOFError) as error:
+    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
         raise InputError(f"{name}, after line {number}: not readable as text ({error})") from error

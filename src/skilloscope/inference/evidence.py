@@ -26,8 +26,9 @@ __all__ = ["Evidence", "EvidenceTable", "evidence"]
 
 Array = npt.NDArray[np.float64]
 
-_TOLERANCE = 1e-9  # largest error of a curve between its nodes, per decision
-_MOST_NODES = 512
+_TOLERANCE = 1e-9  # error of a curve between its nodes, per decision, at which no more nodes are added
+_WORST = 1e-5  # error per decision beyond which a curve is refused
+_MOST_NODES = 768
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,9 +160,15 @@ def evidence(
     while True:
         curves = np.zeros((len(labels), chosen.size))
         add_curves(sets, groups, chosen.nodes, curves, k=model.k)
-        if grid or chosen.size >= _MOST_NODES or chosen.tail(curves.sum(axis=0)) <= _TOLERANCE * max(len(sets), 1):
+        error = chosen.tail(curves.sum(axis=0)) / max(len(sets), 1)
+        if grid or chosen.size >= _MOST_NODES or error <= _TOLERANCE:
             break
         chosen = chosen.doubled()
+    if not error <= _WORST:  # NaN is refused too
+        raise InputError(
+            f"the log-likelihood cannot be carried by {chosen}: losses are too large for this k and range",
+            hint="use a larger k (it scales with the utilities) or a smaller range",
+        )
     counts = np.bincount(groups, minlength=len(labels)).astype(np.int64)
     return EvidenceTable(chosen, labels, curves, counts, decisions.tally + sets.tally, model.about())
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.integrate import cumulative_simpson, simpson
+from scipy.signal import fftconvolve
 
 from skilloscope.errors import InputError
 from skilloscope.models.agent import competences
@@ -47,7 +48,7 @@ class Posterior:
 
     @property
     def edge(self) -> str | None:
-        """`low` or `high` where the estimate leans on an end of its range, else None."""
+        """`low`, `high` or `both` where the estimate leans on an end of its range, else None."""
         return None
 
     @property
@@ -72,17 +73,16 @@ class Posterior:
         cumulative = np.maximum.accumulate(cumulative_simpson(self.density, x=self.at, initial=0.0))
         return np.asarray(np.interp(np.asarray(probabilities) * cumulative[-1], cumulative, self.at))
 
-    def density_at(self, at: npt.ArrayLike) -> Array:
-        """Return the density at any points; zero outside the final grid."""
-        return np.asarray(np.interp(np.asarray(at, dtype=float), self.at, self.density, left=0.0, right=0.0))
-
     def widened(self, sd: float) -> Posterior:
         """Return the posterior blurred by an independent normal error of this sd, cut to the same range."""
         if sd <= 0:
             return self
-        at = np.linspace(max(self.low, self.at[0] - 5 * sd), min(self.high, self.at[-1] + 5 * sd), _POINTS + 1)
-        kernel = np.exp(-0.5 * ((at[:, None] - self.at[None, :]) / sd) ** 2)
-        density = simpson(kernel * self.density, x=self.at, axis=1)
+        low, high = max(self.low, self.at[0] - 5 * sd), min(self.high, self.at[-1] + 5 * sd)
+        at = np.linspace(low, high, _POINTS + 1)
+        steps = (at - at[0])[: 1 + int(6 * sd / (at[1] - at[0]))]
+        half = np.exp(-0.5 * (steps / sd) ** 2)
+        resampled = np.interp(at, self.at, self.density, left=0.0, right=0.0)
+        density = np.maximum(fftconvolve(resampled, np.concatenate([half[:0:-1], half]), mode="same"), 0.0)
         return _finished(at, density, self.prior, self.low, self.high)
 
 
@@ -122,10 +122,13 @@ def posterior_from_log_density(
 
 def _finished(at: Array, density: Array, prior: str, low: float, high: float) -> Posterior:
     density = density / simpson(density, x=at)
-    peak = density.max()
+    limit = _EDGE * density.max()
     span = high - low
-    if at[-1] >= high - 1e-9 * span and density[-1] > _EDGE * peak:
-        return EdgePosterior(at, density, prior, low, high, "high")
-    if at[0] <= low + 1e-9 * span and density[0] > _EDGE * peak:
-        return EdgePosterior(at, density, prior, low, high, "low")
+    sides = {
+        "low": at[0] <= low + 1e-9 * span and density[0] > limit,
+        "high": at[-1] >= high - 1e-9 * span and density[-1] > limit,
+    }
+    leaning = [side for side, leans in sides.items() if leans]
+    if leaning:
+        return EdgePosterior(at, density, prior, low, high, "both" if len(leaning) == 2 else leaning[0])
     return Posterior(at, density, prior, low, high)

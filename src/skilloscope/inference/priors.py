@@ -61,8 +61,8 @@ class Normal:
 
     def __post_init__(self) -> None:
         _check_range(self.low, self.high)
-        if not self.sd > 0:
-            raise InputError(f"the sd of a normal prior must be positive, got {self.sd}")
+        if not (np.isfinite(self.mean) and np.isfinite(self.sd) and self.sd > 0):
+            raise InputError(f"a normal prior needs a finite mean and a positive sd, got {self.mean} and {self.sd}")
 
     def log_density(self, at: npt.ArrayLike) -> Array:
         """Return −½((x − mean)/sd)²."""

@@ -38,6 +38,8 @@ def add_curves(sets: ChoiceSets, groups: npt.NDArray[np.integer[Any]], nodes: Ar
     The nodes must be symmetric about their middle, as Chebyshev nodes and equally spaced grids are.
     """
     middle = 0.5 * (nodes[0] + nodes[-1])
+    if nodes[0] < 0:
+        raise ValueError("the kernel needs c >= 0: its running product is bounded only there")
     if len(nodes) % 2 or not np.allclose(nodes + nodes[::-1], 2 * middle, atol=1e-12 * max(1.0, abs(middle))):
         raise ValueError("the kernel needs an even number of nodes, symmetric about their middle")
     half = np.ascontiguousarray(nodes[len(nodes) // 2 :] - middle)
@@ -80,12 +82,12 @@ def _scaled(losses: Array, k: float) -> Array:
 
 
 @njit(cache=True, fastmath=True, inline="always")
-def _add_pairs(b, base, half, lower, upper):  # type: ignore[no-untyped-def] # pragma: no cover
+def _add_pairs(b, base, weight, middle, half, lower, upper):  # type: ignore[no-untyped-def] # pragma: no cover
     """Add base·exp(±b·half) at every pair of nodes, where base = weight·exp(−b·middle)."""
     if b * half[-1] > 32 * _SERIES_LIMIT:
-        for j in range(len(half)):
-            lower[j] += base * np.exp(b * half[j])
-            upper[j] += base * np.exp(-b * half[j])
+        for j in range(len(half)):  # base may have vanished where the product has not
+            lower[j] += weight * np.exp(-b * (middle - half[j]))
+            upper[j] += weight * np.exp(-b * (middle + half[j]))
         return
     scale = b / 32
     for j in range(len(half)):
@@ -147,9 +149,9 @@ def _add_curves(  # type: ignore[no-untyped-def] # pragma: no cover
             upper[j] = ties
         for a in range(offsets[i], offsets[i + 1]):
             if b[a] > 0.0:
-                _add_pairs(b[a], base[a], half, lower, upper)
+                _add_pairs(b[a], base[a], 1.0, middle, half, lower, upper)
         if weight[i] > 0.0:
-            _add_pairs(extra_b[i], extra_base[i], half, lower, upper)
+            _add_pairs(extra_b[i], extra_base[i], weight[i], middle, half, lower, upper)
         for j in range(pairs):
             product[0, j] *= lower[j]
             product[1, j] *= upper[j]

@@ -15,7 +15,6 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from cycler import cycler
 from matplotlib.figure import Figure
 
 from skilloscope.decision import Decisions
@@ -29,9 +28,7 @@ _STYLE: Any = {
     "axes.edgecolor": "#666666",
     "axes.grid": True,
     "axes.labelcolor": "#333333",
-    "axes.prop_cycle": cycler(
-        color=["#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#00798c", "#8d6a4f", "#555555"]
-    ),
+    "axes.prop_cycle": "cycler('color', ['#1b6ca8', '#d1495b', '#2e8b57', '#b8860b', '#6a4c93', '#00798c', '#8d6a4f'])",
     "axes.spines.right": False,
     "axes.spines.top": False,
     "figure.constrained_layout.use": True,  # every figure is as wide as the others, so that letters are equally large

@@ -8,12 +8,12 @@ from typing import Any
 __all__ = ["EDGE_NOTE", "competence", "edge_mark", "elo_interval", "engine_line", "percent", "skipped_line"]
 
 
-EDGE_NOTE = "↑ ↓ the estimate leans on the end of its range: the truth may lie beyond"
+EDGE_NOTE = "↑ ↓ ↕ the estimate leans on the end of its range: the truth may lie beyond"
 
 
 def edge_mark(edge: str | None) -> str:
     """Return an arrow where an estimate leans on the end of its range: the truth may lie beyond."""
-    return {"high": " ↑", "low": " ↓"}.get(edge or "", "")
+    return {"high": " ↑", "low": " ↓", "both": " ↕"}.get(edge or "", "")
 
 
 def elo_interval(player: Mapping[str, Any]) -> str:

@@ -54,7 +54,10 @@ def simulate_choices(
     starts = spreads.offsets[:-1]
     best = np.repeat(np.maximum.reduceat(keys, starts), spreads.counts)
     chosen = np.flatnonzero(keys == best) - starts
-    return replace(spreads, chosen=chosen.astype(np.int32))
+    # The agent knows nothing of what was not listed: the list is all there was.
+    return replace(
+        spreads, chosen=chosen.astype(np.int32), n_legal=spreads.counts.astype(np.int32), unlisted_value=None
+    )
 
 
 def simulated_deciders(
