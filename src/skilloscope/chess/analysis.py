@@ -76,7 +76,11 @@ def analyse(
     `workers` engine processes search side by side (one without it); with a `scheduler` those of a cluster do.
     """
     begin = time.monotonic()
-    batch = games_or_positions if isinstance(games_or_positions, Positions) else positions(games_or_positions)
+    batch = (
+        games_or_positions
+        if isinstance(games_or_positions, Positions)
+        else positions(games_or_positions, scope=settings.scope)
+    )
     legal = {settings.problem(f): int(n) for f, n in zip(batch.fen.to_pylist(), batch.n_legal, strict=True)}
     exports = [read_export(path) for path in imports]
     with _opened(store) as shelf:

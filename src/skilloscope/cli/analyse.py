@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import Depth, EngineName, HashMb, Imports, Json, MultiPv, Nodes, StoreFolder
+from skilloscope.cli.work import (
+    Depth,
+    EngineName,
+    HashMb,
+    Imports,
+    Json,
+    MultiPv,
+    Nodes,
+    Preset,
+    Scheduler,
+    StoreFolder,
+    Workers,
+)
 
 __all__ = ["register"]
 
@@ -26,17 +38,30 @@ def analyse(
     ] = None,
     store: StoreFolder = None,
     engine: EngineName = None,
+    preset: Preset = None,
     depth: Depth = None,
     nodes: Nodes = None,
     multipv: MultiPv = None,
     hash_mb: HashMb = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Analyse games: the engine values every alternative of every position, all depths kept, nothing searched twice."""
     from skilloscope.cli.console import run
 
-    flags = {"store": store, "engine": engine, "depth": depth, "nodes": nodes, "multipv": multipv, "hash": hash_mb}
+    flags = {
+        "store": store,
+        "engine": engine,
+        "preset": preset,
+        "depth": depth,
+        "nodes": nodes,
+        "multipv": multipv,
+        "hash": hash_mb,
+        "workers": workers,
+        "scheduler": scheduler,
+    }
     raise typer.Exit(run(lambda: _analyse(games, out, flags, imports, as_json)))
 
 

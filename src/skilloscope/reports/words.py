@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["EDGE_NOTE", "competence", "edge_mark", "elo_interval", "engine_line", "percent", "skipped_line"]
+__all__ = [
+    "EDGE_NOTE",
+    "competence",
+    "duration",
+    "edge_mark",
+    "elo_interval",
+    "engine_line",
+    "percent",
+    "skipped_line",
+]
 
 
 EDGE_NOTE = "↑ ↓ the estimate leans on the end of its range: the truth may lie beyond"
@@ -26,6 +35,14 @@ def elo_interval(player: Mapping[str, Any]) -> str:
 def competence(agent: Mapping[str, Any], digits: int = 2) -> str:
     """Return a competence with its sd, e.g. `1.21 ± 0.08`."""
     return f"{agent['c']:.{digits}f} ± {agent['sd']:.{digits}f}{edge_mark(agent.get('edge'))}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it, e.g. `45 s`, `12 min` or `3 h 20 min`."""
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60:,} h {minutes % 60:02d} min"
 
 
 def percent(share: float) -> str:
