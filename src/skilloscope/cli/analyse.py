@@ -36,6 +36,10 @@ def analyse(
     out: Annotated[
         Path | None, typer.Option(help="Write the decisions: .parquet, .jsonl or .csv.", metavar="FILE")
     ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write the engine's answers: .parquet, .jsonl or .jsonl.gz.", metavar="FILE"),
+    ] = None,
     store: StoreFolder = None,
     engine: EngineName = None,
     preset: Preset = None,
@@ -62,12 +66,20 @@ def analyse(
         "workers": workers,
         "scheduler": scheduler,
     }
-    raise typer.Exit(run(lambda: _analyse(games, out, flags, imports, as_json)))
+    raise typer.Exit(run(lambda: _analyse(games, out, export, flags, imports, as_json)))
 
 
 def _analyse(
-    paths: list[Path], out_file: Path | None, flags: dict[str, Any], imports: list[Path] | None, as_json: bool
+    paths: list[Path],
+    out_file: Path | None,
+    export: Path | None,
+    flags: dict[str, Any],
+    imports: list[Path] | None,
+    as_json: bool,
 ) -> int:
+    from dataclasses import replace
+
+    from skilloscope.chess.exchange import check_export
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.cli.work import working
     from skilloscope.decision.text import check_format, write_decisions
@@ -76,8 +88,10 @@ def _analyse(
 
     if out_file:
         check_format(out_file)
+    if export:
+        check_export(export)
     with working(flags, imports) as work:
-        judged = judge(paths, work)
+        judged = judge(paths, replace(work, export=export))
     batch = judged.decisions
     report_faults(batch.tally)
     if out_file:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from skilloscope.chess.analysis import Analyses, Progress, analyse
 from skilloscope.chess.decisions import decisions
+from skilloscope.chess.exchange import export_analyses
 from skilloscope.chess.games import Games, read_games
 from skilloscope.chess.positions import Positions, positions
 from skilloscope.chess.settings import DFH13, Settings
@@ -32,6 +33,8 @@ class Work:
     deadline_seconds: float | None = None
     workers: int | None = None
     scheduler: str | None = None
+    export: Path | None = None
+    """Where the answers are written to, if anywhere."""
     progress: Callable[[Progress], None] | None = None
 
 
@@ -92,7 +95,7 @@ def judge_games(games: Games, work: Work, *, player: str | None = None) -> Judge
 
 def analyse_as(work: Work, batch: Positions) -> Analyses:
     """Return the analyses of positions, made as `work` says."""
-    return analyse(
+    analyses = analyse(
         batch,
         settings=work.settings,
         store=work.store,
@@ -103,6 +106,9 @@ def analyse_as(work: Work, batch: Positions) -> Analyses:
         workers=work.workers,
         scheduler=work.scheduler,
     )
+    if work.export:
+        export_analyses(work.export, analyses.settings, analyses.rows())
+    return analyses
 
 
 def check_name(name: str, known: Sequence[str]) -> None:
