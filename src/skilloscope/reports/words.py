@@ -13,6 +13,8 @@ __all__ = [
     "elo_interval",
     "engine_line",
     "percent",
+    "plan_lines",
+    "sample_line",
     "skipped_line",
 ]
 
@@ -63,6 +65,28 @@ def engine_line(about: Mapping[str, Any]) -> str:
         f"mates at ±{about['mate_cap']:g} pawns" if "mate_cap" in about else "",
     ]
     return ", ".join(part for part in parts if part)
+
+
+def plan_lines(report: Mapping[str, Any]) -> list[str]:
+    """Return what `analyse --dry-run` says: how many positions, what is known of them, and the time."""
+    planned = report["plan"]
+    counts = planned["positions"]
+    known = f"{counts['cached']:,} from the cache, {counts['imported']:,} imported, {counts['measured']:,} measured now"
+    whole = f"{counts['total']:,} different positions in {planned['games']:,} games"
+    lines = [f"{whole}: {known}, {counts['to_search']:,} to search"]
+    if planned["seconds_each"] is not None:
+        each = f"{planned['seconds_each']:.2f} s a position"
+        lines.append(f"expected: {duration(planned['expected_seconds'])} at {each}; {engine_line(report['engine'])}")
+    return [*lines, *([sample_line(report["sample"])] if "sample" in report else [])]
+
+
+def sample_line(sample: Mapping[str, Any]) -> str:
+    """Return what a budget takes, e.g. `12 of 18 games (seed 1), 402 positions to search, expected 56 s`."""
+    games = f"{sample['games']:,} of {sample['games_in_all']:,} games (seed {sample['seed']})"
+    return (
+        f"a budget of {sample['budget_minutes']:g} minutes takes {games}, "
+        f"{sample['to_search']:,} positions to search, expected {duration(sample['expected_seconds'])}"
+    )
 
 
 def skipped_line(decisions: int, skipped: Mapping[str, int]) -> str:

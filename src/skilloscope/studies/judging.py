@@ -17,7 +17,7 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.text import read_decisions
 from skilloscope.errors import InputError
 
-__all__ = ["Judged", "Work", "analyse_as", "check_name", "judge", "judge_games"]
+__all__ = ["Judged", "Work", "analyse_as", "check_games", "check_name", "judge", "judge_games"]
 
 _TABLES = (".parquet", ".jsonl", ".ndjson", ".csv")
 
@@ -79,11 +79,7 @@ def judge(paths: Sequence[Path], work: Work, *, player: str | None = None) -> Ju
 
 def judge_games(games: Games, work: Work, *, player: str | None = None) -> Judged:
     """Return the decisions of games, or of one player in them, analysing what is not in the store."""
-    if not len(games):
-        first = f": {games.tally.faults[0]}" if games.tally.faults else ""
-        raise InputError(
-            f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like"
-        )
+    check_games(games)
     if player is not None:
         check_name(player, [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name])
     judged = _judged(analyse_as(work, positions(games, player=player, scope=work.settings.scope)))
@@ -109,6 +105,15 @@ def analyse_as(work: Work, batch: Positions) -> Analyses:
     if work.export:
         export_analyses(work.export, analyses.settings, analyses.rows())
     return analyses
+
+
+def check_games(games: Games) -> None:
+    """Raise where there is no game, and say why the first could not be read."""
+    if not len(games):
+        first = f": {games.tally.faults[0]}" if games.tally.faults else ""
+        raise InputError(
+            f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like"
+        )
 
 
 def check_name(name: str, known: Sequence[str]) -> None:
