@@ -128,7 +128,10 @@ def test_reading_needs_a_store_that_exists(tmp_path: Path) -> None:
 
 def test_a_store_opened_for_reading_refuses_to_write(path: Path) -> None:
     Store(path).close()
-    with Store(path, read_only=True) as store, pytest.raises(StoreError, match="reading only"):
+    with (
+        Store(path, read_only=True) as store,
+        pytest.raises(StoreError, match="opened for reading only"),
+    ):
         store.put_many(KEY, [StoredAnalysis("fen", 31, b"x")])
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from skilloscope.chess.analysis import analyse
     from skilloscope.chess.decisions import decisions
     from skilloscope.chess.games import read_games
-    from skilloscope.chess.settings import DFH13
+    from skilloscope.chess.settings import DFH13, FER12, FULL, RH11, RH11_SINGLE, Settings, preset
     from skilloscope.decision import Decisions, Losses
     from skilloscope.decision.text import read_decisions
     from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "DFH13": "chess.settings",
+    "FER12": "chess.settings",
+    "RH11": "chess.settings",
+    "RH11_SINGLE": "chess.settings",
+    "Settings": "chess.settings",
+    "FULL": "chess.settings",
+    "preset": "chess.settings",
     "Agent": "models.agent",
     "Decisions": "decision",
     "Evidence": "inference",
@@ -49,6 +55,10 @@ _HOMES = {
 
 __all__ = [
     "DFH13",
+    "FER12",
+    "FULL",
+    "RH11",
+    "RH11_SINGLE",
     "Agent",
     "Decisions",
     "Evidence",
@@ -57,6 +67,7 @@ __all__ = [
     "Normal",
     "Posterior",
     "Scale",
+    "Settings",
     "Uniform",
     "__version__",
     "analyse",
@@ -64,6 +75,7 @@ __all__ = [
     "decisions",
     "demo_games",
     "evidence",
+    "preset",
     "rate",
     "read_decisions",
     "read_games",

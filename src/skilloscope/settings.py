@@ -50,6 +50,7 @@ KNOWN: dict[str, Known] = {
     "nodes": Known(int, None, "search limit in nodes, in place of a depth"),
     "multipv": Known(int, 10, "how many moves the engine lists"),
     "hash": Known(int, 16, "hash table of the engine in MB"),
+    "workers": Known(int, None, "engine processes side by side"),
     "scale": Known(str, "default", "the Elo scale: a name or a JSON file"),
     "prior": Known(str, "flat", "prior of Elo: flat, population or header"),
     "rule": Known(str, None, "choice-set rule: listed, bucket, sampled or full; the scale's where none is named"),

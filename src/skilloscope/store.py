@@ -167,10 +167,30 @@ class Store:
         return {
             "schema": SCHEMA,
             "path": str(self.path),
-            "bytes": sum(f.stat().st_size for f in (self.path, _beside(self.path, "-wal")) if f.exists()),
+            "bytes": self._bytes(),
             "rows": sum(count["rows"] for counts in groups.values() for count in counts),
             "settings": [{"settings": json.loads(text), "counts": counts} for text, counts in groups.items()],
         }
+
+    def vacuum(self) -> dict[str, int]:
+        """Check the file, give unused room back to the disk, and return the bytes before and after."""
+        self.check_writable()
+        before = self._bytes()
+        with self._speaking():
+            (found,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                said, hint = _FAULTS["SQLITE_CORRUPT"]
+                raise StoreError(f"{self.path} {said} ({found})", hint=hint)
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return {"bytes_before": before, "bytes_after": self._bytes()}
+
+    def check_writable(self) -> None:
+        """Raise where nothing could be put, before an hour is spent on an answer that cannot be kept."""
+        self._refuse_read_only()
+        with self._speaking():
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close the file. Closing twice does no harm."""
@@ -239,9 +259,15 @@ class Store:
         # Not remembered here: the transaction may yet be rolled back.
         return int(self._connection.execute("INSERT INTO settings (digest, json) VALUES (?, ?)", row).lastrowid or 0)
 
+    def _bytes(self) -> int:
+        return sum(file.stat().st_size for file in (self.path, _beside(self.path, "-wal")) if file.exists())
+
     def _refuse_read_only(self) -> None:
         if self.read_only:
-            raise StoreError(f"{self.path} was opened for reading only", hint="open it with read_only=False to write")
+            raise StoreError(
+                f"{self.path} cannot be written: it was opened for reading only",
+                hint="check the permissions of the file and of its folder, or use another store",
+            )
 
     @contextlib.contextmanager
     def _snapshot(self) -> Iterator[None]:

@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from skilloscope.chess.analyses import Analyses
@@ -76,7 +77,11 @@ def analyse(
     `workers` engine processes search side by side (one without it); with a `scheduler` those of a cluster do.
     """
     begin = time.monotonic()
-    batch = games_or_positions if isinstance(games_or_positions, Positions) else positions(games_or_positions)
+    batch = (
+        games_or_positions
+        if isinstance(games_or_positions, Positions)
+        else positions(games_or_positions, scope=settings.scope)
+    )
     legal = {settings.problem(f): int(n) for f, n in zip(batch.fen.to_pylist(), batch.n_legal, strict=True)}
     exports = [read_export(path) for path in imports]
     with _opened(store) as shelf:
@@ -168,6 +173,8 @@ class _Work:
     def search(self, runner: SearchRunner, until: float | None) -> None:
         """Search what is not known, or has failed before; each outcome is stored, then counted, then reported."""
         todo = [problem for problem in self.legal if problem not in self.answers]
+        if self.shelf and todo:
+            self.shelf.check_writable()
         self.begin = time.monotonic()
         for outcome in runner.search(todo, until=until):
             if self.shelf:
@@ -247,9 +254,11 @@ def _held(exports: Sequence[Export], key: Mapping[str, Any]) -> dict[str, LineAr
 
 @contextlib.contextmanager
 def _opened(store: Store | str | os.PathLike[str] | None) -> Iterator[Store | None]:
-    """Open a path; a store that is open already stays the caller's."""
+    """Open a path; a store that is open already stays the caller's. One that may only be read is opened so."""
     if store is None or isinstance(store, Store):
         yield store
-    else:
-        with Store(store) as opened:
-            yield opened
+        return
+    path = Path(store)
+    locked = path.is_file() and not (os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK))
+    with Store(path, read_only=locked) as opened:
+        yield opened

@@ -36,10 +36,13 @@ def decisions(
     player = _by_side(analyses, "white", "black")
     known = pc.is_valid(player).to_numpy(zero_copy_only=False)
     best = np.abs(answers.best)
-    keep = answers.answered & known & (best <= max_abs_value)
+    made = answers.answered & (analyses.positions.played != 0)  # not what stands on the board after the last move
+    several = analyses.positions.n_legal > 1
+    keep = made & several & known & (best <= max_abs_value)
     tally = Tally()
-    tally.count("unknown player", int(np.sum(answers.answered & ~known)))
-    tally.count(decided_reason(max_abs_value), int(np.sum(answers.answered & known & ~keep)))
+    tally.count("forced", int(np.sum(made & ~several)))
+    tally.count("unknown player", int(np.sum(made & several & ~known)))
+    tally.count(decided_reason(max_abs_value), int(np.sum(made & several & known & ~keep)))
     index = np.flatnonzero(keep)
     depths = answers.depths() if all_depths else ()
     values, moves, counts = answers.table(index, depths)

@@ -3,7 +3,8 @@
 In: Games. Out: one row for each move that was chosen among several after the opening, with the FEN before it.
 
 The first moves of a game are remembered rather than decided, and a single legal move is no decision; both are
-counted in the tally.
+counted in the tally. The scope `every position` takes these too, and the position after the last move: whoever
+values a move by the position after it needs them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.games import Games
+from skilloscope.chess.settings import Scope
 from skilloscope.decision.columns import Selection, selection_index
 from skilloscope.errors import InputError, Tally
 
@@ -37,6 +39,7 @@ class Positions:
     fen: pa.StringArray
     """The full FEN; what the engine gets is made of it by the settings' FEN rule."""
     played: npt.NDArray[np.uint16]
+    """The move's code; 0, the null move, in a position after the last move."""
     n_legal: npt.NDArray[np.int32]
     clock: npt.NDArray[np.float32]
     """Seconds that the mover has left after the move; NaN where absent."""
@@ -63,10 +66,14 @@ class Positions:
         )
 
 
-def positions(games: Games, *, skip_moves: int = 12, player: str | None = None) -> Positions:
-    """Return the positions after the first `skip_moves` moves of each side that leave more than one legal move.
+def positions(
+    games: Games, *, skip_moves: int | None = None, player: str | None = None, scope: Scope = "decisions"
+) -> Positions:
+    """Return the positions after the first `skip_moves` moves of each side (12) that leave more than one legal move.
 
-    With a `player` only the positions in which that player is to move.
+    With the scope `every position` those before and after every move, from the first move on unless `skip_moves`
+    says otherwise; only where there is no legal move, so that the game is over, there is nothing to search.
+    With a `player` only the positions in which that player is to move, or has just moved if the scope is every one.
 
     >>> import io
     >>> from skilloscope.chess.games import read_games
@@ -74,6 +81,9 @@ def positions(games: Games, *, skip_moves: int = 12, player: str | None = None) 
     >>> len(batch), batch.n_legal, batch.tally.as_dict()
     (3, array([30, 19, 37], dtype=int32), {'opening (first 1 moves of each side)': 2})
     """
+    every = scope == "every position"
+    if skip_moves is None:
+        skip_moves = 0 if every else 12
     if skip_moves < 0:
         raise InputError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")
     columns = _Columns()
@@ -81,21 +91,23 @@ def positions(games: Games, *, skip_moves: int = 12, player: str | None = None) 
     for game, (start, *names) in enumerate(zip(*headers, strict=True)):
         sides = tuple(player is None or name == player for name in names)  # as chess.BLACK and chess.WHITE count
         if any(sides):
-            columns.replay(games, game, chess.Board(start or chess.STARTING_FEN), skip_moves, sides)
+            columns.replay(games, game, chess.Board(start or chess.STARTING_FEN), skip_moves, sides, every)
     tally = Tally()
     tally.count(opening_reason(skip_moves), columns.opening)
     tally.count("forced", columns.forced)
-    entry = np.array(columns.entry, dtype=np.int64)
-    game_of_move = games.game_of_move[entry]
+    tally.count("game over", columns.over)
+    owner, ply = np.array(columns.game, dtype=np.int32), np.array(columns.ply, dtype=np.int32)
+    last = ply == games.counts[owner]
+    entry = games.offsets[owner] + ply - last  # after the last move there is none to look up: the one before stands in
     return Positions(
         games,
-        game_of_move.astype(np.int32),
-        (entry - games.offsets[game_of_move]).astype(np.int32),
-        games.movers[entry],
+        owner,
+        ply,
+        np.array(columns.mover, dtype=np.int8),
         pa.array(columns.fen, type=pa.string()),
-        games.moves[entry],
+        np.where(last, 0, games.moves[entry]).astype(np.uint16),
         np.array(columns.n_legal, dtype=np.int32),
-        games.clocks[entry],
+        np.where(last, np.nan, games.clocks[entry]).astype(np.float32),
         skip_moves,
         tally,
     )
@@ -107,32 +119,40 @@ def opening_reason(skip_moves: int) -> str:
 
 
 class _Columns:
-    """Columns that grow move by move; `entry` is the move's place in the move columns of the games."""
+    """Columns that grow move by move."""
 
     def __init__(self) -> None:
-        self.entry = array("q")
+        self.game, self.ply, self.mover = array("i"), array("i"), array("b")
         self.fen: list[str] = []
         self.n_legal = array("i")
-        self.opening = self.forced = 0
+        self.opening = self.forced = self.over = 0
 
-    def replay(self, games: Games, game: int, board: chess.Board, skip_moves: int, sides: tuple[bool, ...]) -> None:
+    def replay(
+        self, games: Games, game: int, board: chess.Board, skip_moves: int, sides: tuple[bool, ...], every: bool
+    ) -> None:
         # The move number on the board decides, not the count from the game's first move: a game that starts
         # from a middle-game position has no opening left.
-        for entry in range(int(games.offsets[game]), int(games.offsets[game + 1])):
-            if not sides[board.turn]:
+        moves = games.moves[games.offsets[game] : games.offsets[game + 1]].tolist()
+        for ply, code in enumerate(moves):
+            if not (sides[board.turn] or (every and ply and sides[not board.turn])):
                 pass
             elif board.fullmove_number <= skip_moves:
                 self.opening += 1
             else:
-                self._add(entry, board)
-            code = int(games.moves[entry])
+                self._add(game, ply, board, every)
             board.push(chess.Move(code & 63, code >> 6 & 63, code >> 12 or None))
+        if every and moves and sides[not board.turn] and board.fullmove_number > skip_moves:
+            self._add(game, len(moves), board, every)
 
-    def _add(self, entry: int, board: chess.Board) -> None:
+    def _add(self, game: int, ply: int, board: chess.Board, every: bool) -> None:
         legal = board.legal_moves.count()
-        if legal < 2:
+        if legal == 0:
+            self.over += 1
+        elif legal == 1 and not every:
             self.forced += 1
-            return
-        self.entry.append(entry)
-        self.fen.append(board.fen())
-        self.n_legal.append(legal)
+        else:
+            self.game.append(game)
+            self.ply.append(ply)
+            self.mover.append(not board.turn)
+            self.fen.append(board.fen())
+            self.n_legal.append(legal)

@@ -6,15 +6,30 @@ One thread, always: an engine with more threads gives another answer every time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from skilloscope.errors import InputError
 
-__all__ = ["DFH13", "FenRule", "Settings", "option_text", "problem_text"]
+__all__ = [
+    "DFH13",
+    "FER12",
+    "FULL",
+    "PRESETS",
+    "RH11",
+    "RH11_SINGLE",
+    "FenRule",
+    "Scope",
+    "Settings",
+    "option_text",
+    "preset",
+    "problem_text",
+]
 
 FenRule = Literal["full", "normalised"]
+Scope = Literal["decisions", "every position"]
 OptionValue = str | int | bool
 
 _OWN_FIELDS = {"multipv", "hash", "threads"}
@@ -39,6 +54,9 @@ class Settings:
     """`full` gives the engine the FEN as it is; `normalised` sets its last two fields to `0 1` (more found again)."""
     options: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
     """Further options of the engine, by the engine's own names."""
+    scope: Scope = "decisions"
+    """Which positions of a game are searched: those with a decision in them, or every one, before and after every move.
+    It changes no answer, so it is no part of the key."""
 
     def __post_init__(self) -> None:
         if (self.depth is None) == (self.nodes is None):
@@ -51,6 +69,8 @@ class Settings:
                 raise InputError(f"{name} is {value}", hint="it must be at least 1")
         if self.fen_rule not in ("full", "normalised"):
             raise InputError(f"no FEN rule {self.fen_rule!r}", hint="the rules are 'full' and 'normalised'")
+        if self.scope not in ("decisions", "every position"):
+            raise InputError(f"no scope {self.scope!r}", hint="the scopes are 'decisions' and 'every position'")
         own = [name for name in self.options if name.lower() in _OWN_FIELDS]
         if own:
             raise InputError(
@@ -75,6 +95,15 @@ class Settings:
             **self._without_engine(),
             "options": {name: text for name, text in sorted(options.items()) if known.get(name) != text},
         }
+
+    @classmethod
+    def from_key(cls, key: Mapping[str, Any]) -> Settings:
+        """Return the settings that a key was made of; what only the engine knows (its defaults) is not among them."""
+        try:
+            fields = {name: key[name] for name in ("depth", "nodes", "multipv", "hash_mb", "fen_rule")}
+            return cls(**fields, options=dict(key.get("options") or {}))
+        except (KeyError, TypeError) as error:
+            raise InputError(f"these are not the settings of an analysis: {dict(key)!r} ({error!r})") from error
 
     def matches(self, key: Mapping[str, Any]) -> bool:
         """Return whether the key is of these settings, for any engine."""
@@ -114,3 +143,45 @@ def option_text(value: OptionValue) -> str:
 
 DFH13 = Settings(depth=10, multipv=10)
 """The settings of the experiments of DFH13: depth 10, ten lines."""
+
+RH11 = Settings(depth=13, multipv=50)
+"""The settings of RH11's training sets: depth 13, up to fifty lines."""
+
+RH11_SINGLE = Settings(depth=13, multipv=1)
+"""RH11's settings for the many games of a rough look: depth 13, one line."""
+
+FER12 = Settings(depth=20, multipv=1, scope="every position")
+"""FER12: one line to depth 20, before and after every move, the last one too; no move is skipped."""
+
+FULL = Settings(depth=10, multipv=500)
+"""Every legal move listed: no position has as many as 500, and Stockfish takes no larger number."""
+
+PRESETS: Mapping[str, Settings] = {
+    "DFH13": DFH13,
+    "RH11": RH11,
+    "RH11-single": RH11_SINGLE,
+    "FER12": FER12,
+    "full": FULL,
+    "nodes-50k": Settings(depth=None, nodes=50_000),
+    "nodes-200k": Settings(depth=None, nodes=200_000),
+    "nodes-1M": Settings(depth=None, nodes=1_000_000),
+}
+"""Settings by name; `nodes-…` takes any number, these are the usual ones."""
+
+_NODES = re.compile(r"nodes-([1-9]\d*)(k|M)?")
+
+
+def preset(name: str) -> Settings:
+    """Return the settings of a paper, or of `nodes-NUMBER` (ten lines; `k` and `M` stand for thousands and millions).
+
+    >>> preset("RH11").multipv, preset("nodes-20k").limit
+    (50, 'nodes 20000')
+    """
+    if name in PRESETS:
+        return PRESETS[name]
+    match = _NODES.fullmatch(name)
+    if match is None:
+        raise InputError(
+            f"no preset {name!r}", hint=f"the presets: {', '.join(PRESETS)}, or nodes- and any number, as in nodes-20k"
+        )
+    return Settings(depth=None, nodes=int(match[1]) * {"k": 1_000, "M": 1_000_000}.get(match[2], 1))

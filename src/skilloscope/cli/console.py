@@ -87,7 +87,7 @@ def exit_code(tally: Tally) -> int:
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """Give a function (done, total, note) that moves a bar on stderr; without a terminal a line now and then."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     console = err()
     if not console.is_terminal:
@@ -97,7 +97,6 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
         TextColumn(what),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
     with Progress(*columns, console=console, transient=True) as bar:

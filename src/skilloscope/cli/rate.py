@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import Depth, EngineName, HashMb, Imports, Json, MultiPv, Nodes, StoreFolder
+from skilloscope.cli.work import (
+    Depth,
+    EngineName,
+    HashMb,
+    Imports,
+    Json,
+    MultiPv,
+    Nodes,
+    Preset,
+    Scheduler,
+    StoreFolder,
+    Workers,
+)
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
@@ -40,10 +52,13 @@ def rate(
     html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
     store: StoreFolder = None,
     engine: EngineName = None,
+    preset: Preset = None,
     depth: Depth = None,
     nodes: Nodes = None,
     multipv: MultiPv = None,
     hash_mb: HashMb = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
@@ -53,10 +68,13 @@ def rate(
     engine_flags = {
         "store": store,
         "engine": engine,
+        "preset": preset,
         "depth": depth,
         "nodes": nodes,
         "multipv": multipv,
         "hash": hash_mb,
+        "workers": workers,
+        "scheduler": scheduler,
     }
     rating_flags = {"prior": prior, "scale": scale, "rule": rule}
     raise typer.Exit(run(lambda: _rate(games, player, by, mass, html, engine_flags, rating_flags, imports, as_json)))

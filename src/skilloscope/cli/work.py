@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skilloscope.errors import InputError
+from skilloscope.reports.words import duration
+
 if TYPE_CHECKING:
     from skilloscope.chess.analysis import Progress
+    from skilloscope.chess.settings import Settings
     from skilloscope.studies.judging import Work
 
-__all__ = ["Depth", "EngineName", "HashMb", "Imports", "Json", "MultiPv", "Nodes", "StoreFolder", "working"]
+__all__ = [
+    "Depth",
+    "EngineName",
+    "HashMb",
+    "Imports",
+    "Json",
+    "MultiPv",
+    "Nodes",
+    "Preset",
+    "Scheduler",
+    "StoreFolder",
+    "Workers",
+    "working",
+]
 
 StoreFolder = Annotated[
     Path | None, typer.Option(help="Folder of the analysis store (default: the user's data folder).", metavar="DIR")
@@ -23,8 +40,14 @@ Depth = Annotated[int | None, typer.Option(help="Search depth in plies (default 
 Nodes = Annotated[int | None, typer.Option(help="Search limit in nodes, in place of a depth.")]
 MultiPv = Annotated[int | None, typer.Option(help="How many moves the engine lists (default 10).")]
 HashMb = Annotated[int | None, typer.Option("--hash", help="Hash table of the engine in MB (default 16).")]
+Preset = Annotated[
+    str | None,
+    typer.Option(help="Settings of a paper: DFH13, RH11, RH11-single, FER12, full or nodes-50k.", metavar="NAME"),
+]
+Workers = Annotated[int | None, typer.Option(help="Engine processes side by side.", metavar="N", min=1)]
+Scheduler = Annotated[str | None, typer.Option(help="Search on the cluster of this scheduler.", metavar="ADDR")]
 Imports = Annotated[
-    list[Path] | None, typer.Option("--import", help="Exported analyses to use; may be repeated.", metavar="FILE")
+    list[Path] | None, typer.Option("--import", help="Analyses in files to use; may be repeated.", metavar="FILE")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 
@@ -32,31 +55,44 @@ Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 @contextmanager
 def working(flags: dict[str, Any], imports: list[Path] | None, what: str = "analysing") -> Iterator[Work]:
     """Give the work that the flags, the environment and the settings files describe, with a progress bar on stderr."""
-    from skilloscope.chess.settings import Settings
     from skilloscope.cli.console import progress_bar
     from skilloscope.settings import effective_settings, store_file
     from skilloscope.studies.judging import Work
 
-    found = {name: setting.value for name, setting in effective_settings(flags).items()}
-    settings = Settings(
-        depth=None if found["nodes"] else found["depth"],
-        nodes=found["nodes"],
-        multipv=found["multipv"],
-        hash_mb=found["hash"],
-    )
+    known = {name: flag for name, flag in flags.items() if name not in ("preset", "scheduler")}
+    found = {name: setting.value for name, setting in effective_settings(known).items()}
     with progress_bar(what) as show:
-
-        def progress(now: Progress) -> None:
-            show(now.done, now.total, f"{now.cached:,} cached, {_rate(now)}")
-
         yield Work(
-            settings=settings,
+            settings=_settings(found, flags),
             store=store_file(found["store"]),
             engine=found["engine"],
             imports=tuple(imports or ()),
-            progress=progress,
+            workers=found["workers"],
+            scheduler=flags.get("scheduler"),
+            progress=lambda now: show(now.done, now.total, _note(now)),
         )
 
 
-def _rate(now: Progress) -> str:
-    return f"{now.searched / now.seconds:.1f} a second" if now.searched and now.seconds > 0 else "no search yet"
+def _settings(found: Mapping[str, Any], flags: Mapping[str, Any]) -> Settings:
+    """Return the search's settings: those found; where a preset is asked for, its own with the flags over them."""
+    from dataclasses import replace
+
+    from skilloscope.chess.settings import Settings, preset
+
+    if flags.get("depth") and flags.get("nodes"):
+        raise InputError("a search has one limit, not --depth and --nodes", hint="leave one of them out")
+    if not flags.get("preset"):
+        depth, nodes = found["depth"], found["nodes"] if not flags.get("depth") else None
+        return Settings(None if nodes else depth, nodes, multipv=found["multipv"], hash_mb=found["hash"])
+    settings = preset(flags["preset"])
+    if flags.get("depth") or flags.get("nodes"):
+        settings = replace(settings, depth=flags.get("depth"), nodes=flags.get("nodes"))
+    return replace(settings, multipv=flags.get("multipv") or settings.multipv, hash_mb=found["hash"])
+
+
+def _note(now: Progress) -> str:
+    """Return what stands beside the bar: how fast, how long still, what was known already."""
+    known = f"{now.cached + now.imported:,} known before" + (f", {now.failed:,} failed" if now.failed else "")
+    if now.remaining_seconds is None or now.seconds <= 0:
+        return known
+    return f"{now.searched / now.seconds:.1f} a second, {duration(now.remaining_seconds)} left, {known}"

@@ -9,9 +9,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from skilloscope.reports.words import EDGE_NOTE, competence, edge_mark, elo_interval, percent, skipped_line
+from skilloscope.reports.words import EDGE_NOTE, competence, edge_mark, elo_interval, engine_line, percent, skipped_line
 
-__all__ = ["deciders_table", "ratings_table", "reproduction_tables"]
+__all__ = ["deciders_table", "ratings_table", "reproduction_tables", "store_table"]
 
 
 def ratings_table(report: Mapping[str, Any], truth: Mapping[str, float] | None = None, *, by: str = "player") -> Group:
@@ -86,6 +86,22 @@ def reproduction_tables(report: Mapping[str, Any]) -> Iterator[Group]:
                 within,
             )
         yield _framed(f"{entry['key']}: {entry['title']}", table, [entry["note"]])
+
+
+def store_table(numbers: Mapping[str, Any]) -> Group:
+    """Return the table of `store info`: the settings with their numbers, and how many answers each has."""
+    table = Table()
+    table.add_column("settings", justify="right")
+    table.add_column("engine")
+    for name in ("searched", "imported", "failed"):
+        table.add_column(name, justify="right")
+    for number, one in enumerate(numbers["settings"], start=1):
+        rows = {(count["status"], count["origin"]): count["rows"] for count in one["counts"]}
+        failed = sum(n for (status, _), n in rows.items() if status == "failed")
+        done = [rows.get(("done", origin), 0) for origin in ("searched", "imported")]
+        table.add_row(str(number), engine_line(one["settings"]), *(f"{n:,}" for n in (*done, failed)))
+    size = f"{numbers['rows']:,} positions in {numbers['bytes']:,} bytes; schema {numbers['schema']}"
+    return _framed(numbers["path"], table, [size])
 
 
 def _framed(title: str, table: Table, notes: Sequence[str]) -> Group:

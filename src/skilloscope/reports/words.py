@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["EDGE_NOTE", "competence", "edge_mark", "elo_interval", "engine_line", "percent", "skipped_line"]
+__all__ = [
+    "EDGE_NOTE",
+    "competence",
+    "duration",
+    "edge_mark",
+    "elo_interval",
+    "engine_line",
+    "percent",
+    "plan_lines",
+    "sample_line",
+    "skipped_line",
+]
 
 
 EDGE_NOTE = "↑ ↓ ↕ the estimate leans on the end of its range: the truth may lie beyond"
@@ -28,6 +39,14 @@ def competence(agent: Mapping[str, Any], digits: int = 2) -> str:
     return f"{agent['c']:.{digits}f} ± {agent['sd']:.{digits}f}{edge_mark(agent.get('edge'))}"
 
 
+def duration(seconds: float) -> str:
+    """Return a time as people say it, e.g. `45 s`, `12 min` or `3 h 20 min`."""
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60:,} h {minutes % 60:02d} min"
+
+
 def percent(share: float) -> str:
     """Return a share as a percentage."""
     return f"{100 * share:.0f} %"
@@ -46,6 +65,28 @@ def engine_line(about: Mapping[str, Any]) -> str:
         f"mates at ±{about['mate_cap']:g} pawns" if "mate_cap" in about else "",
     ]
     return ", ".join(part for part in parts if part)
+
+
+def plan_lines(report: Mapping[str, Any]) -> list[str]:
+    """Return what `analyse --dry-run` says: how many positions, what is known of them, and the time."""
+    planned = report["plan"]
+    counts = planned["positions"]
+    known = f"{counts['cached']:,} from the cache, {counts['imported']:,} imported, {counts['measured']:,} measured now"
+    whole = f"{counts['total']:,} different positions in {planned['games']:,} games"
+    lines = [f"{whole}: {known}, {counts['to_search']:,} to search"]
+    if planned["seconds_each"] is not None:
+        each = f"{planned['seconds_each']:.2f} s a position"
+        lines.append(f"expected: {duration(planned['expected_seconds'])} at {each}; {engine_line(report['engine'])}")
+    return [*lines, *([sample_line(report["sample"])] if "sample" in report else [])]
+
+
+def sample_line(sample: Mapping[str, Any]) -> str:
+    """Return what a budget takes, e.g. `12 of 18 games (seed 1), 402 positions to search, expected 56 s`."""
+    games = f"{sample['games']:,} of {sample['games_in_all']:,} games (seed {sample['seed']})"
+    return (
+        f"a budget of {sample['budget_minutes']:g} minutes takes {games}, "
+        f"{sample['to_search']:,} positions to search, expected {duration(sample['expected_seconds'])}"
+    )
 
 
 def skipped_line(decisions: int, skipped: Mapping[str, int]) -> str:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilloscope.chess.analysis import Analyses, Progress, analyse
 from skilloscope.chess.decisions import decisions
+from skilloscope.chess.exchange import export_analyses
 from skilloscope.chess.games import Games, read_games
-from skilloscope.chess.positions import positions
+from skilloscope.chess.positions import Positions, positions
 from skilloscope.chess.settings import DFH13, Settings
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import read_decisions
 from skilloscope.errors import InputError
 
-__all__ = ["Judged", "Work", "check_name", "judge", "judge_games"]
+__all__ = ["Judged", "Work", "analyse_as", "check_games", "check_name", "judge", "judge_games"]
 
 _TABLES = (".parquet", ".jsonl", ".ndjson", ".csv")
 
@@ -30,6 +31,10 @@ class Work:
     engine: str | None = None
     imports: Sequence[Path] = ()
     deadline_seconds: float | None = None
+    workers: int | None = None
+    scheduler: str | None = None
+    export: Path | None = None
+    """Where the answers are written to, if anywhere."""
     progress: Callable[[Progress], None] | None = None
 
 
@@ -74,23 +79,41 @@ def judge(paths: Sequence[Path], work: Work, *, player: str | None = None) -> Ju
 
 def judge_games(games: Games, work: Work, *, player: str | None = None) -> Judged:
     """Return the decisions of games, or of one player in them, analysing what is not in the store."""
-    if not len(games):
-        first = f": {games.tally.faults[0]}" if games.tally.faults else ""
-        raise InputError(
-            f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like"
-        )
+    check_games(games)
     if player is not None:
         check_name(player, [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name])
+    judged = _judged(analyse_as(work, positions(games, player=player, scope=work.settings.scope)))
+    if player is None or work.settings.scope == "decisions":
+        return judged
+    # The positions after the player's moves are the opponents' decisions.
+    return replace(judged, decisions=_one_players(judged.decisions, player))
+
+
+def analyse_as(work: Work, batch: Positions) -> Analyses:
+    """Return the analyses of positions, made as `work` says."""
     analyses = analyse(
-        positions(games, player=player),
+        batch,
         settings=work.settings,
         store=work.store,
         engine=work.engine,
         imports=list(work.imports),
         progress=work.progress,
         deadline_seconds=work.deadline_seconds,
+        workers=work.workers,
+        scheduler=work.scheduler,
     )
-    return _judged(analyses)
+    if work.export:
+        export_analyses(work.export, analyses.settings, analyses.rows())
+    return analyses
+
+
+def check_games(games: Games) -> None:
+    """Raise where there is no game, and say why the first could not be read."""
+    if not len(games):
+        first = f": {games.tally.faults[0]}" if games.tally.faults else ""
+        raise InputError(
+            f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like"
+        )
 
 
 def check_name(name: str, known: Sequence[str]) -> None:
