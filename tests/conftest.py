@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,3 +58,25 @@ def fake_engine(tmp_path: Path) -> Callable[[str], Path]:
         return path
 
     return make
+
+
+@pytest.fixture(scope="session")
+def all_end_within() -> Callable[[str, float], bool]:
+    """Tell whether, after so many seconds, no process is alive whose command line holds a text; zombies are dead."""
+
+    def living(text: str) -> list[str]:
+        listing = subprocess.run(
+            ["ps", "-A", "-ww", "-o", "stat=,args="], capture_output=True, text=True, check=True
+        ).stdout
+        return [row for row in listing.splitlines() if text in row and not row.startswith("Z")]
+
+    def wait(text: str, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while alive := living(text):
+            if time.monotonic() > deadline:
+                print("alive:", *alive, sep="\n")
+                return False
+            time.sleep(0.02)
+        return True
+
+    return wait

@@ -1,6 +1,7 @@
 """A chess engine that misbehaves on purpose: `fake_engine.py MISHAP STATE` speaks some UCI, then hangs, crashes, lies.
 
-Its moves are the legal ones in alphabetical order, worth 90, 80, 70 … centipawns at every depth.
+Its moves are the legal ones in alphabetical order, worth 90, 80, 70 … centipawns at every depth. `MISHAP on TEXT`
+happens only at positions whose FEN ends with the text, `MISHAP on rooks` only where White has one.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import chess
 
 def main(mishap: str, state: Path) -> None:
     """Answer until told to quit."""
-    count, fen = 1, chess.STARTING_FEN
+    count, fen, searches = 1, chess.STARTING_FEN, 0
     for row in sys.stdin:
         words = row.split()
         if words == ["uci"]:
-            greet(mishap)
+            greet(mishap, state)
         elif words == ["isready"]:
             say("readyok")
         elif words[:3] == ["setoption", "name", "MultiPV"]:
@@ -27,20 +28,32 @@ def main(mishap: str, state: Path) -> None:
         elif words[:2] == ["position", "fen"]:
             fen = " ".join(words[2:])
         elif words[:1] == ["go"]:
-            answer(mishap, state, fen, count)
+            searches += 1
+            if mishap == "crash at the 7th" and searches == 7:
+                os._exit(3)
+            answer(mishap_at(mishap, fen), state, fen, count)
         elif words == ["quit"] and mishap != "does not quit":
             return
     if mishap == "does not quit":
         time.sleep(60)
 
 
-def greet(mishap: str) -> None:
+def mishap_at(mishap: str, fen: str) -> str:
+    """Return what happens at this position."""
+    name, limited, text = mishap.partition(" on ")
+    happens = not limited or (text == "rooks" and "R" in fen.split()[0]) or fen.endswith(text)
+    return name if happens else ""
+
+
+def greet(mishap: str, state: Path) -> None:
     """Say who it is, unless it is nobody."""
     if mishap == "mute":
         time.sleep(60)
     if mishap == "dies at once":
         os._exit(7)
-    say("id name Fake 1.0")
+    say("id name Fake 2.0" if mishap == "changes" and state.exists() else "id name Fake 1.0")
+    if mishap == "changes":
+        state.touch()
     if mishap != "no multipv":
         say("option name MultiPV type spin default 1 min 1 max 5")
     say("option name OwnBook type check default true")
@@ -49,7 +62,7 @@ def greet(mishap: str) -> None:
 
 def answer(mishap: str, state: Path, fen: str, count: int) -> None:
     """Answer one search, in the way of the mishap."""
-    if mishap == "hang" or (mishap == "hang on rooks" and "R" in fen.split()[0]):
+    if mishap == "hang":
         time.sleep(60)
     if mishap == "crash" or (mishap == "crash once" and not state.exists()):
         state.touch()
@@ -61,6 +74,12 @@ def answer(mishap: str, state: Path, fen: str, count: int) -> None:
     listing(1, moves[:count])
     if mishap == "garbage":
         say("info depth zwei score cp viel pv e2e4")
+    elif mishap == "noise":
+        os.write(1, bytes(range(256)) + b"\ninfo depth 2 multipv 1 score cp 3 pv \xff\xfe\n")
+    elif mishap == "half a line":
+        os.write(1, b"info depth 2 multipv 1 sco")
+    elif mishap == "cut short":
+        say("info depth 2 multipv 1 score cp 90 nodes 2")
     elif mishap == "illegal":
         listing(2, ["a1a2", "a1a3", "a1a4", "a1a5", "a1a6"][:count])
     elif mishap == "twice":

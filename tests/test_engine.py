@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -179,35 +175,6 @@ def test_an_engine_that_does_not_quit_is_killed(fake_engine: Fake, monkeypatch: 
 def test_a_forgotten_engine_is_ended(stockfish: Path) -> None:
     process = Engine(stockfish, SHALLOW)._process
     assert process.poll() is not None
-
-
-def test_an_engine_does_not_outlive_a_killed_parent(stockfish: Path) -> None:
-    script = f"""
-from skilloscope.chess.engine import Engine
-engine = Engine({str(stockfish)!r})
-print(engine._process.pid, flush=True)
-while True:
-    engine.analyse({MIDDLEGAME!r})
-"""
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        pid = int(parent.stdout.readline())
-        time.sleep(0.3)
-        parent.kill()
-    assert _ends_within(pid, 5.0)
-
-
-def _ends_within(pid: int, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-            if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":  # dead; nobody here reaps orphans
-                return True
-        except (ProcessLookupError, FileNotFoundError):
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_the_engine_is_found_by_path_name_variable_and_folder(

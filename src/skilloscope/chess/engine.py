@@ -3,7 +3,8 @@
 In: a FEN. Out: an Answer, the lines of every depth of one search.
 
 Reproducible to the bit: one thread, a new game before every position, a fixed depth or number of nodes. The
-reader is lean: it works on bytes and looks only at lines that carry a score and a variation.
+reader is lean: it works on bytes and looks only at lines that carry a score and a variation. Beside each engine
+runs a guard (guard.py), so that it ends with us even where we are killed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import weakref
 from dataclasses import dataclass
@@ -23,12 +25,13 @@ from typing import Any
 
 import chess
 
+from skilloscope.chess import guard
 from skilloscope.chess.lines import LineArray, move_code
 from skilloscope.chess.settings import DFH13, Settings, option_text
 from skilloscope.chess.uci import EngineOption, checked_answer, parse_option, read_answer
 from skilloscope.errors import EngineError, InputError
 
-__all__ = ["Answer", "Engine", "find_engine", "legal_moves"]
+__all__ = ["Answer", "Engine", "SearchStopped", "find_engine", "legal_moves"]
 
 ENGINE_DIRECTORIES = ("/usr/games", "/usr/local/bin", "/opt/homebrew/bin")
 """Where to look beside PATH: Debian puts engines where root does not look, Homebrew where launchers do not."""
@@ -56,6 +59,10 @@ class Answer:
     seconds: float
 
 
+class SearchStopped(EngineError):
+    """The search was stopped from outside: neither the engine nor the position is at fault."""
+
+
 def find_engine(name_or_path: str | os.PathLike[str] | None = None) -> Path:
     """Return the engine's executable: the argument, STOCKFISH_EXECUTABLE, PATH, then the usual directories."""
     asked = os.fspath(name_or_path) if name_or_path is not None else os.environ.get("STOCKFISH_EXECUTABLE")
@@ -72,6 +79,9 @@ def find_engine(name_or_path: str | os.PathLike[str] | None = None) -> Path:
 class Engine:
     """A running engine, set up by `settings`; use it as a context manager, so that no process stays behind.
 
+    It belongs to one thread. Others stop it through `stop`, a file descriptor: once that can be read, whatever
+    waits for the engine raises SearchStopped at once.
+
     >>> with Engine(find_engine(), Settings(depth=4, multipv=2)) as engine:  # doctest: +SKIP
     ...     engine.analyse("7k/8/8/8/8/8/6R1/5R1K w - - 0 1").n_legal
     """
@@ -83,14 +93,17 @@ class Engine:
         *,
         silence_seconds: float | None = None,
         search_seconds: float | None = None,
+        stop: int | None = None,
     ) -> None:
         self.path = Path(path)
         self.settings = settings
         self._silence = SILENCE_SECONDS if silence_seconds is None else silence_seconds
         self._search = SEARCH_SECONDS if search_seconds is None else search_seconds
         self._unread = bytearray(b"\n")  # every line then begins after a newline, the first one too
-        self._process = _start(self.path)
-        self._closing = weakref.finalize(self, _shut_down, self._process)
+        self._stop = stop
+        self._process, lifeline = _start(self.path)
+        self._closing = weakref.finalize(self, _shut_down, self._process, lifeline)
+        self._poll = _poll(self._process, stop)
         try:
             self.identity, self.options = self._shake_hands()
             self._set_options()
@@ -172,8 +185,6 @@ class Engine:
         """Return the engine's output up to and with the line that begins with `word`."""
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
-        poll = select.poll()
-        poll.register(descriptor, select.POLLIN | select.POLLHUP)
         deadline = time.monotonic() + seconds
         searched = 0
         while True:
@@ -185,30 +196,59 @@ class Engine:
                 return taken
             searched = max(0, len(self._unread) - len(word)) if begin < 0 else begin
             wait = min(silence, deadline - time.monotonic())
-            if wait <= 0 or not poll.poll(wait * 1000):
+            ready = self._poll.poll(wait * 1000) if wait > 0 else []
+            if any(place == self._stop for place, _ in ready):
+                raise SearchStopped(f"{self.path.name} was stopped")
+            if not ready:
                 raise EngineError(f"{self.path.name} did not answer with {word.decode()!r} in time")
             data = os.read(descriptor, 65536)
             if not data:
-                raise EngineError(f"{self.path.name} ended without an answer{_exit_status(self._process)}")
+                raise self._ended()
             self._unread += data
 
+    def _ended(self) -> EngineError:
+        """Return what to say of an engine that is no more."""
+        _, failed, reason = self._unread.decode("utf-8", "replace").partition(f"\n{guard.FAILED_TO_START}")
+        if failed:
+            return EngineError(f"{self.path} cannot be started: {reason.strip()}", hint=_INSTALL_HINT)
+        return EngineError(f"{self.path.name} ended without an answer{_exit_status(self._process)}")
 
-def _start(path: Path) -> subprocess.Popen[bytes]:
-    """Start the program in a session of its own: Ctrl-C then reaches us only, and we end the engine in order."""
+
+def _poll(process: subprocess.Popen[bytes], stop: int | None) -> select.poll:
+    poll = select.poll()
+    assert process.stdout is not None
+    poll.register(process.stdout, select.POLLIN | select.POLLHUP)
+    if stop is not None:
+        poll.register(stop, select.POLLIN | select.POLLHUP)
+    return poll
+
+
+def _start(path: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """Start the program under guard; return the guard's process, and the end of the pipe that we must hold.
+
+    It has a session of its own: Ctrl-C then reaches us only, and we end the engine in order.
+    """
+    theirs, ours = os.pipe()
+    script = [sys.executable or "python3", "-I", "-S", guard.__file__]
     try:
-        return subprocess.Popen(
-            [os.fspath(path)],
+        process = subprocess.Popen(
+            [*script, str(theirs), str(os.getpid()), os.fspath(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
             start_new_session=True,
+            pass_fds=[theirs],
         )
     except OSError as error:
+        os.close(ours)
         raise EngineError(f"{path} cannot be started: {error.strerror or error}", hint=_INSTALL_HINT) from error
+    finally:
+        os.close(theirs)
+    return process, ours
 
 
-def _shut_down(process: subprocess.Popen[bytes]) -> None:
+def _shut_down(process: subprocess.Popen[bytes], lifeline: int) -> None:
     """End the process and everything that it started; also called when the Engine is forgotten or Python ends."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -217,13 +257,19 @@ def _shut_down(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(OSError):
         process.stdin.close()
     try:
-        process.wait(_QUIT_SECONDS)
+        if process.wait(_QUIT_SECONDS) < 0:  # somebody killed the guard: the engine may still be there
+            _kill_group(process.pid)
     except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill_group(process.pid)
         process.wait()
     finally:
         process.stdout.close()
+        os.close(lifeline)
+
+
+def _kill_group(leader: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _exit_status(process: subprocess.Popen[bytes]) -> str:

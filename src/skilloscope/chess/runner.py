@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
 
-from skilloscope.chess.engine import Answer, Engine, find_engine
+from skilloscope.chess.engine import Answer, Engine, SearchStopped, find_engine
 from skilloscope.chess.settings import Settings
 from skilloscope.errors import EngineError, InputError
 
@@ -32,6 +32,10 @@ class Outcome:
     problem: str
     answer: Answer | None
     reason: str = ""
+
+
+class AnotherEngineError(EngineError):
+    """The program that was started again is not the engine that it was."""
 
 
 class SearchRunner(Protocol):
@@ -56,19 +60,39 @@ def start_runner(
     engine: str | os.PathLike[str] | None, settings: Settings, *, workers: int = 1, scheduler: str | None = None
 ) -> SearchRunner:
     """Start what is to search: an engine found by name or path, so many times, here or on a cluster."""
-    if workers != 1 or scheduler is not None:
-        raise InputError("several workers and clusters are not there yet", hint="use one worker and no scheduler")
-    return Runner(find_engine(engine), settings)
+    from skilloscope.chess.pool import Pool  # which is made of runners
+
+    if scheduler is not None:
+        raise InputError("clusters are not there yet", hint="use no scheduler")
+    if workers < 1:
+        raise InputError(f"workers is {workers}", hint="it must be at least 1")
+    path = find_engine(engine)
+    return Runner(path, settings) if workers == 1 else Pool(path, settings, workers)
 
 
 class Runner:
-    """One engine process, replaced when it fails; a context manager that leaves no process behind."""
+    """One engine process, replaced when it fails; a context manager that leaves no process behind.
 
-    def __init__(self, path: str | os.PathLike[str], settings: Settings) -> None:
+    With a `key` the engine is started when it is first needed, and must be of that key. `stop` is the descriptor
+    that stops a search from another thread (see Engine).
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: Settings,
+        *,
+        key: dict[str, Any] | None = None,
+        stop: int | None = None,
+    ) -> None:
         self._path = path
         self._settings = settings
-        self._engine: Engine | None = Engine(path, settings)
-        self.key: dict[str, Any] = self._engine.key
+        self._stop = stop
+        self._engine: Engine | None = None
+        if key is None:
+            self._engine = Engine(path, settings, stop=stop)
+            key = self._engine.key
+        self.key: dict[str, Any] = key
 
     def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[Outcome]:
         """Yield the outcomes; when the clock (time.monotonic) has reached `until`, no further search begins."""
@@ -103,12 +127,24 @@ class Runner:
         reason = ""
         for _ in range(2):
             try:
-                if self._engine is None:
-                    self._engine = Engine(self._path, self._settings)
-                return Outcome(problem, self._engine.analyse(problem))
+                return Outcome(problem, self._started().analyse(problem))
             except InputError as error:  # the position is at fault, not the engine: it need not be asked again
                 return Outcome(problem, None, str(error))
+            except (SearchStopped, AnotherEngineError):
+                self.close()
+                raise
             except EngineError as error:
                 reason = str(error)
                 self.close()
         return Outcome(problem, None, reason)
+
+    def _started(self) -> Engine:
+        """Return the engine, started where there is none; one that answers under another key is refused."""
+        if self._engine is None:
+            self._engine = Engine(self._path, self._settings, stop=self._stop)
+            if self._engine.key != self.key:
+                raise AnotherEngineError(
+                    f"{self._path} is another engine than before: {self._engine.key} instead of {self.key}",
+                    hint="what was finished before is kept; do not replace an engine while it works",
+                )
+        return self._engine
