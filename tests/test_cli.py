@@ -329,3 +329,76 @@ def test_help_starts_within_four_times_importing_numpy():
 
     numpy, started = startup_seconds(str(Path(sys.executable).with_name("skilloscope")))
     assert started < LIMIT * numpy
+
+
+def test_games_that_leave_no_decision_say_what_was_skipped(tmp_path, stockfish):
+    (tmp_path / "short.pgn").write_text('[White "Ann"]\n[Black "Bob"]\n\n1. e4 e5 2. Nf3 *\n')
+    done = skilloscope("rate", tmp_path / "short.pgn", "--depth", 1)
+    assert done.returncode == 1
+    assert "no decisions left to rate; skipped: 3 opening" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_names_are_shown_as_they_are(table):
+    table.write_text(GOOD_LINES.replace("Ann", "[b]Ann[/b] :smile: [/x]"))
+    done = skilloscope("decisions", "rate", table)
+    assert done.returncode == 0, done.stderr
+    assert "[b]Ann[/b] :smile: [/x]" in done.stdout
+
+
+def test_what_is_given_twice_counts_once(tmp_path, table, stockfish):
+    assert "is given twice" in skilloscope("decisions", "rate", table, tmp_path / "." / "table.jsonl").stderr
+    (tmp_path / "games.pgn").write_text(GAME)
+    out = tmp_path / "one.parquet"
+    assert skilloscope("analyse", tmp_path / "games.pgn", "--depth", 1, "--out", out).returncode == 0
+    (tmp_path / "copy.parquet").write_bytes(out.read_bytes())
+    once, twice = (
+        json.loads(skilloscope("rate", *paths, "--json").stdout) for paths in ([out], [out, tmp_path / "copy.parquet"])
+    )
+    assert twice["players"] == once["players"]
+    assert twice["skipped"]["decision given twice"] == sum(p["decisions"] for p in once["players"])
+
+
+def test_a_table_of_another_domain_has_no_elo(table):
+    done = skilloscope("rate", table)
+    assert done.returncode == 1
+    assert "skilloscope decisions rate" in done.stderr
+
+
+def test_other_speeds_and_servers_are_a_warning(tmp_path, stockfish):
+    tags = '[Site "https://lichess.org/abc"]\n[TimeControl "600+0"]\n'
+    (tmp_path / "games.pgn").write_text(tags + GAME)
+    report = json.loads(skilloscope("rate", tmp_path / "games.pgn", "--depth", 1, "--json").stdout)
+    assert any("rapid or faster" in warning for warning in report["warnings"])
+    assert any("played on a server" in warning for warning in report["warnings"])
+
+
+def test_what_cannot_be_done_is_refused_before_the_engine_is_asked(tmp_path):
+    (tmp_path / "games.pgn").write_text(GAME)
+    for options in (
+        ["--by", "colour"],
+        ["--prior", "best"],
+        ["--scale", "other"],
+        ["--rule", "added"],
+        ["--mass", "2"],
+        ["--html", tmp_path],
+        ["--html", tmp_path / "nowhere" / "x.html"],
+        ["--player", "Cyd"],
+    ):
+        done = skilloscope("rate", tmp_path / "games.pgn", *options, STOCKFISH_EXECUTABLE="/nowhere/engine")
+        assert done.returncode == 1, options
+        assert "engine" not in done.stderr.replace(str(tmp_path), ""), options
+
+
+def test_groups_by_another_column_have_their_own_table_and_page(tmp_path, stockfish):
+    (tmp_path / "games.pgn").write_text(GAME)
+    page = tmp_path / "p.html"
+    done = skilloscope("rate", tmp_path / "games.pgn", "--depth", 1, "--by", "opponent", "--html", page)
+    assert done.returncode == 0, done.stderr
+    assert "opponent" in done.stdout
+    assert "<th>opponent</th>" in page.read_text()
+
+
+def test_verbose_says_what_is_done(tmp_path, stockfish):
+    (tmp_path / "games.pgn").write_text(GAME)
+    assert "INFO skilloscope" in skilloscope("-v", "rate", tmp_path / "games.pgn", "--depth", 1).stderr

@@ -66,3 +66,13 @@ def test_the_exact_rules_cover_with_twenty_thousand_decisions_too(rule, c):
         batch = simulated_deciders(np.full(20, c), 20_000, alternatives=30, rng=rng)
         bounds.append(intervals(batch if rule == "full" else cut_lists(batch, rng=rng), Agent(rule=rule)))
     assert_covers(np.concatenate(bounds), c)
+
+
+def test_the_bucket_is_near_for_deciders_of_different_competence():
+    """It is an approximation: with 2,000 decisions its mean is within 0.05 of the truth, its interval may not be."""
+    rng = np.random.default_rng(41)
+    truth = np.tile(COMPETENCES, 5)
+    batch = cut_lists(simulated_deciders(truth, 2000, alternatives=30, rng=rng), rng=rng)
+    table = evidence(batch, Agent(rule="bucket"), Grid())
+    means = np.array([table[name].posterior().mean for name in table])
+    assert np.abs((means - truth).reshape(5, 4).mean(axis=0)).max() < 0.05

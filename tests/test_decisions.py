@@ -312,3 +312,59 @@ def test_json_lines_hold_the_context():
         "n_legal": 2,
         "year": 1999,
     }
+
+
+def test_unlisted_choices_survive_csv_and_json_lines(tmp_path):
+    batch = Decisions.from_lists(["a", "b"], [[1.0, 0.0], [0.5]], [UNLISTED, UNLISTED], n_legal=[9, 0])
+    for name in ("t.csv", "t.jsonl", "t.parquet"):
+        write_decisions(batch, tmp_path / name)
+        back = read_decisions(tmp_path / name)
+        assert back.chosen.tolist() == [UNLISTED, UNLISTED], name
+        assert back.n_legal.tolist() == [9, 0], name
+        assert not back.tally.faults
+
+
+def test_rows_at_fault_in_a_parquet_file_are_named_and_the_others_stay(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = {
+        "decider": ["a", "a", None, "a", "a", "a"],
+        "values": [[1.0, 0.0], [float("nan"), 1.0], [1.0], [], [1.0, 0.5], [2.0, None]],
+        "chosen": [1, 0, 0, 0, 7, 0],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "t.parquet")
+    batch = read_decisions(tmp_path / "t.parquet")
+    assert len(batch) == 1
+    assert {(f.reason, f.place) for f in batch.tally.faults} == {
+        ("utility is not a finite number", "row 2"),
+        ("no decider", "row 3"),
+        ("no alternatives", "row 4"),
+        ("chosen index out of range", "row 5"),
+        ("utility is not a finite number", "row 6"),
+    }
+
+
+def test_columns_of_different_types_are_put_together_as_text():
+    one = Decisions.from_lists(["a"], [[1.0, 0.0]], [0], context={"year": [1999]})
+    other = Decisions.from_lists(["a"], [[1.0, 0.0]], [0], context={"year": ["early"]})
+    assert Decisions.concat([one, other]).context["year"].to_pylist() == ["1999", "early"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"decider": "a", "utilities": [1e308, -1e308], "chosen": 0}',
+        '{"decider": "a", "utilities": [%s, 1], "chosen": 0}' % ("9" * 400),
+    ],
+)
+def test_numbers_too_large_to_subtract_are_no_utilities(content):
+    batch = read_jsonl(io.StringIO(f"{GOOD}\n{content}\n"))
+    assert batch.tally.as_dict() == {"utility is not a finite number": 1}
+
+
+def test_a_batch_of_nothing_has_no_groups():
+    nothing = made_up_spreads(3, rng=np.random.default_rng(0)).select([])
+    assert len(nothing) == 0
+    assert nothing.group_by("decider") == {}
+    assert repr(nothing).startswith("<Decisions: 0 of 0 deciders")

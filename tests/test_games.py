@@ -303,3 +303,14 @@ def test_real_games_are_read_as_python_chess_reads_them(shared_data: Path) -> No
                 clocks = [np.nan if node.clock() is None else node.clock() for node in nodes]
                 np.testing.assert_allclose(games.clocks[span], clocks)
             assert chess.pgn.read_game(file) is None
+
+
+@pytest.mark.parametrize(
+    "fen",
+    ["4k3/8/8/8/8/8/4P3/4K3  b  -  -  0  1", "4k3/8/8/8/8/8/4P3/4K3 b", "4k3/8/8/8/8/8/4P3/4K3 b - - 3 40"],
+)
+def test_a_start_with_black_to_move_gives_the_moves_to_the_right_player(fen: str) -> None:
+    games = read_games(io.StringIO(f'[White "Ann"]\n[Black "Bob"]\n[SetUp "1"]\n[FEN "{fen}"]\n\n1... Kd7 2. e4 *'))
+    assert games.tally.total == 0
+    assert games.movers.tolist() == [1, 0]
+    assert games.headers["start_fen"].to_pylist()[0].split(" ")[1] == "b"

@@ -149,3 +149,28 @@ def test_losses_are_refused_with_a_hint():
 def test_an_unknown_group_names_the_known_ones():
     with pytest.raises(KeyError, match="simulated"):
         evidence(simulated(3))["Ann"]
+
+
+def test_a_flat_posterior_leans_on_both_ends():
+    assert Evidence.zero(Grid()).posterior().edge == "both"
+
+
+def test_losses_too_large_for_k_and_range_are_refused_not_rated():
+    batch = Decisions.from_lists(["a"] * 3, [[0.0, -1e200]] * 3, [0, 1, 0])
+    with pytest.raises(InputError, match="cannot be carried") as error:
+        evidence(batch, span=(0.0, 4000.0))
+    assert "larger k" in error.value.hint
+
+
+def test_a_single_alternative_says_nothing_and_is_counted():
+    batch = Decisions.from_lists(["a", "a"], [[0.0], [0.0, -1.0]], [0, 0])
+    table = evidence(batch)
+    assert table["a"].decisions == 1
+    assert table.tally.as_dict() == {"single alternative": 1}
+
+
+def test_competence_is_not_negative():
+    with pytest.raises(InputError, match="not negative"):
+        Grid(-1, 4)
+    with pytest.raises(InputError, match="finite mean"):
+        prior_from_text("normal:nan,1", 0, 4)

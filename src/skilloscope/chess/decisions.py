@@ -21,7 +21,25 @@ from skilloscope.decision.columns import encode
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.errors import Tally
 
-__all__ = ["decided_reason", "decisions"]
+__all__ = ["CONTEXT", "decided_reason", "decisions"]
+
+CONTEXT = (
+    "game",
+    "ply",
+    "mover",
+    "elo",
+    "opponent",
+    "opponent_elo",
+    "date",
+    "year",
+    "event",
+    "site",
+    "time_control",
+    "result",
+    "fen",
+    "clock",
+)
+"""The context columns of decisions in chess; every one may be null."""
 
 
 def decisions(
@@ -159,6 +177,8 @@ def _context(analyses: Analyses) -> pa.Table:
             "date": headers["date"],
             "year": headers["year"],
             "event": headers["event"],
+            "site": headers["site"],
+            "time_control": headers["time_control"],
             "result": _scores(headers["result"], batch.mover),
             "fen": batch.fen,
             "clock": pa.array(clock, mask=np.isnan(clock)),

@@ -162,5 +162,5 @@ def _judge_sample(paths: list[Path], work: Work, options: dict[str, Any]) -> tup
 
     games = read_games(list(paths))
     sample = sample_games(games, plan(games, work, seed=options["seed"]), options["budget"], seed=options["seed"])
-    err().print(sample_line(sample.as_dict()), markup=False)
+    err().print(sample_line(sample.as_dict()))
     return judge_games(games.select(sample.rows, reason=NOT_SAMPLED), work), sample.as_dict()

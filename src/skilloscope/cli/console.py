@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,14 +38,15 @@ def out() -> Console:
     """Return the console of results: stdout. Piped, it is as wide as its longest table, so nothing is cut."""
     from rich.console import Console
 
-    return Console() if sys.stdout.isatty() else Console(width=160)
+    width = None if sys.stdout.isatty() else 160
+    return Console(width=width, markup=False, emoji=False, highlight=False)
 
 
 def err() -> Console:
     """Return the console of everything that is not a result: stderr, silent under -q."""
     from rich.console import Console
 
-    return Console(stderr=True, quiet=_state["quiet"], highlight=False, soft_wrap=True)
+    return Console(stderr=True, quiet=_state["quiet"], markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def set_verbosity(verbose: int, quiet: bool) -> None:
@@ -66,7 +67,7 @@ def report_faults(tally: Tally) -> None:
     """Show the first faults on stderr with file and place."""
     console = err()
     for fault in tally.faults[:_MOST_FAULTS]:
-        console.print(f"bad input: {fault}", style="yellow", markup=False)
+        console.print(f"bad input: {fault}", style="yellow")
     if len(tally.faults) > _MOST_FAULTS:
         console.print(f"bad input: and {len(tally.faults) - _MOST_FAULTS:,} more", style="yellow")
 
@@ -75,6 +76,8 @@ def check_writable(path: Path | None) -> None:
     """Raise where a file cannot be written, before hours of work are spent on what goes into it."""
     from skilloscope.errors import InputError
 
+    if path is not None and path.is_dir():
+        raise InputError(f"{path} is a folder", hint="give the name of a file in it")
     if path is not None and not path.absolute().parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")
 
@@ -106,31 +109,26 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
 
 def run(command: Callable[[], int | None]) -> int:
     """Run a command and turn its errors into a message, a hint and an exit code."""
-    from rich.markup import escape
-
     try:
         return command() or 0
     except SkilloscopeError as error:
-        _state["quiet"] = False
-        err().print(f"[bold red]error:[/] {escape(str(error))}")
-        if error.hint:
-            err().print(f"hint: {error.hint}", markup=False)
-        return 1
+        return _failed(str(error), error.hint)
     except KeyboardInterrupt:
-        err().print("interrupted: what was finished is kept; run the same command again to go on")
-        return 1
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
-        _state["quiet"] = False
-        err().print(f"[bold red]error:[/] {escape(str(error.filename))}: {escape(str(error.strerror))}")
-        return 1
+        return _failed("interrupted", "what was finished is kept; run the same command again to go on")
     except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
         sys.stderr.close()
         return 0
+    except OSError as error:
+        return _failed(f"{error.filename}: {error.strerror}" if error.filename else str(error), "")
 
 
-def sentence(parts: Sequence[str]) -> str:
-    """Join the parts that are not empty."""
-    return " · ".join(part for part in parts if part)
+def _failed(message: str, hint: str) -> int:
+    """Say what went wrong, under -q too, and return the exit code."""
+    _state["quiet"] = False
+    err().print(f"error: {message}", style="bold red")
+    if hint:
+        err().print(f"hint: {hint}")
+    return 1
 
 
 def _plain_progress(what: str, console: Console) -> Callable[[int, int, str], None]:
@@ -141,6 +139,6 @@ def _plain_progress(what: str, console: Console) -> Callable[[int, int, str], No
     def show(done: int, total: int, note: str) -> None:
         if done == total or time.monotonic() - last[0] > 10:
             last[0] = time.monotonic()
-            console.print(f"{what}: {done:,} of {total:,}; {note}", markup=False)
+            console.print(f"{what}: {done:,} of {total:,}; {note}")
 
     return show

@@ -48,13 +48,13 @@ def _rate(
 ) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.decision.decisions import Decisions
-    from skilloscope.decision.text import read_decisions
+    from skilloscope.decision.text import read_tables
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
     from skilloscope.reports.tables import deciders_table
     from skilloscope.studies.deciders import rate_deciders
 
-    batch = Decisions.concat([read_decisions(table).at_depths() for table in tables])
+    batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
     report = rate_deciders(batch, Agent(k=k, rule=rule), prior_from_text(prior, *c_range), mass=mass)
     report_faults(batch.tally)
     if as_json:

@@ -68,7 +68,7 @@ def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
     out().print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
     out().print(ratings_table(report, truth))
     for note in [*ratings.warnings, *NOTES]:
-        err().print(f"note: {note}", style="yellow", markup=False)
+        err().print(f"note: {note}", style="yellow")
     out().print(f"The page with figures: {html.resolve()}", highlight=False)
     return 0
 
@@ -77,15 +77,22 @@ def _judged(work: Work) -> Judged:
     """Return the decisions of the games that ship: by the engine, or from the analyses that ship where it cannot."""
     from dataclasses import replace
 
+    from skilloscope.chess.settings import DFH13
     from skilloscope.cli.console import err
+    from skilloscope.errors import EngineError
     from skilloscope.studies.judging import judge_games
     from skilloscope.studies.shipped import analyses_file, demo_games
 
-    shipped = replace(work, imports=(analyses_file(),))
+    work = replace(work, settings=DFH13)  # the settings of the analyses that ship, whatever else is set here
+    shipped = replace(work, imports=(analyses_file(),), engine=None)
     if not _engine_found(work.engine):
         err().print("no engine found: going on with the analyses that ship (apt-get install stockfish for your own)")
         return judge_games(demo_games(), shipped)
-    judged = judge_games(demo_games(), replace(work, deadline_seconds=_MOST_SECONDS))
+    try:
+        judged = judge_games(demo_games(), replace(work, deadline_seconds=_MOST_SECONDS))
+    except EngineError as error:
+        err().print(f"the engine failed ({error}): going on with the analyses that ship")
+        return judge_games(demo_games(), shipped)
     if "not analysed (time)" not in judged.decisions.tally.counts:
         return judged
     err().print(

@@ -37,7 +37,8 @@ def register(app: typer.Typer) -> None:
 
 def rate(
     games: Annotated[
-        list[Path], typer.Argument(help="PGN files, or tables of decisions (.parquet, .jsonl, .csv).", metavar="GAMES…")
+        list[Path],
+        typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"),
     ],
     player: Annotated[str | None, typer.Option(help="Rate this player only.", metavar="NAME")] = None,
     by: Annotated[
@@ -96,6 +97,7 @@ def _rate(
     from skilloscope.studies.judging import judge
 
     check_writable(html)
+    _check_column(by, paths)
     rated = _rater(by, mass, rating_flags)  # what cannot be done is refused before the engine is asked
     with working(engine_flags, imports) as work:
         judged = judge(paths, work, player=player)
@@ -103,9 +105,19 @@ def _rate(
     ratings = rated(judged.decisions)
     _show(ratings, judged, by, as_json)
     if html:
-        what = "players" if by == "player" else f"groups by {by}"
-        _write_page(html, ratings, judged.decisions, f"Ratings of {len(ratings.players):,} {what}", paths)
+        _write_page(html, ratings, judged.decisions, by, paths)
     return exit_code(judged.decisions.tally)
+
+
+def _check_column(by: str, paths: list[Path]) -> None:
+    """Refuse a column that games do not have, before they are analysed; a table's columns are known when it is read."""
+    from skilloscope.chess.decisions import CONTEXT
+    from skilloscope.decision.text import table_kind
+    from skilloscope.errors import InputError
+
+    columns = ("player", "decider", *CONTEXT)
+    if by not in columns and not any(table_kind(path) for path in paths):
+        raise InputError(f"no column {by!r} to group by", hint=f"the columns: {', '.join(columns)}")
 
 
 def _rater(by: str, mass: float, flags: dict[str, Any]) -> Callable[[Decisions], Ratings]:
@@ -138,13 +150,14 @@ def _show(ratings: Ratings, judged: Judged, by: str, as_json: bool) -> None:
     console.print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
     console.print(ratings_table(report, by=by))
     for warning in ratings.warnings:
-        err().print(f"note: {warning}", style="yellow", markup=False)
+        err().print(f"note: {warning}", style="yellow")
 
 
-def _write_page(path: Path, ratings: Ratings, batch: Decisions, title: str, paths: list[Path]) -> None:
+def _write_page(path: Path, ratings: Ratings, batch: Decisions, by: str, paths: list[Path]) -> None:
     from skilloscope.cli.console import err
     from skilloscope.reports.html import ratings_page
 
+    title = f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else f'groups by {by}'}"
     source = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
-    path.write_text(ratings_page(ratings, batch, title=title, source=source), encoding="utf-8")
-    err().print(f"page written to {path}", markup=False)
+    path.write_text(ratings_page(ratings, batch, title=title, source=source, by=by), encoding="utf-8")
+    err().print(f"page written to {path}")

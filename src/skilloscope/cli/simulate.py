@@ -19,8 +19,8 @@ def simulate(
     tables: Annotated[list[Path], typer.Argument(help="Tables of decisions whose spreads are used.", metavar="TABLE…")],
     c: Annotated[float, typer.Option("--c", help="Competence of the agent.", min=0.0)],
     out: Annotated[Path, typer.Option(help="File to write: .jsonl, .csv or .parquet.", metavar="FILE")],
-    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 1,
+    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.", min=1e-12)] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON about what was done to stdout.")] = False,
 ) -> None:
     """Let the reference agent decide on the spreads of a table; the choices in the table are not used."""
@@ -36,11 +36,11 @@ def _simulate(tables: list[Path], c: float, path: Path, k: float, seed: int, as_
 
     from skilloscope.cli.console import err, exit_code, print_json, report_faults
     from skilloscope.decision.decisions import Decisions
-    from skilloscope.decision.text import check_format, read_decisions, write_decisions
+    from skilloscope.decision.text import check_format, read_tables, write_decisions
     from skilloscope.studies.simulation import simulate_choices
 
     check_format(path)
-    spreads = Decisions.concat([read_decisions(table).at_depths() for table in tables])
+    spreads = Decisions.concat([table.at_depths() for table in read_tables(tables)])
     simulated = simulate_choices(spreads, c, k=k, rng=np.random.default_rng(seed))
     name = f"simulated, c = {c:g}"
     simulated = replace(simulated, deciders=(name,), decider=np.zeros(len(simulated), dtype=np.int32))

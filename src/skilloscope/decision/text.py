@@ -16,7 +16,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,6 +32,8 @@ __all__ = [
     "read_decisions",
     "read_jsonl",
     "read_long_csv",
+    "read_tables",
+    "table_kind",
     "write_decisions",
     "write_jsonl",
     "write_long_csv",
@@ -39,6 +41,14 @@ __all__ = [
 
 _JSON_KEYS = ("decider", "utilities", "chosen", "n_legal")
 _CSV_COLUMNS = ("decider", "problem", "alternative", "utility", "chosen", "n_legal")
+_KINDS = {
+    ".csv": ".csv",
+    ".tsv": ".csv",
+    ".jsonl": ".jsonl",
+    ".ndjson": ".jsonl",
+    ".parquet": ".parquet",
+    ".pq": ".parquet",
+}
 _MOST_LEGAL = 2**31 - 1
 _LARGEST = 1e300  # a utility beyond this overflows as soon as two of them are subtracted
 _TRUE, _FALSE = {"1", "true", "yes", "x"}, {"0", "false", "no", ""}
@@ -51,8 +61,8 @@ def read_decisions(path: str | Path) -> Decisions:
         raise InputError(f"{path}: no such file", hint="give a .csv, .jsonl or .parquet table of decisions")
     if path.stat().st_size == 0:
         raise InputError(f"{path}: the file is empty", hint="docs/data.md shows what a table of decisions holds")
-    kind = Path(path.name.removesuffix(".gz").removesuffix(".bz2")).suffix.lower()
-    if kind in (".parquet", ".pq"):
+    kind = table_kind(path)
+    if kind == ".parquet":
         batch = read_parquet(path)
         if isinstance(batch, Losses):
             raise InputError(
@@ -60,11 +70,24 @@ def read_decisions(path: str | Path) -> Decisions:
                 hint="the agent needs the value of every alternative; gain statistics take losses",
             )
         return batch
-    readers = {".csv": read_long_csv, ".tsv": read_long_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
-    if kind not in readers:
+    if kind is None:
         raise InputError(f"{path}: cannot tell the format from the name", hint="use .csv, .jsonl or .parquet")
     with _open_text(path) as stream:
-        return readers[kind](stream, name=str(path))
+        return (read_long_csv if kind == ".csv" else read_jsonl)(stream, name=str(path))
+
+
+def read_tables(paths: Sequence[Path]) -> list[Decisions]:
+    """Read several tables; one that is given twice would count every decision twice, so it is refused."""
+    real = [path.resolve() for path in paths]
+    twice = [path for at, path in enumerate(paths) if real[at] in real[:at]]
+    if twice:
+        raise InputError(f"{twice[0]} is given twice", hint="put each file in once")
+    return [read_decisions(path) for path in paths]
+
+
+def table_kind(path: Path) -> str | None:
+    """Return the format of a table of decisions by its name, packed or not: .csv, .jsonl or .parquet; else None."""
+    return _KINDS.get(Path(path.name.removesuffix(".gz").removesuffix(".bz2")).suffix.lower())
 
 
 def write_decisions(batch: Decisions, path: str | Path) -> None:
@@ -80,7 +103,7 @@ def write_decisions(batch: Decisions, path: str | Path) -> None:
 
 def check_format(path: Path) -> None:
     """Raise where the format to write cannot be told from the name, or the folder is not there."""
-    if path.suffix not in (".parquet", ".csv", ".jsonl", ".ndjson"):
+    if table_kind(path) is None or path.suffix in (".gz", ".bz2", ".tsv", ".pq"):
         raise InputError(f"{path}: cannot tell the format from the name", hint="use .jsonl, .csv or .parquet")
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")

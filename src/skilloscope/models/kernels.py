@@ -8,10 +8,18 @@ And the sums over alternatives multiply: their logarithm is taken once in many d
 
 from __future__ import annotations
 
+import os
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+if not any(os.access(folder, os.W_OK) for folder in (Path(__file__).parent, Path(os.path.expanduser("~")))):
+    # numba must keep what it compiles somewhere, and reads this when it is imported.
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"skilloscope-{os.getuid()}"))
+
 from numba import njit
 
 from skilloscope.models.choice_sets import ChoiceSets

@@ -111,6 +111,14 @@ class Scale:
             found.append("the engine and its settings are unknown, so the scale may not fit")
         return found
 
+    def filter_warnings(self, about: Mapping[str, Any]) -> list[str]:
+        """Return which filters of the decisions differ from those of the scale's own data."""
+        return [
+            f"{name} is {about[name]!r}, the scale {self.name!r} was fitted with {value!r}"
+            for name, value in dict(self.fit.get("filters", {})).items()
+            if name in about and about[name] != value
+        ]
+
     def extrapolates(self, elo: float) -> bool:
         """Return whether an Elo lies outside the range in which the line was fitted."""
         return not self.valid[0] <= elo <= self.valid[1]

@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from skilloscope.decision import Decisions
-from skilloscope.studies.rating import PlayerRating, Ratings, loss_with_floor
+from skilloscope.studies.rating import PlayerRating, Ratings, group_name, loss_with_floor
 
 __all__ = ["competence_figure", "elo_figure", "loss_figure", "style"]
 
@@ -86,14 +86,15 @@ def competence_figure(ratings: Ratings, truth: Mapping[str, float] | None = None
         return _svg(figure)
 
 
-def loss_figure(decisions: Decisions, players: Sequence[str]) -> str:
-    """Return how often each player lost at least so much: the share of choices by loss, on a logarithmic axis."""
+def loss_figure(decisions: Decisions, ratings: Ratings, by: str = "player") -> str:
+    """Return how often each player (or group) lost at least so much: the share of choices by loss, on a log axis."""
+    groups = {group_name(label): batch for label, batch in decisions.group_by(by).items()}
     thresholds = np.geomspace(0.05, 3.0, 60)
     with style():
         figure, axes = plt.subplots(figsize=(7.5, 3.4))
-        for name in list(players)[:8]:
-            loss = loss_with_floor(decisions.select(decisions.decider == decisions.deciders.index(name)))
-            axes.plot(thresholds, [(loss >= t).mean() for t in thresholds], label=name)
+        for player in list(ratings.players)[:8]:
+            loss = loss_with_floor(groups[player.player])
+            axes.plot(thresholds, [(loss >= t).mean() for t in thresholds], label=player.player)
         axes.set_xscale("log")
         axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1, 2, 3], ["0.05", "0.1", "0.2", "0.5", "1", "2", "3"])
         axes.minorticks_off()

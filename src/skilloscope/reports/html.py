@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from skilloscope.__about__ import __version__
 from skilloscope.decision import Decisions
@@ -23,6 +22,7 @@ def ratings_page(
     *,
     title: str,
     source: str,
+    by: str = "player",
     truth: Mapping[str, float] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
@@ -30,8 +30,6 @@ def ratings_page(
     report = ratings.as_dict()
     figures: list[tuple[str, str, str]] = []
     if ratings.players:
-        names = [player.player for player in ratings.players]
-        named = names if report["players"] and set(names) <= set(decisions.deciders) else decisions.names()
         figures = [
             (
                 "Elo from the moves",
@@ -45,7 +43,7 @@ def ratings_page(
             ),
             (
                 "How often they lost how much",
-                loss_figure(decisions, named),
+                loss_figure(decisions, ratings, by),
                 "Choices outside the engine's list count as the last listed move: the least they can have lost.",
             ),
         ]
@@ -55,10 +53,12 @@ def ratings_page(
         .render(
             title=title,
             source=source,
+            by=by,
             report=report,
+            edge_note=words.EDGE_NOTE,
             truth=truth or {},
             notes=notes,
-            figures=[(name, Markup(svg), caption) for name, svg, caption in figures],
+            figures=[(name, svg, caption) for name, svg, caption in figures],
             decisions=sum(player["decisions"] for player in report["players"]),
             version=__version__,
         )

@@ -26,7 +26,13 @@ def ratings_table(report: Mapping[str, Any], truth: Mapping[str, float] | None =
         notes.append(f"no usable decision of: {'; '.join(report['unrated'])}")
     table = Table()
     table.add_column(by)
-    for name in ("games", "decisions", f"Elo ({report['mass']:.0%} interval)", "c", *(["true c"] if truth else [])):
+    for name in (
+        "games",
+        "decisions",
+        f"Elo ({100 * report['mass']:g} % interval)",
+        "c",
+        *(["true c"] if truth else []),
+    ):
         table.add_column(name, justify="right")
     table.add_column("move match", justify="right")
     table.add_column("mean loss", justify="right")
@@ -34,7 +40,7 @@ def ratings_table(report: Mapping[str, Any], truth: Mapping[str, float] | None =
         agent = player["methods"]["agent"]
         true = [f"{truth[player['player']]:g}" if player["player"] in truth else "–"] if truth else []
         table.add_row(
-            player["player"],
+            Text(player["player"]),
             f"{player['games']:,}",
             f"{player['decisions']:,}",
             elo_interval(player),
@@ -57,12 +63,16 @@ def deciders_table(report: Mapping[str, Any]) -> Group:
     title = f"competence c of the agent (k = {model['k']:g}, rule {model['rule']}, prior {report['prior']})"
     table = Table()
     table.add_column("decider")
-    for name in ("decisions", "c", "sd", f"{report['mass']:.0%} interval"):
+    for name in ("decisions", "c", "sd", f"{100 * report['mass']:g} % interval"):
         table.add_column(name, justify="right")
     for row in deciders:
         c = f"{row['c']:.3f}{edge_mark(row['edge'])}"
         table.add_row(
-            row["decider"], f"{row['decisions']:,}", c, f"{row['sd']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}"
+            Text(row["decider"]),
+            f"{row['decisions']:,}",
+            c,
+            f"{row['sd']:.3f}",
+            f"{row['low']:.3f} to {row['high']:.3f}",
         )
     return _framed(title, table, notes)
 

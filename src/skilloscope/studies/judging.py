@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from skilloscope.chess.analysis import Analyses, Progress, analyse
 from skilloscope.chess.decisions import decisions
@@ -14,12 +17,12 @@ from skilloscope.chess.games import Games, read_games
 from skilloscope.chess.positions import Positions, positions
 from skilloscope.chess.settings import DFH13, Settings
 from skilloscope.decision import Decisions
-from skilloscope.decision.text import read_decisions
+from skilloscope.decision.text import read_tables, table_kind
 from skilloscope.errors import InputError
 
 __all__ = ["Judged", "Work", "analyse_as", "check_games", "check_name", "judge", "judge_games"]
 
-_TABLES = (".parquet", ".jsonl", ".ndjson", ".csv")
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -65,23 +68,37 @@ def judge(paths: Sequence[Path], work: Work, *, player: str | None = None) -> Ju
 
     With a `player` only that player's decisions: the moves of others are not analysed.
     """
-    tables = [path for path in paths if path.name.removesuffix(".gz").endswith(_TABLES)]
+    tables = [path for path in paths if table_kind(path)]
     games = [path for path in paths if path not in tables]
-    batches = [_one_players(_chess_table(path), player) for path in tables]
-    if not games:
-        return Judged(Decisions.concat(batches))
-    judged = judge_games(read_games(games), work, player=player)
     if not tables:
-        return judged
-    axes = [batch.at_depths() for batch in (judged.decisions, *batches)]
-    return Judged(Decisions.concat(axes), judged.searched, judged.cached, judged.imported, judged.failed)
+        return judge_games(read_games(games), work, player=player)
+    batches = [_chess(batch, path).at_depths() for batch, path in zip(read_tables(tables), tables, strict=True)]
+    judged = Judged(Decisions.concat(batches))
+    if games:
+        found = read_games(games)
+        if player is None or player in players(found):
+            judged = judge_games(found, work, player=player)
+            together = Decisions.concat([judged.decisions.at_depths(), *batches])
+            judged = replace(judged, decisions=together)
+    return replace(judged, decisions=_one_players(without_repeats(judged.decisions), player))
+
+
+def without_repeats(batch: Decisions) -> Decisions:
+    """Return the batch without decisions that stand in it twice, which are counted: the same move says a thing once."""
+    assert batch.context is not None
+    names = ["decider", *(name for name in ("game", "ply", "fen") if name in batch.context.column_names)]
+    if len(names) < 4:
+        return batch
+    _, codes = batch.groups(names)
+    first = np.sort(np.unique(codes, return_index=True)[1])
+    return batch.select(first, reason="decision given twice")
 
 
 def judge_games(games: Games, work: Work, *, player: str | None = None) -> Judged:
     """Return the decisions of games, or of one player in them, analysing what is not in the store."""
     check_games(games)
     if player is not None:
-        check_name(player, [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name])
+        check_name(player, players(games))
     judged = _judged(analyse_as(work, positions(games, player=player, scope=work.settings.scope)))
     if player is None or work.settings.scope == "decisions":
         return judged
@@ -91,6 +108,7 @@ def judge_games(games: Games, work: Work, *, player: str | None = None) -> Judge
 
 def analyse_as(work: Work, batch: Positions) -> Analyses:
     """Return the analyses of positions, made as `work` says."""
+    _LOG.info("%d positions of %d games; %s, store %s", len(batch), len(batch.games), work.settings, work.store)
     analyses = analyse(
         batch,
         settings=work.settings,
@@ -102,6 +120,7 @@ def analyse_as(work: Work, batch: Positions) -> Analyses:
         workers=work.workers,
         scheduler=work.scheduler,
     )
+    _LOG.info("answers of %s; %s", analyses.identity["engine"], analyses.about or "no notes")
     if work.export:
         export_analyses(work.export, analyses.settings, analyses.rows())
     return analyses
@@ -131,9 +150,13 @@ def _one_players(batch: Decisions, player: str | None) -> Decisions:
     return batch.select(batch.decider == batch.deciders.index(player))
 
 
-def _chess_table(path: Path) -> Decisions:
-    """Read a table that says it is chess: a scale of chess must not be put under other decisions in silence."""
-    batch = read_decisions(path)
+def players(games: Games) -> list[str]:
+    """Return the names of all players."""
+    return [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name]
+
+
+def _chess(batch: Decisions, path: Path) -> Decisions:
+    """Refuse a table that does not say it is chess: a scale of chess must not be put under other decisions."""
     if batch.about.get("domain") != "chess":
         raise InputError(
             f"{path}: the table does not say that its decisions are chess, so they have no Elo",

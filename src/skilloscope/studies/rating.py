@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import binomtest
 
+from skilloscope.chess.speed import is_classical
 from skilloscope.decision import Decisions
 from skilloscope.errors import InputError, Tally
 from skilloscope.inference import Evidence, EvidenceTable, Posterior, Uniform, evidence
@@ -17,9 +18,11 @@ from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
 
-__all__ = ["SCHEMA", "PlayerRating", "Ratings", "loss_with_floor", "rate"]
+__all__ = ["SCHEMA", "PlayerRating", "Ratings", "group_name", "loss_with_floor", "rate"]
 
 SCHEMA = 1
+_POOL = ("time_control", "site")
+_SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
 _JUDGED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
 
@@ -119,22 +122,32 @@ def rate(
         raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
     scale = scale or load_scale()
     model = model or Agent.from_about(scale.model)
+    if not len(decisions):
+        raise InputError(f"no decisions left to rate; skipped: {decisions.tally}")
     table = evidence(decisions, model, by=by)
     groups = decisions.group_by(by)
     players = [
-        _player(str(label), groups[label], table, label, scale, prior, mass)
+        _player(group_name(label), groups[label], table, label, scale, prior, mass)
         for label in table
         if table[label].decisions > 0
     ]
     settings = dict(decisions.about.get("settings", {}))
     warnings = scale.warnings(table.about, settings)
-    warnings += [f"only {p.decisions} decisions of {p.player}" for p in players if p.decisions < _FEW]
+    warnings += [*scale.filter_warnings(decisions.about), *_pool_warnings(decisions), *decisions.about.get("notes", [])]
+    few = [f"{player.player} ({player.decisions})" for player in players if player.decisions < _FEW]
+    if few:
+        warnings.append(f"fewer than {_FEW} decisions: {'; '.join(few[:8])}{' and others' if len(few) > 8 else ''}")
     if scale.provisional:
         warnings.append(f"the scale {scale.name!r} is provisional ({scale.data})")
     players.sort(key=lambda player: -player.elo.mean)
     judge = {**settings, **{name: decisions.about[name] for name in _JUDGED if name in decisions.about}}
-    unrated = [str(label) for label in table if table[label].decisions == 0]
+    unrated = [group_name(label) for label in table if table[label].decisions == 0]
     return Ratings(players, unrated, scale, judge, table.about, table.tally, warnings, mass)
+
+
+def group_name(label: Any) -> str:
+    """Return the name of a group; what a column leaves null is unknown."""
+    return "unknown" if label is None else str(label)
 
 
 def loss_with_floor(decisions: Decisions) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -165,6 +178,21 @@ def _player(
         unlisted=int((~batch.listed).sum()),
         extrapolated=scale.extrapolates(elo.mean),
     )
+
+
+def _pool_warnings(decisions: Decisions) -> list[str]:
+    """Return what is known to differ from over-the-board classical play: faster games, games on a server."""
+    assert decisions.context is not None
+    columns = {
+        name: decisions.context.column(name).to_pylist() for name in decisions.context.column_names if name in _POOL
+    }
+    fast = sum(is_classical(text) is False for text in columns.get("time_control", []))
+    online = sum(any(server in (site or "").lower() for server in _SERVERS) for site in columns.get("site", []))
+    return [
+        f"{n:,} of {len(decisions):,} decisions are of games {what}; the axis is over-the-board classical play"
+        for n, what in ((fast, "at rapid or faster speed"), (online, "played on a server"))
+        if n
+    ]
 
 
 def _games(batch: Decisions) -> int:
