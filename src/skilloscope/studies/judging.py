@@ -17,7 +17,7 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.text import read_decisions
 from skilloscope.errors import InputError
 
-__all__ = ["Judged", "Work", "analyse_as", "check_games", "check_name", "judge", "judge_games"]
+__all__ = ["Judged", "Work", "analyse_as", "check_games", "check_name", "is_table", "judge", "judge_games"]
 
 _TABLES = (".parquet", ".jsonl", ".ndjson", ".csv")
 
@@ -65,7 +65,7 @@ def judge(paths: Sequence[Path], work: Work, *, player: str | None = None) -> Ju
 
     With a `player` only that player's decisions: the moves of others are not analysed.
     """
-    tables = [path for path in paths if path.name.removesuffix(".gz").endswith(_TABLES)]
+    tables = [path for path in paths if is_table(path)]
     games = [path for path in paths if path not in tables]
     batches = [_one_players(_chess_table(path), player) for path in tables]
     if not games:
@@ -75,6 +75,11 @@ def judge(paths: Sequence[Path], work: Work, *, player: str | None = None) -> Ju
         return judged
     axes = [batch.at_depths() for batch in (judged.decisions, *batches)]
     return Judged(Decisions.concat(axes), judged.searched, judged.cached, judged.imported, judged.failed)
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a file is a table of decisions by its name; all others are games."""
+    return path.name.removesuffix(".gz").endswith(_TABLES)
 
 
 def judge_games(games: Games, work: Work, *, player: str | None = None) -> Judged:
