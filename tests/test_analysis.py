@@ -336,6 +336,24 @@ def test_a_search_repeats_the_shared_analyses_to_the_bit(shared_data: Path, stoc
             assert answer.n_legal == row["n_legal"]
 
 
+@pytest.mark.soak
+def test_five_hundred_shared_positions_are_analysed_again_to_the_bit(shared_data: Path, stockfish: Path) -> None:
+    (path,) = (shared_data / "analysed").glob("*.jsonl.gz")
+    shared = read_analysed(path)
+    at = np.linspace(0, len(shared) - 1, 500).astype(int)
+    again = analyse(shared.positions.select(at), settings=DFH13, engine=stockfish)
+    if again.settings != shared.settings:
+        pytest.skip(f"the shared analyses are those of Stockfish 15.1, not of {again.identity['engine']}")
+    different = [
+        shared.positions.fen[int(there)].as_py()
+        for here, there in enumerate(at)
+        if not np.array_equal(again.answer(here), shared.answer(int(there)))
+    ]
+    assert different == []
+    assert counts(again)[1:] == (0, 0, 0)
+    assert again.searched > 490  # the same position may occur twice
+
+
 def test_the_best_moves_of_a_fake_are_the_first_of_the_alphabet(batch: Positions, fake_engine: Fake) -> None:
     analyses = analyse(batch, settings=SHALLOW, engine=fake_engine())
     assert [move_uci(code) for code in last_depth(analyses.answer(0))["move"]] == ["a2a3", "a2a4", "b1a3"]

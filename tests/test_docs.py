@@ -140,16 +140,16 @@ def test_every_json_field_is_named_on_the_page_of_commands(tmp_path, monkeypatch
     named = set(re.findall(r"`(\w+)`", page.read_text(encoding="utf-8")))
     monkeypatch.chdir(tmp_path)
     lay_out_files(tmp_path, page)
-    seen = 0
+    seen = set()
     for command in commands(page):
         if command.line.startswith("skilloscope "):
             code, out, err = run(command.line)
             assert code == 0, err
             if "--json" in command.line:
-                seen += 1
+                seen.add(max((leaf for leaf in leaves() if command.line.startswith(f"skilloscope {leaf} ")), key=len))
                 unnamed = set(fields(json.loads(out))) - named
                 assert not unnamed, f"$ {command.line}\nfields that the page does not name: {sorted(unnamed)}"
-    assert seen == len(leaves()), "every command needs an example with --json"
+    assert seen == set(leaves()), "every command needs an example with --json"
 
 
 def fields(value: Any) -> Iterator[str]:

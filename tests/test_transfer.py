@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from skilloscope.chess import analysis as analysis_module
 from skilloscope.chess.analysis import Progress, analyse
-from skilloscope.chess.exchange import export_analyses, read_export
+from skilloscope.chess.exchange import export_analyses, read_analysed, read_export
 from skilloscope.chess.games import read_games
 from skilloscope.chess.lines import AnalysedPosition, lines_from_lists, move_uci
 from skilloscope.chess.positions import Positions, positions
@@ -215,6 +215,22 @@ def test_analysed_games_are_read_into_the_store_under_their_key(tmp_path: Path) 
         assert seen.settings == shipped.settings
         found = store.get_many(shipped.settings, [row.fen for row in shipped.rows])
         assert set(found) == {row.fen for row in shipped.rows[:3]}
+
+
+@pytest.mark.parametrize("form", ["analysed games", "parquet"])
+def test_an_analysis_takes_its_answers_from_any_form_of_file(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/engine")
+    path = analysed_games(tmp_path)
+    wanted = read_analysed(path)
+    if form == "parquet":
+        path = tmp_path / "x.parquet"
+        export_analyses(path, wanted.settings, wanted.rows())
+    seen = analyse(wanted.positions, imports=[path], store=tmp_path / "s.sqlite")
+    assert (seen.searched, seen.cached, seen.imported) == (0, 0, 3)
+    assert np.array_equal(seen.lines, wanted.lines)
+    assert analyse(wanted.positions, store=tmp_path / "s.sqlite").cached == 3
 
 
 def test_the_shared_analyses_are_read_into_the_store(shared_data: Path, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 In: games or positions, settings, and any of a store, an engine and imported analyses. Out: Analyses.
 
-One search costs a hundred times what all the statistics on it cost. So the store is asked first, a position that
+One search costs a hundred times what all the statistics on it cost. So the store is asked first, a deeper search
+answers a shallower question where that is proven (chess/depths.py), a position that
 occurs twice is searched once, and each answer is in the store before anybody hears of it: whatever interrupts the
 work, the next run goes on where it stopped.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from skilloscope.chess.analyses import Analyses
+from skilloscope.chess.depths import cut_lines, deeper_keys, shallower_key
 from skilloscope.chess.engine import legal_moves
 from skilloscope.chess.exchange import Export, read_export
 from skilloscope.chess.games import Games
@@ -135,15 +137,18 @@ class _Work:
             self._choose_without_engine(error)
             return None
         self.key = runner.key
-        unused = {str(export.settings.get("engine")) for export in self.exports if dict(export.settings) != self.key}
+        unused = {
+            str(export.settings.get("engine"))
+            for export in self.exports
+            if dict(export.settings) != self.key and not deeper_keys(self.key, [export.settings])
+        }
         if unused:
             self.notes.append(f"imported answers of {', '.join(sorted(unused))} are not used: their key is another")
         return runner
 
     def recall(self) -> None:
         """Take what the store and the imports hold under the key; what is new to the store is put there."""
-        stored = self.shelf.get_many(self.key, list(self.legal)) if self.shelf else {}
-        self.answers = {p: unpack_lines(row.lines) for p, row in stored.items() if row.status == "done"}
+        self.answers = _stored_answers(self.shelf, self.key, list(self.legal)) if self.shelf else {}
         self.cached = len(self.answers)
         new = self._checked_imports()
         if self.shelf and new and not self.shelf.read_only:
@@ -217,12 +222,13 @@ class _Work:
     def _at_hand(self, shelf: Store | None) -> list[tuple[int, dict[str, Any]]]:
         """Return the keys that match the settings, with how many of the wanted answers each has, most first."""
         keys = [dict(export.settings) for export in self.exports] + (shelf.all_settings() if shelf else [])
+        keys += [key for deep in keys if (key := shallower_key(deep, self.settings.depth or 0))]
         distinct = {settings_digest(key): key for key in keys if self.settings.matches(key)}
         counted = []
         for key in distinct.values():
             held = self.legal.keys() & _held(self.exports, key).keys()
             if shelf:
-                held |= {p for p, row in shelf.get_many(key, list(self.legal)).items() if row.status == "done"}
+                held |= _stored_answers(shelf, key, list(self.legal)).keys()
             counted.append((len(held), key))
         return sorted(counted, key=lambda pair: -pair[0])  # stable: of equals the first
 
@@ -249,7 +255,27 @@ class _Work:
 
 
 def _held(exports: Sequence[Export], key: Mapping[str, Any]) -> dict[str, LineArray]:
-    return {row.fen: row.lines for export in exports if dict(export.settings) == key for row in export.rows}
+    """Return the imported answers under the key, and those of deeper searches that answer it too."""
+    held = {row.fen: row.lines for export in exports if dict(export.settings) == key for row in export.rows}
+    for deep in deeper_keys(key, [export.settings for export in exports]):
+        for row in (row for export in exports if export.settings == deep for row in export.rows):
+            cut = cut_lines(row.lines, key["depth"], min(key["multipv"], row.n_legal))
+            if cut is not None:
+                held.setdefault(row.fen, cut)
+    return held
+
+
+def _stored_answers(shelf: Store, key: Mapping[str, Any], problems: Sequence[str]) -> dict[str, LineArray]:
+    """Return the stored answers under the key, and where there is none those of deeper searches that answer it too."""
+    stored = shelf.get_many(key, problems)
+    answers = {problem: unpack_lines(row.lines) for problem, row in stored.items() if row.status == "done"}
+    for deep in deeper_keys(key, shelf.all_settings()):
+        missing = [problem for problem in problems if problem not in answers]
+        for problem, row in shelf.get_many(deep, missing).items():
+            if row.status == "done":
+                cut = cut_lines(unpack_lines(row.lines), key["depth"], min(key["multipv"], row.alternatives))
+                answers |= {} if cut is None else {problem: cut}
+    return answers
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ from skilloscope.cli.work import (
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
-    from skilloscope.studies.judging import Judged
+    from skilloscope.studies.judging import Judged, Work
     from skilloscope.studies.rating import Ratings
 
 __all__ = ["register"]
@@ -100,6 +100,7 @@ def _rate(
     _check_column(by, paths)
     rated = _rater(by, mass, rating_flags)  # what cannot be done is refused before the engine is asked
     with working(engine_flags, imports) as work:
+        _refuse_single_lines(paths, work)
         judged = judge(paths, work, player=player)
     report_faults(judged.decisions.tally)
     ratings = rated(judged.decisions)
@@ -135,6 +136,17 @@ def _rater(by: str, mass: float, flags: dict[str, Any]) -> Callable[[Decisions],
     elo_prior(prior, scale)
     model = Agent.from_about(scale.model, rule=found["rule"].value)
     return lambda batch: rate_players(batch, scale, model=model, by=by, prior=prior, mass=mass)
+
+
+def _refuse_single_lines(paths: list[Path], work: Work) -> None:
+    from skilloscope.decision.text import table_kind
+    from skilloscope.errors import InputError
+
+    if work.settings.multipv < 2 and not all(table_kind(path) for path in paths):
+        raise InputError(
+            "one line is no choice set: nobody can be rated from it",
+            hint="let the engine list more moves, as --multipv 10 does; `analyse` takes single lines",
+        )
 
 
 def _show(ratings: Ratings, judged: Judged, by: str, as_json: bool) -> None:

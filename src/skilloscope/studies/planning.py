@@ -89,7 +89,7 @@ def plan(games: Games, work: Work, *, seed: int = 1) -> Plan:
     batch = positions(games, scope=work.settings.scope)
     quiet = replace(work, progress=None, export=None)
     # A search that may take no time takes what is known, and learns from the engine under which key to look.
-    known = analyse_as(replace(quiet, deadline_seconds=0.0, workers=None, scheduler=None), batch)
+    known = analyse_as(replace(quiet, deadline_seconds=0.0, workers=None), batch)
     unknown = _by_game(batch, ~known.answered, work)
     pool = sorted(frozenset().union(*unknown.values()))
     done, seconds = _measure(batch, _drawn(pool, seed), quiet)
