@@ -123,15 +123,17 @@ class Engine:
 
     def analyse(self, fen: str) -> Answer:
         """Search one position from nothing and return what the engine said; EngineError if it fails."""
-        legal = legal_moves(fen)
         self._send("ucinewgame", "isready")
-        self._read_until(b"readyok", self._silence, self._silence)
+        try:
+            legal = legal_moves(fen)  # while the engine clears its tables
+        finally:
+            self._read_until(b"readyok", self._silence, self._silence)
         start = time.perf_counter()
         self._send(f"position fen {fen}", f"go {self.settings.limit}")
         output = self._read_until(b"bestmove", self._search, self._silence)
+        seconds = time.perf_counter() - start
         lines, nodes = read_answer(output)
-        checked = checked_answer(lines, legal, self.settings)
-        return Answer(checked, len(legal), nodes, time.perf_counter() - start)
+        return Answer(checked_answer(lines, legal, self.settings), len(legal), nodes, seconds)
 
     def close(self) -> None:
         """End the process: ask it to quit, then kill it. Closing twice does no harm."""
