@@ -56,8 +56,12 @@ def start_runner(
     engine: str | os.PathLike[str] | None, settings: Settings, *, workers: int = 1, scheduler: str | None = None
 ) -> SearchRunner:
     """Start what is to search: an engine found by name or path, so many times, here or on a cluster."""
-    if workers != 1 or scheduler is not None:
-        raise InputError("several workers and clusters are not there yet", hint="use one worker and no scheduler")
+    if scheduler is not None:
+        from skilloscope.chess.cluster import ClusterRunner  # loads Dask, so only when asked for
+
+        return ClusterRunner(scheduler, settings, engine)
+    if workers != 1:
+        raise InputError("several workers are not there yet", hint="use one worker")
     return Runner(find_engine(engine), settings)
 
 
