@@ -51,10 +51,12 @@ class Cluster:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in [*self.workers, self.scheduler]:
-            process.terminate()
-        for process in [*self.workers, self.scheduler]:
-            process.wait(20)
+        # The workers first: one that is told to end by a signal and by its scheduler at once may never end.
+        for group in (self.workers, [self.scheduler]):
+            for process in group:
+                process.terminate()
+            for process in group:
+                process.wait(20)
 
     @property
     def address(self) -> str:
