@@ -258,6 +258,14 @@ def test_a_worker_without_the_engine_is_an_error_that_says_which(two_workers: Cl
         ClusterRunner(two_workers.address, SHALLOW, "komodo")
 
 
+def test_a_worker_without_skilloscope_is_an_error_with_a_hint(own_cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "skilloscope.py").write_text("raise ModuleNotFoundError('skilloscope is not here')")
+    own_cluster.start_worker(PYTHONPATH=tmp_path)
+    with pytest.raises(EngineError, match=r"a worker cannot take the work: .*skilloscope is not here") as caught:
+        ClusterRunner(own_cluster.address, SHALLOW)
+    assert "the same skilloscope" in caught.value.hint
+
+
 def test_what_fails_has_a_reason_and_a_hopeless_engine_is_given_up(two_workers: Cluster, fake_engine: Fake) -> None:
     with ClusterRunner(two_workers.address, SHALLOW, fake_engine("incomplete")) as runner:
         outcomes = list(runner.search([*fens(3), "no FEN"]))

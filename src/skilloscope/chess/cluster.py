@@ -73,8 +73,7 @@ class ClusterRunner:
         try:
             with self._connected():
                 self._capacity.wait()
-                engines = _WorkerEngines(None if engine is None else os.fspath(engine), settings)
-                self._client.register_plugin(engines, name=self._name)
+                self._install(_WorkerEngines(None if engine is None else os.fspath(engine), settings))
                 self.key: dict[str, Any] = self._common_key()
         except BaseException:
             self.close()
@@ -103,7 +102,7 @@ class ClusterRunner:
 
     def close(self) -> None:
         """End every engine of this run; one that is searching ends with its search."""
-        with contextlib.suppress(OSError, ValueError):  # the scheduler has gone, or has never had our plugin
+        with contextlib.suppress(OSError, ValueError, KeyError):  # the scheduler has gone, or never had our plugin
             if self._client.status == "running":
                 self._client.unregister_worker_plugin(self._name)
         self._client.close()
@@ -115,6 +114,15 @@ class ClusterRunner:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _install(self, engines: _WorkerEngines) -> None:
+        """Give every worker what it needs for this run, those that join later too."""
+        try:
+            self._client.register_plugin(engines, name=self._name)
+        except OSError:
+            raise
+        except Exception as error:  # Dask wraps whatever a worker raises, an ImportError of ours too, in this
+            raise EngineError(f"a worker cannot take the work: {error}", hint=_WORKER_HINT) from error
 
     def _common_key(self) -> dict[str, Any]:
         """Return the key of every worker's engine, started for this: an error where two are not the same."""
@@ -155,13 +163,11 @@ class ClusterRunner:
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[None]:
-        """Say it in our words where Dask cannot reach the scheduler any more, or the machines are not alike."""
+        """Say it in our words where Dask cannot reach the scheduler any more."""
         try:
             yield
         except OSError as error:
-            raise _gone(self._scheduler, error) from error
-        except ImportError as error:
-            raise EngineError(f"a worker cannot take the work: {error}", hint=_WORKER_HINT) from error
+            raise EngineError(f"the scheduler at {self._scheduler} has gone: {error}", hint=_KEPT_HINT) from error
 
 
 class _Reply(NamedTuple):
@@ -357,10 +363,6 @@ def _connect(scheduler: str) -> Client:
         raise EngineError(f"no scheduler answers at {scheduler}", hint=hint) from error
 
 
-def _gone(scheduler: str, error: BaseException) -> EngineError:
-    return EngineError(f"the scheduler at {scheduler} has gone: {error}", hint=_KEPT_HINT)
-
-
 def _lost(future: Future[_Reply], problem: str) -> _Reply:
     """Return what is to be said of a task without a result: the workers died on it, or the scheduler is gone."""
     if future.cancelled():
@@ -369,5 +371,5 @@ def _lost(future: Future[_Reply], problem: str) -> _Reply:
     if isinstance(error, KilledWorker):
         reason = f"a worker that had this position has ended, {error.allowed_failures + 1} times"
         return _Reply("", {}, outcome=Outcome(problem, None, reason))
-    assert error is not None
-    raise error
+    first_line = str(error).partition("\n")[0]
+    raise EngineError(f"the cluster cannot take the work: {first_line}", hint=_WORKER_HINT) from error
