@@ -80,6 +80,21 @@ apt_unpack() { # package, folder; by anybody: the system's sources, but lists an
     return $result
 }
 
+# The source package of python-chess, pinned and hashed like all others, carries small Syzygy tables for tests.
+fetch_tables() {
+    scratch=.cache/chess
+    rm -rf "$scratch" .cache/syzygy
+    mkdir -p "$scratch"
+    sed -n '/^chess==/,/[^\\]$/p' requirements/test.txt >"$scratch/pin.txt" &&
+        pip download --quiet --require-hashes --no-deps --no-build-isolation --no-binary chess --dest "$scratch" -r "$scratch/pin.txt" &&
+        source=$(basename "$scratch"/chess-*.tar.gz .tar.gz) &&
+        tar -xzf "$scratch/$source.tar.gz" -C "$scratch" "$source/data/syzygy/regular" &&
+        mv "$scratch/$source/data/syzygy/regular" .cache/syzygy
+    result=$?
+    rm -rf "$scratch"
+    return $result
+}
+
 case $tier in
 runtime | test) ;;
 *) echo "usage: tools/setup.sh [runtime|test]" >&2 && exit 2 ;;
@@ -107,5 +122,8 @@ say "installing the pinned packages of requirements/$tier.txt"
         pip install --quiet --no-build-isolation --no-deps --editable .
 } >>"$log" 2>&1 </dev/null ||
     give_up "pip failed (above; all of it in $log); check the network and run this again: tools/setup.sh $tier"
+if [ "$tier" = test ]; then
+    fetch_tables >>"$log" 2>&1 </dev/null || say "no Syzygy tables (see $log): the tests that need them are skipped"
+fi
 key "$tier" >".venv/.installed-$tier"
 say "done in $(($(date +%s) - started)) s"

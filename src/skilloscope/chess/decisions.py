@@ -16,30 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skilloscope.chess.analyses import Analyses
+from skilloscope.chess.joining import chosen_places, context_of, movers
 from skilloscope.chess.lines import MATE_CAP, LineArray, value_pawns
 from skilloscope.decision.columns import encode
-from skilloscope.decision.decisions import UNLISTED, Decisions
+from skilloscope.decision.decisions import Decisions
 from skilloscope.errors import Tally
 
-__all__ = ["CONTEXT", "decided_reason", "decisions"]
-
-CONTEXT = (
-    "game",
-    "ply",
-    "mover",
-    "elo",
-    "opponent",
-    "opponent_elo",
-    "date",
-    "year",
-    "event",
-    "site",
-    "time_control",
-    "result",
-    "fen",
-    "clock",
-)
-"""The context columns of decisions in chess; every one may be null."""
+__all__ = ["decided_reason", "decisions"]
 
 
 def decisions(
@@ -51,7 +34,7 @@ def decisions(
     different depths and have no depth axis.
     """
     answers = _Answers(analyses, mate_cap)
-    player = _by_side(analyses, "white", "black")
+    player = movers(analyses.positions)
     known = pc.is_valid(player).to_numpy(zero_copy_only=False)
     best = np.abs(answers.best)
     made = answers.answered & (analyses.positions.played != 0)  # not what stands on the board after the last move
@@ -68,10 +51,10 @@ def decisions(
         encode(player.take(pa.array(index)).to_pylist()),
         values,
         counts,
-        _chosen(moves, counts, analyses.positions.played[index]),
+        chosen_places(moves, counts, analyses.positions.played[index]),
         analyses.positions.n_legal[index],
         depths=depths,
-        context=_context(analyses).take(pa.array(index)),
+        context=context_of(analyses.positions).take(pa.array(index)),
         tally=analyses.games.tally + analyses.positions.tally + analyses.tally + tally,
         about=_about(analyses, max_abs_value, mate_cap),
     )
@@ -140,58 +123,6 @@ def _last_depths(lines: LineArray, offsets: npt.NDArray[np.int64]) -> npt.NDArra
     last = np.zeros(len(offsets) - 1, dtype=np.int64)
     np.maximum.at(last, np.repeat(np.arange(len(last)), np.diff(offsets)), lines["depth"].astype(np.int64))
     return last
-
-
-def _chosen(
-    moves: npt.NDArray[np.uint16], counts: npt.NDArray[np.int64], played: npt.NDArray[np.uint16]
-) -> npt.NDArray[np.int64]:
-    """Return the place of each played move in its list, or UNLISTED."""
-    chosen = np.full(len(counts), UNLISTED, dtype=np.int64)
-    decision = np.repeat(np.arange(len(counts)), counts)
-    hits = np.flatnonzero(moves == played[decision])
-    starts = np.cumsum(counts) - counts
-    chosen[decision[hits]] = hits - starts[decision[hits]]
-    return chosen
-
-
-def _by_side(analyses: Analyses, white: str, black: str) -> pa.Array:
-    """Return a header for each position: the first column where white is to move, the second where black is."""
-    at = pa.array(analyses.positions.game)
-    columns = [analyses.games.headers[name].combine_chunks().take(at) for name in (white, black)]
-    return pc.if_else(pa.array(analyses.positions.mover == 0), *columns)
-
-
-def _context(analyses: Analyses) -> pa.Table:
-    batch = analyses.positions
-    headers = analyses.games.headers.take(pa.array(batch.game))
-    white = pa.array(batch.mover == 0)
-    clock = batch.clock.astype(np.float32)
-    return pa.table(
-        {
-            "game": headers["game"],
-            "ply": pa.array(batch.ply),
-            "mover": pc.if_else(white, "white", "black"),
-            "elo": _by_side(analyses, "white_elo", "black_elo"),
-            "opponent": _by_side(analyses, "black", "white"),
-            "opponent_elo": _by_side(analyses, "black_elo", "white_elo"),
-            "date": headers["date"],
-            "year": headers["year"],
-            "event": headers["event"],
-            "site": headers["site"],
-            "time_control": headers["time_control"],
-            "result": _scores(headers["result"], batch.mover),
-            "fen": batch.fen,
-            "clock": pa.array(clock, mask=np.isnan(clock)),
-        }
-    )
-
-
-def _scores(results: pa.ChunkedArray, mover: npt.NDArray[np.int8]) -> pa.Array:
-    """Return the mover's score in the game, null where the result is unknown."""
-    white = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
-    scores = np.array([white.get(result, np.nan) for result in results.to_pylist()], dtype=np.float64)
-    own = np.where(mover == 0, scores, 1 - scores)
-    return pa.array(own, mask=np.isnan(own))
 
 
 def _about(analyses: Analyses, max_abs_value: float, mate_cap: float) -> dict[str, Any]:

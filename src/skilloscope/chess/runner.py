@@ -63,7 +63,9 @@ def start_runner(
     from skilloscope.chess.pool import Pool  # which is made of runners
 
     if scheduler is not None:
-        raise InputError("clusters are not there yet", hint="use no scheduler")
+        from skilloscope.chess.cluster import ClusterRunner  # loads Dask, so only when asked for
+
+        return ClusterRunner(scheduler, settings, engine)
     if workers < 1:
         raise InputError(f"workers is {workers}", hint="it must be at least 1")
     path = find_engine(engine)

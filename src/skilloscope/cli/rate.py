@@ -112,7 +112,7 @@ def _rate(
 
 def _check_column(by: str, paths: list[Path]) -> None:
     """Refuse a column that games do not have, before they are analysed; a table's columns are known when it is read."""
-    from skilloscope.chess.decisions import CONTEXT
+    from skilloscope.chess.joining import CONTEXT
     from skilloscope.decision.text import table_kind
     from skilloscope.errors import InputError
 
