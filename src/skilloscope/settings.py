@@ -43,6 +43,10 @@ def _default_store() -> str:
     return platformdirs.user_data_dir("skilloscope")
 
 
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 KNOWN: dict[str, Known] = {
     "store": Known(str, _default_store, "folder of the analysis store"),
     "engine": Known(str, None, "engine to run: a name or a path"),
@@ -50,7 +54,7 @@ KNOWN: dict[str, Known] = {
     "nodes": Known(int, None, "search limit in nodes, in place of a depth"),
     "multipv": Known(int, 10, "how many moves the engine lists"),
     "hash": Known(int, 16, "hash table of the engine in MB"),
-    "workers": Known(int, None, "engine processes side by side"),
+    "workers": Known(int, _cores, "engine processes side by side; one per core unless told"),
     "scale": Known(str, "default", "the Elo scale: a name or a JSON file"),
     "prior": Known(str, "flat", "prior of Elo: flat, population or header"),
     "rule": Known(str, None, "choice-set rule: listed, bucket, sampled or full; the scale's where none is named"),
