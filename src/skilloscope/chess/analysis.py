@@ -3,9 +3,9 @@
 In: games or positions, settings, and any of a store, an engine and imported analyses. Out: Analyses.
 
 One search costs a hundred times what all the statistics on it cost. So the store is asked first, a deeper search
-answers a shallower question where that is proven (chess/depths.py), a position that
-occurs twice is searched once, and each answer is in the store before anybody hears of it: whatever interrupts the
-work, the next run goes on where it stopped.
+answers a shallower question where that is proven (chess/depths.py), a position that occurs twice is searched once,
+and each answer is in the store before anybody hears of it: whatever interrupts the work, the next run goes on where
+it stopped.
 """
 
 from __future__ import annotations
