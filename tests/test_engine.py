@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilloscope.chess import engine as engine_module
-from skilloscope.chess.engine import Engine, find_engine
+from skilloscope.chess.engine import Engine, find_engine, windows_directories
 from skilloscope.chess.lines import LINE, last_depth, move_uci, pack_lines, unpack_lines, value_pawns
 from skilloscope.chess.settings import DFH13, Settings
 from skilloscope.chess.uci import checked_answer, parse_option, read_answer
@@ -90,8 +90,6 @@ def test_options_that_the_engine_does_not_take_are_refused(
 def test_more_lines_than_the_engine_lists_are_refused(fake_engine: Fake) -> None:
     with pytest.raises(EngineError, match="MultiPV cannot be '6'"):
         Engine(fake_engine(), Settings(multipv=6))
-    with pytest.raises(EngineError, match="has no option 'MultiPV'"):
-        Engine(fake_engine("no multipv"), SHALLOW)
 
 
 def test_options_are_parsed_with_their_ranges_and_choices() -> None:
@@ -191,6 +189,23 @@ def test_the_engine_is_found_by_path_name_variable_and_folder(
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(engine_module, "ENGINE_DIRECTORIES", (str(tmp_path),))
     assert find_engine() == tmp_path / "stockfish"
+
+
+def test_other_engines_are_found_by_their_common_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(engine_module, "ENGINE_DIRECTORIES", (str(tmp_path),))
+    for name in ("toga2", "ethereal-chess", "gnuchess"):
+        (tmp_path / name).touch(0o755)
+    for asked, found in (("toga2", "toga2"), ("toga", "toga2"), ("ethereal", "ethereal-chess"), ("gnu", "gnuchess")):
+        assert find_engine(asked) == tmp_path / found
+    with pytest.raises(EngineError, match="STOCKFISH_EXECUTABLE"):
+        find_engine("stockfish")
+
+
+def test_on_windows_the_folders_of_installers_are_searched() -> None:
+    folders = windows_directories({"ProgramFiles": r"C:\Program Files", "USERPROFILE": r"C:\Users\ann"})
+    assert folders == [r"C:\Program Files\Stockfish", r"C:\Users\ann\scoop\shims"]
 
 
 def test_an_absent_engine_is_an_error_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

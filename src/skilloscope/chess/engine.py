@@ -18,23 +18,45 @@ import subprocess
 import sys
 import time
 import weakref
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PureWindowsPath
 from types import TracebackType
 from typing import Any
 
 import chess
 
 from skilloscope.chess import guard
-from skilloscope.chess.lines import LineArray, move_code
+from skilloscope.chess.children import child_settings, ranked, search_children
+from skilloscope.chess.lines import LineArray, code_from_uci, move_code
+from skilloscope.chess.quirks import Method, arguments_for, quirks_of
 from skilloscope.chess.settings import DFH13, Settings, option_text
 from skilloscope.chess.uci import EngineOption, checked_answer, parse_option, read_answer
 from skilloscope.errors import EngineError, InputError
 
-__all__ = ["Answer", "Engine", "SearchStopped", "find_engine", "legal_moves"]
+__all__ = ["Answer", "Engine", "SearchStopped", "find_engine", "legal_moves", "windows_directories"]
 
-ENGINE_DIRECTORIES = ("/usr/games", "/usr/local/bin", "/opt/homebrew/bin")
+ENGINE_DIRECTORIES = (
+    "/usr/games",
+    "/usr/local/games",
+    "/usr/local/bin",
+    "/opt/homebrew/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+    "/opt/local/bin",
+    "/snap/bin",
+)
 """Where to look beside PATH: Debian puts engines where root does not look, Homebrew where launchers do not."""
+
+_WINDOWS_DIRECTORIES = (
+    ("ProgramFiles", "Stockfish"),
+    ("ProgramFiles(x86)", "Stockfish"),
+    ("LOCALAPPDATA", "Programs/Stockfish"),
+    ("LOCALAPPDATA", "Microsoft/WinGet/Links"),
+    ("ProgramData", "chocolatey/bin"),
+    ("USERPROFILE", "scoop/shims"),
+)
+
+_OTHER_NAMES = {"ethereal": "ethereal-chess", "toga": "toga2", "fairy": "fairy-stockfish", "gnu": "gnuchess"}
 
 SILENCE_SECONDS = 60.0
 """An engine that says nothing for so long is taken to hang."""
@@ -64,16 +86,30 @@ class SearchStopped(EngineError):
 
 
 def find_engine(name_or_path: str | os.PathLike[str] | None = None) -> Path:
-    """Return the engine's executable: the argument, STOCKFISH_EXECUTABLE, PATH, then the usual directories."""
-    asked = os.fspath(name_or_path) if name_or_path is not None else os.environ.get("STOCKFISH_EXECUTABLE")
+    """Return the engine's executable: the argument, STOCKFISH_EXECUTABLE, PATH, then the usual directories.
+
+    Stockfish, by name or by default, is first looked for at STOCKFISH_EXECUTABLE.
+    """
+    named = None if name_or_path is None else os.fspath(name_or_path)
+    variable = os.environ.get("STOCKFISH_EXECUTABLE") if named in (None, "stockfish") else None
+    asked = variable or named
     places = [*filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep)), *ENGINE_DIRECTORIES]
-    found = shutil.which(asked or "stockfish", path=os.pathsep.join(places))
-    if found:
-        return Path(found)
+    if os.name == "nt":
+        places += windows_directories(os.environ)
+    for name in (asked or "stockfish", _OTHER_NAMES.get(asked or "", "")):
+        found = shutil.which(name, path=os.pathsep.join(places)) if name else None
+        if found:
+            return Path(found)
     if not asked:
         raise EngineError("no chess engine was found", hint=_INSTALL_HINT)
-    source = "" if name_or_path is not None else " (from STOCKFISH_EXECUTABLE)"
+    source = " (from STOCKFISH_EXECUTABLE)" if variable else ""
     raise EngineError(f"no engine {asked!r}{source}: not a program that can be run", hint=_INSTALL_HINT)
+
+
+def windows_directories(environment: Mapping[str, str]) -> list[str]:
+    """Return where installers put engines on Windows, as far as the environment names the folders."""
+    known = [(environment[variable], folder) for variable, folder in _WINDOWS_DIRECTORIES if variable in environment]
+    return [str(PureWindowsPath(root, folder)) for root, folder in known]
 
 
 class Engine:
@@ -98,7 +134,7 @@ class Engine:
         self.path = Path(path)
         self.settings = settings
         self._silence = SILENCE_SECONDS if silence_seconds is None else silence_seconds
-        self._search = SEARCH_SECONDS if search_seconds is None else search_seconds
+        self._search_seconds = SEARCH_SECONDS if search_seconds is None else search_seconds
         self._unread = bytearray(b"\n")  # every line then begins after a newline, the first one too
         self._stop = stop
         self._process, lifeline = _start(self.path)
@@ -106,6 +142,7 @@ class Engine:
         self._poll = _poll(self._process, stop)
         try:
             self.identity, self.options = self._shake_hands()
+            self.quirks = quirks_of(str(self.identity["engine"]))
             self._set_options()
         except BaseException:
             self.close()
@@ -119,21 +156,61 @@ class Engine:
     @property
     def key(self) -> dict[str, Any]:
         """Everything that changes this engine's answers under its settings."""
-        return self.settings.key(self.identity, self.defaults)
+        key = self.settings.key(self.identity, self.defaults)
+        return key if self.method == "list" else key | {"method": self.method}
+
+    @property
+    def method(self) -> Method:
+        """How the values of several moves are had; one line is always the engine's own."""
+        if self.settings.multipv == 1:
+            return "list"
+        return self.quirks.method if "multipv" in self.options else "children"
 
     def analyse(self, fen: str) -> Answer:
         """Search one position from nothing and return what the engine said; EngineError if it fails."""
+        if self.method == "children":
+            return self._analyse_children(fen)
+        return self._search(fen, self.settings)
+
+    def analyse_move(self, fen: str, uci: str) -> Answer:
+        """Search one move of a position from nothing: a search held to it, or of the position after it."""
+        move = code_from_uci(uci)
+        if move not in legal_moves(fen):
+            raise InputError(f"{uci} is not legal in {fen!r}")
+        if self.method == "children" or not self.quirks.searchmoves:
+            return self._analyse_children(fen, move)
+        return self._search(fen, replace(self.settings, multipv=1), uci)
+
+    def _analyse_children(self, fen: str, only: int | None = None) -> Answer:
+        legal = legal_moves(fen)
+        start = time.perf_counter()
+
+        def search(child: str, settings: Settings) -> tuple[LineArray, int]:
+            answer = self._search(child, settings)
+            return answer.lines, answer.nodes
+
+        lines, nodes = search_children(fen, self.settings, search, only)
+        checked = checked_answer(lines, {only} if only is not None else legal, self.settings)
+        return Answer(checked, len(legal), nodes, time.perf_counter() - start)
+
+    def _search(self, fen: str, settings: Settings, uci: str = "") -> Answer:
+        """Make one search, of all moves or held to one."""
         self._send("ucinewgame", "isready")
         try:
             legal = legal_moves(fen)  # while the engine clears its tables
         finally:
             self._read_until(b"readyok", self._silence, self._silence)
         start = time.perf_counter()
-        self._send(f"position fen {fen}", f"go {self.settings.limit}")
-        output = self._read_until(b"bestmove", self._search, self._silence)
+        self._send(f"position fen {fen}", f"go {settings.limit}{uci and f' searchmoves {uci}'}")
+        output = self._read_until(b"bestmove", self._search_seconds, self._silence)
         seconds = time.perf_counter() - start
-        lines, nodes = read_answer(output)
-        return Answer(checked_answer(lines, legal, self.settings), len(legal), nodes, seconds)
+        lines, nodes = read_answer(output, flagged=self.quirks.flags_values and settings.depth is not None)
+        if uci and set(lines["move"].tolist()) != {code_from_uci(uci)}:
+            raise EngineError(f"{self.path.name} searched other moves than {uci}, to which it was held")
+        if self.method == "ranked":
+            lines = ranked(lines.tolist(), settings.multipv)
+        checked = checked_answer(lines, {code_from_uci(uci)} if uci else legal, settings)
+        return Answer(checked, len(legal), nodes, seconds)
 
     def close(self) -> None:
         """End the process: ask it to quit, then kill it. Closing twice does no harm."""
@@ -158,8 +235,14 @@ class Engine:
         return {"engine": names[0] if names else self.path.name, "net": ", ".join(nets) or None}, options
 
     def _set_options(self) -> None:
+        if self.settings.nodes is not None and not self.quirks.nodes:
+            raise EngineError(
+                f"{self.identity['engine']} cannot be held to a number of nodes", hint="limit its searches by depth"
+            )
         wanted: dict[str, Any] = dict(self.settings.options)
-        if self.settings.multipv > 1 or "multipv" in self.options:
+        if self.method == "children":
+            child_settings(self.settings)  # refuses what cannot be searched so
+        elif "multipv" in self.options:
             wanted["MultiPV"] = self.settings.multipv
         ours = {"Hash": self.settings.hash_mb, "Threads": self.settings.threads, "OwnBook": False}
         wanted |= {name: value for name, value in ours.items() if name.lower() in self.options}
@@ -234,7 +317,7 @@ def _start(path: Path) -> tuple[subprocess.Popen[bytes], int]:
     script = [sys.executable or "python3", "-I", "-S", guard.__file__]
     try:
         process = subprocess.Popen(
-            [*script, str(theirs), str(os.getpid()), os.fspath(path)],
+            [*script, str(theirs), str(os.getpid()), os.fspath(path), *arguments_for(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

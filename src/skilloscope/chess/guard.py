@@ -1,6 +1,6 @@
 """A guard for one engine: the engine never outlives the process that asked for it, whatever kills that one.
 
-Run as a program, `python -I -S guard.py LIFELINE PARENT ENGINE`: it starts the engine on its own standard input and
+Run as a program, `python -I -S guard.py LIFELINE PARENT ENGINE…`: it starts the engine on its own standard input and
 output, as a child in its own process group, and lets go of both: what the engine says never passes through here.
 LIFELINE is a pipe of which only the parent holds the other end. When that end closes, the parent is dead or done,
 and the guard kills the group, itself with it. When the engine ends, the guard ends with the same status.
@@ -25,13 +25,13 @@ _LOOK_SECONDS = 0.5
 _SIGKILL, _SIGPIPE, _SIGXFSZ = 9, 13, 25  # `import signal` would cost a third of the guard's start
 
 
-def main(lifeline: int, parent: int, engine: str) -> int:
+def main(lifeline: int, parent: int, engine: list[str]) -> int:
     """Run the engine under guard and return its exit status, as the shell would write it."""
     os.set_inheritable(lifeline, False)
     _thread.start_new_thread(watch, (lifeline, parent))
     try:
         # Python ignores these two signals, and a program would inherit that: a broken pipe could no longer end it.
-        child = os.posix_spawn(engine, [engine], os.environ, setsigdef=[_SIGPIPE, _SIGXFSZ])
+        child = os.posix_spawn(engine[0], engine, os.environ, setsigdef=[_SIGPIPE, _SIGXFSZ])
     except OSError as error:
         os.write(1, f"{FAILED_TO_START}{error.strerror or error}\n".encode())
         return 127
@@ -55,4 +55,4 @@ def exit_status(status: int) -> int:
 
 
 if __name__ == "__main__":
-    os._exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))
+    os._exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))

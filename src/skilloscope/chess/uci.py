@@ -75,8 +75,8 @@ def parse_option(row: str) -> EngineOption | None:
     return EngineOption(match["name"], match["type"], one.get("default", ""), limits[0], limits[1], choices)
 
 
-def read_answer(output: bytes) -> tuple[LineArray, int]:
-    """Return the last exact line of every depth and rank, and the nodes searched.
+def read_answer(output: bytes, *, flagged: bool = False) -> tuple[LineArray, int]:
+    """Return the last exact line of every depth and rank, and the nodes searched; with `flagged` bounds count too.
 
     >>> lines, nodes = read_answer(b"info depth 1 multipv 1 score cp 31 nodes 20 pv e2e4 e7e5\\nbestmove e2e4\\n")
     >>> lines.tolist(), nodes
@@ -101,7 +101,7 @@ def read_answer(output: bytes) -> tuple[LineArray, int]:
         if depth < deepest:
             continue
         deepest = depth
-        if b"lowerbound" not in words and b"upperbound" not in words:
+        if flagged or (b"lowerbound" not in words and b"upperbound" not in words):
             kept[depth, rank] = line
     return _as_lines(kept), nodes
 
