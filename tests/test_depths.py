@@ -33,7 +33,7 @@ def batch() -> Positions:
 @pytest.fixture
 def proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the fake engine as proven; it says the same at every depth."""
-    monkeypatch.setattr(depths_module, "PROVEN", {"Fake 1.0": frozenset({3})})
+    monkeypatch.setattr(depths_module, "PROVEN", {"Fake 1.0": {3: 2}})
 
 
 def counts(analyses: Analyses) -> tuple[int, int, int]:
@@ -64,7 +64,7 @@ def test_ten_positions_say_that_a_deeper_search_holds_the_shallower_answers(
 
 @pytest.mark.soak
 @pytest.mark.parametrize(
-    ("multipv", "deep", "shallower"), [(10, 10, (4, 6, 8)), (1, 13, (6, 10)), (50, 10, (4, 6)), (500, 8, (4, 6))]
+    ("multipv", "deep", "shallower"), [(10, 10, (4, 6, 8)), (1, 16, (6, 10, 13)), (50, 10, (4, 6)), (500, 8, (4, 6))]
 )
 def test_two_hundred_positions_prove_that_a_deeper_search_holds_the_shallower_answers(
     multipv: int, deep: int, shallower: tuple[int, ...], stockfish: Path
@@ -72,6 +72,15 @@ def test_two_hundred_positions_prove_that_a_deeper_search_holds_the_shallower_an
     skip_unproven(stockfish)
     settings = Settings(depth=deep, multipv=multipv)
     assert differing_depths(stockfish, settings, shallower, demo_positions(200)) == []
+
+
+def test_the_soak_tries_what_the_table_claims() -> None:
+    (mark,) = (
+        mark
+        for mark in test_two_hundred_positions_prove_that_a_deeper_search_holds_the_shallower_answers.pytestmark
+        if mark.name == "parametrize"
+    )
+    assert {multipv: deep for multipv, deep, _ in mark.args[1]} == PROVEN["Stockfish 15.1"]
 
 
 def test_the_proof_finds_a_difference(fake_engine: Fake) -> None:
@@ -145,6 +154,7 @@ KEY = Settings(depth=6).key({"engine": "Stockfish 15.1", "net": "n"})
         {"engine": "Stockfish 16"},
         {"depth": 6},
         {"depth": 5},
+        {"depth": 40},
         {"depth": None, "nodes": 50_000},
         {"something new": 1},
     ],

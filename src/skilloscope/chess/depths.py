@@ -23,16 +23,16 @@ from skilloscope.chess.settings import Settings
 
 __all__ = ["PROVEN", "cut_lines", "deeper_keys", "differing_depths", "shallower_key"]
 
-PROVEN: Mapping[str, frozenset[int]] = {"Stockfish 15.1": frozenset({1, 10, 50, 500})}
-"""The engines, and the numbers of lines with which they were tried: 200 positions each, no line different."""
+PROVEN: Mapping[str, Mapping[int, int]] = {"Stockfish 15.1": {1: 16, 10: 10, 50: 10, 500: 8}}
+"""The engines, and for each number of lines the deepest search that was tried: 200 positions, no line different."""
 
 
 def deeper_keys(key: Mapping[str, Any], known: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return those of the known keys that differ from this one by a greater depth alone, the least deep first.
 
     >>> key = Settings(depth=6).key({"engine": "Stockfish 15.1"})
-    >>> [deep["depth"] for deep in deeper_keys(key, [key | {"depth": 12}, key | {"depth": 8}, key | {"depth": 4}])]
-    [8, 12]
+    >>> [deep["depth"] for deep in deeper_keys(key, [key | {"depth": 10}, key | {"depth": 8}, key | {"depth": 4}])]
+    [8, 10]
     >>> deeper_keys(key, [key | {"depth": 8, "multipv": 20}]), deeper_keys({**key, "engine": "Other"}, [key])
     ([], [])
     """
@@ -42,11 +42,10 @@ def deeper_keys(key: Mapping[str, Any], known: Iterable[Mapping[str, Any]]) -> l
 
 def shallower_key(key: Mapping[str, Any], depth: int) -> dict[str, Any] | None:
     """Return the key of a shallower question that answers under this key answer too; None where none was proven."""
-    if key.get("multipv") not in PROVEN.get(str(key.get("engine")), ()) or key.get("options"):
+    tried = PROVEN.get(str(key.get("engine")), {}).get(key.get("multipv", 0), 0)
+    if key.get("options") or key.get("nodes") is not None or not key.get("depth"):
         return None
-    if key.get("nodes") is not None or not key.get("depth") or key["depth"] <= depth:
-        return None
-    return {**key, "depth": depth}
+    return {**key, "depth": depth} if depth < key["depth"] <= tried else None
 
 
 def cut_lines(lines: LineArray, depth: int, wanted: int) -> LineArray | None:
