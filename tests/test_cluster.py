@@ -129,9 +129,9 @@ def own_cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture
 def batch() -> Positions:
-    """Forty positions of the games that ship."""
+    """Thirty positions of the games that ship."""
     games = read_games(DEMO)
-    return positions(games).select(slice(0, 40))
+    return positions(games).select(slice(0, 30))
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_serial_and_a_cluster_with_a_killed_worker_agree_to_the_bit(
     own_cluster: Cluster, batch: Positions, counting: tuple[Path, Callable[[], list[str]]], tmp_path: Path
 ) -> None:
     engine, asked = counting
-    settings = Settings(depth=8, multipv=5)
+    settings = Settings(depth=7, multipv=5)
     serial = analyse(batch, settings=settings, store=tmp_path / "serial.sqlite", engine=engine)
     total = len(set(batch.fen.to_pylist()))
     assert serial.searched == len(asked()) == total
@@ -274,7 +274,7 @@ def test_what_fails_has_a_reason_and_a_hopeless_engine_is_given_up(two_workers: 
         assert any("is not complete" in reason for reason in reasons)
         assert any("not a FEN" in reason for reason in reasons)
         with pytest.raises(EngineError, match=rf"worker tcp://\S+ failed on {HOPELESS} positions in a row"):
-            list(runner.search(fens(100)))
+            list(runner.search([f"no FEN {number}" for number in range(100)]))
 
 
 def test_a_position_on_which_workers_die_has_failed_and_the_others_are_done(
@@ -297,7 +297,7 @@ def test_a_position_on_which_workers_die_has_failed_and_the_others_are_done(
 def test_a_scheduler_that_dies_is_an_error_and_what_was_finished_is_kept(
     own_cluster: Cluster, fake_engine: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 2.0)
+    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 1.0)
     own_cluster.with_workers(1)
     with ClusterRunner(own_cluster.address, SHALLOW, fake_engine()) as runner:
         outcomes = runner.search(itertools.cycle(fens(1000)))
@@ -336,11 +336,11 @@ def test_an_engine_that_nobody_uses_is_ended(fake_engine: Fake, monkeypatch: pyt
             reply = await asyncio.to_thread(engines.search, fens(1)[0], 1)
             assert reply.outcome.answer
             assert len(marked(mark)) == 1
-            await asyncio.sleep(1.5)
-            assert marked(mark) == []
+            while marked(mark):  # the time limit is outside
+                await asyncio.sleep(0.05)
         await engines.teardown(worker)
 
-    asyncio.run(live())
+    asyncio.run(asyncio.wait_for(live(), 20))
 
 
 def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

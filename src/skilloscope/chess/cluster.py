@@ -299,12 +299,12 @@ class _WorkerEngines(WorkerPlugin):
     def _with_runner(self, work: Callable[[Runner], Outcome | None]) -> _Reply:
         try:
             runner = self._take()
-        except EngineError as error:
+            try:
+                return _Reply(self._address, runner.key, work(runner))
+            finally:
+                self._give_back(runner)
+        except EngineError as error:  # not a failed search, which is an outcome: there is no engine, or another one
             return _Reply(self._address, {}, error=str(error))
-        try:
-            return _Reply(self._address, runner.key, work(runner))
-        finally:
-            self._give_back(runner)
 
     def _take(self) -> Runner:
         with self._lock:
