@@ -1,7 +1,8 @@
 """A chess engine that misbehaves on purpose: `fake_engine.py MISHAP STATE` speaks some UCI, then hangs, crashes, lies.
 
 Its moves are the legal ones in alphabetical order, worth 90, 80, 70 … centipawns at every depth. `MISHAP on TEXT`
-happens only at positions whose FEN ends with the text, `MISHAP on rooks` only where White has one.
+happens only at positions whose FEN ends with the text, `MISHAP on rooks` only where White has one;
+commas part several mishaps.
 """
 
 from __future__ import annotations
@@ -40,9 +41,11 @@ def main(mishap: str, state: Path) -> None:
 
 def mishap_at(mishap: str, fen: str) -> str:
     """Return what happens at this position."""
-    name, limited, text = mishap.partition(" on ")
-    happens = not limited or (text == "rooks" and "R" in fen.split()[0]) or fen.endswith(text)
-    return name if happens else ""
+    for part in mishap.split(", "):
+        name, limited, text = part.partition(" on ")
+        if not limited or (text == "rooks" and "R" in fen.split()[0]) or fen.endswith(text):
+            return name
+    return ""
 
 
 def greet(mishap: str, state: Path) -> None:

@@ -26,7 +26,18 @@ from skilloscope.store import Store, StoredAnalysis
 
 SHALLOW = Settings(depth=2, multipv=3)
 PGN = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 *"
-BAD = " 3 3"  # how the FEN of one position ends, that before 3... a6
+MISHAPS = {
+    " 0 2": ("hang", "did not answer with 'bestmove' in time"),
+    " 1 2": ("babble", "did not answer with 'bestmove' in time"),
+    " 2 3": ("crash", "ended without an answer (exit status 3)"),
+    " 3 3": ("garbage", "printed nonsense"),
+    " 1 4": ("noise", "printed nonsense"),
+    " 2 5": ("half a line", "did not answer with 'bestmove' in time"),
+    " 3 5": ("cut short", "stopped at depth 1 of 2"),
+    " 5 6": ("illegal", "not legal"),
+}
+"""How the FENs end of the positions at which something goes wrong, what, and what is said of it."""
+
 DEMO = Path(engine_module.__file__).parents[1] / "data" / "demo" / "analyses.jsonl.gz"
 Fake = Callable[..., Path]
 Ends = Callable[[str, float], bool]
@@ -99,35 +110,22 @@ def test_all_workers_work_at_the_same_time(counted: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize(
-    ("mishap", "reason"),
-    [
-        ("hang", "did not answer with 'bestmove' in time"),
-        ("babble", "did not answer with 'bestmove' in time"),
-        ("crash", "ended without an answer (exit status 3)"),
-        ("garbage", "printed nonsense"),
-        ("noise", "printed nonsense"),
-        ("half a line", "did not answer with 'bestmove' in time"),
-        ("cut short", "stopped at depth 1 of 2"),
-        ("illegal", "not legal"),
-    ],
-)
 def test_a_mishap_costs_its_position_and_no_other(
-    batch: Positions, fake_engine: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
-    mishap: str, reason: str, workers: int,
-) -> None:  # fmt: skip
-    seconds = 1.0 if "in time" in reason else 20.0
-    monkeypatch.setattr(engine_module, "SILENCE_SECONDS", seconds)
-    monkeypatch.setattr(engine_module, "SEARCH_SECONDS", seconds)
+    batch: Positions, fake_engine: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, workers: int
+) -> None:
+    monkeypatch.setattr(engine_module, "SILENCE_SECONDS", 1.0)
+    monkeypatch.setattr(engine_module, "SEARCH_SECONDS", 1.0)
     monkeypatch.setattr(engine_module, "_QUIT_SECONDS", 0.1)
-    engine = fake_engine(f"{mishap} on{BAD}")
+    engine = fake_engine(", ".join(f"{mishap} on{end}" for end, (mishap, _) in MISHAPS.items()))
     with Store(tmp_path / "s.sqlite") as store:
         made = analyse(batch, settings=SHALLOW, store=store, engine=engine, workers=workers)
         rows = list(store.iterate(made.settings))
-    assert (made.searched, made.failed) == (11, 1)
-    assert made.tally.as_dict() == {"engine failed": 1}
-    assert [row.problem.endswith(BAD) for row in rows if row.status == "failed"] == [True]
-    assert reason in "".join(row.reason for row in rows)
+    assert (made.searched, made.failed) == (4, 8)
+    assert made.tally.as_dict() == {"engine failed": 8}
+    failed = {row.problem: row.reason for row in rows if row.status == "failed"}
+    assert len(failed) == len(MISHAPS)
+    for problem, reason in failed.items():
+        assert MISHAPS[problem[-4:]][1] in reason
 
 
 @pytest.mark.parametrize("workers", [1, 2])
