@@ -23,7 +23,7 @@ from skilloscope.chess.settings import Settings
 
 __all__ = ["PROVEN", "cut_lines", "deeper_keys", "differing_depths", "shallower_key"]
 
-PROVEN: Mapping[str, Mapping[int, int]] = {"Stockfish 15.1": {1: 16, 10: 10, 50: 10, 500: 8}}
+PROVEN: Mapping[str, Mapping[int, int]] = {"Stockfish 15.1": {1: 16, 10: 12, 50: 10, 500: 8}}
 """The engines, and for each number of lines the deepest search that was tried: 200 positions, no line different."""
 
 
