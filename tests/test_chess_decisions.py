@@ -15,6 +15,7 @@ from skilloscope.chess.analyses import Analyses
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.exchange import read_analysed
 from skilloscope.chess.games import read_games
+from skilloscope.chess.joining import CONTEXT
 from skilloscope.chess.lines import LineArray, lines_from_lists, move_uci, value_pawns
 from skilloscope.chess.positions import positions
 from skilloscope.chess.settings import DFH13, Settings
@@ -85,6 +86,8 @@ def test_the_context_is_that_of_the_mover() -> None:
         "date": "1999.12.31",
         "year": 1999,
         "event": "Match",
+        "site": None,
+        "time_control": None,
         "result": 1.0,
         "fen": None,
         "clock": 60.0,
@@ -92,6 +95,7 @@ def test_the_context_is_that_of_the_mover() -> None:
     assert (black["mover"], black["elo"], black["opponent"], black["opponent_elo"]) == ("black", None, "Ann", 2000)
     assert (black["result"], black["clock"]) == (0.0, None)
     assert [batch.deciders[code] for code in batch.decider[:2]] == ["Ann", "Bob"]
+    assert tuple(batch.context.column_names) == CONTEXT
 
 
 def test_everything_that_is_left_out_is_counted_by_name() -> None:
