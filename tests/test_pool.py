@@ -85,6 +85,19 @@ def test_one_worker_two_workers_and_reversed_order_agree_to_the_bit(counted: Pat
     assert kept["one"] == kept["two"] == kept["reversed"]
 
 
+def test_the_reversed_order_fills_an_empty_store_with_the_same_answers(
+    batch: Positions, counted: Path, tmp_path: Path
+) -> None:
+    stored = []
+    for name, order in (("there", slice(None)), ("back", slice(None, None, -1))):
+        with Store(tmp_path / f"{name}.sqlite") as store:
+            found = analyse(batch.select(order), settings=SHALLOW, store=store, engine=counted, workers=2)
+            assert found.searched == len(batch)
+            stored.append({row.problem: row.lines for row in store.iterate(found.settings)})
+    assert stored[0] == stored[1]
+    assert sum(searches(tmp_path)) == 2 * len(batch)
+
+
 @pytest.mark.parametrize("workers", [2, 3])
 def test_every_position_is_searched_once_by_however_many(
     batch: Positions, counted: Path, tmp_path: Path, workers: int
