@@ -60,8 +60,7 @@ class ClusterRunner:
 
     The engine is found by name or path on each worker.
 
-    >>> with ClusterRunner("tcp://10.0.0.1:8786", Settings(depth=10)) as runner:  # doctest: +SKIP
-    ...     outcomes = list(runner.search(fens))
+    `with ClusterRunner("tcp://HOST:8786", Settings(depth=10)) as runner: outcomes = list(runner.search(fens))`
     """
 
     def __init__(self, scheduler: str, settings: Settings, engine: str | os.PathLike[str] | None = None) -> None:

@@ -118,8 +118,7 @@ class Engine:
     It belongs to one thread. Others stop it through `stop`, a file descriptor: once that can be read, whatever
     waits for the engine raises SearchStopped at once.
 
-    >>> with Engine(find_engine(), Settings(depth=4, multipv=2)) as engine:  # doctest: +SKIP
-    ...     engine.analyse("7k/8/8/8/8/8/6R1/5R1K w - - 0 1").n_legal
+    `with Engine(find_engine(), Settings(depth=4, multipv=2)) as engine: answer = engine.analyse(fen)`
     """
 
     def __init__(

@@ -82,8 +82,7 @@ def syzygy_utility(outcome: npt.ArrayLike, distance: npt.ArrayLike) -> npt.NDArr
 class Tablebase:
     """An open folder of Syzygy tables (or several folders); a context manager.
 
-    >>> with Tablebase("syzygy") as tables:  # doctest: +SKIP
-    ...     tables.judge(chess.Board("8/8/8/8/8/8/1Q6/k1K5 b - - 0 1"))
+    `with Tablebase("syzygy") as tables: moves = tables.judge(chess.Board(fen))`
     """
 
     def __init__(self, folder: str | os.PathLike[str], *more: str | os.PathLike[str]) -> None:
