@@ -358,7 +358,7 @@ def _connect(scheduler: str) -> Client:
     try:
         return Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        hint = "start one: dask scheduler; its address is like tcp://10.0.0.1:8786"
+        hint = "start one: dask scheduler; its address is like tcp://HOST:8786"
         raise EngineError(f"no scheduler answers at {scheduler}", hint=hint) from error
 
 
