@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from skilloscope.chess.engine import find_engine
@@ -65,10 +65,15 @@ def all_end_within() -> Callable[[str, float], bool]:
     """Tell whether, after so many seconds, no process is alive whose command line holds a text; zombies are dead."""
 
     def living(text: str) -> list[str]:
-        listing = subprocess.run(
-            ["ps", "-A", "-ww", "-o", "stat=,args="], capture_output=True, text=True, check=True
-        ).stdout
-        return [row for row in listing.splitlines() if text in row and not row.startswith("Z")]
+        found = []
+        for process in psutil.process_iter():
+            try:
+                line = " ".join(process.cmdline())
+                if text in line and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(line)
+            except psutil.Error:  # just ended, or somebody else's
+                continue
+        return found
 
     def wait(text: str, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
