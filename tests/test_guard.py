@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,10 +32,16 @@ print("ready", flush=True)
 """
 
 
-def hold(engine: Path, *, before: str = "", after: str = "time.sleep(60)") -> subprocess.Popen[str]:
-    """Start a process that starts an engine and holds it."""
+@contextlib.contextmanager
+def hold(engine: Path, *, before: str = "", after: str = "time.sleep(60)") -> Iterator[subprocess.Popen[str]]:
+    """Start a process that starts an engine and holds it, and wait for its end; a test that fails ends it."""
     script = HOLD.format(before=before, after=after)
-    return subprocess.Popen([sys.executable, "-c", script, str(engine)], stdout=subprocess.PIPE, text=True)
+    with subprocess.Popen([sys.executable, "-c", script, str(engine)], stdout=subprocess.PIPE, text=True) as parent:
+        try:
+            yield parent
+        except BaseException:
+            parent.kill()
+            raise
 
 
 @pytest.mark.parametrize("mishap", ["", "does not quit", "hang"])

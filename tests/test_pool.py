@@ -126,7 +126,7 @@ def test_all_workers_work_at_the_same_time(counted: Path, tmp_path: Path) -> Non
 def test_a_mishap_costs_its_position_and_no_other(
     batch: Positions, fake_engine: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, workers: int
 ) -> None:
-    monkeypatch.setattr(engine_module, "SILENCE_SECONDS", 1.0)
+    monkeypatch.setattr(engine_module, "SILENCE_SECONDS", 2.0)
     monkeypatch.setattr(engine_module, "SEARCH_SECONDS", 1.0)
     monkeypatch.setattr(engine_module, "_QUIT_SECONDS", 0.1)
     engine = fake_engine(", ".join(f"{mishap} on{end}" for end, (mishap, _) in MISHAPS.items()))
