@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 __all__ = [
     "EngineError",
@@ -18,6 +19,7 @@ __all__ = [
     "SkilloscopeError",
     "StoreError",
     "Tally",
+    "check_writable",
 ]
 
 
@@ -47,6 +49,14 @@ class GridError(SkilloscopeError, ValueError):
 
 class MissingExtraError(SkilloscopeError, ImportError):
     """An optional package is needed for what was asked."""
+
+
+def check_writable(path: Path) -> None:
+    """Raise where a file cannot be written, before hours of work are spent on what goes into it."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", hint="give the name of a file in it")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")
 
 
 @dataclass(frozen=True)

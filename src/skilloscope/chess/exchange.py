@@ -21,7 +21,7 @@ from skilloscope.chess.analysed import read_analysed
 from skilloscope.chess.exchange_parquet import is_parquet, read_parquet, write_parquet
 from skilloscope.chess.lines import AnalysedPosition, lines_from_lists, lines_to_lists
 from skilloscope.chess.sources import DAMAGE, BinaryDataError, open_lines
-from skilloscope.errors import InputError, Tally
+from skilloscope.errors import InputError, Tally, check_writable
 
 __all__ = ["Export", "check_export", "export_analyses", "read_analysed", "read_export"]
 
@@ -58,13 +58,12 @@ def export_analyses(
 
 
 def check_export(path: str | os.PathLike[str]) -> Path:
-    """Return the path where its ending names a form of export and its folder is there; raise where not."""
+    """Return the path where its ending names a form of export and it can be written; raise where not."""
     target = Path(path)
     if target.suffix not in _ENDINGS:
         raise InputError(f"{target}: analyses are not written as {target.suffix or 'a file without ending'}",
                          hint="use .parquet, .jsonl or .jsonl.gz")  # fmt: skip
-    if not target.absolute().parent.is_dir():
-        raise InputError(f"{target}: there is no folder {target.absolute().parent}", hint="make the folder first")
+    check_writable(target)
     return target
 
 

@@ -10,7 +10,6 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilloscope.errors import SkilloscopeError, Tally
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
-    "check_writable",
     "err",
     "exit_code",
     "out",
@@ -70,16 +68,6 @@ def report_faults(tally: Tally) -> None:
         console.print(f"bad input: {fault}", style="yellow")
     if len(tally.faults) > _MOST_FAULTS:
         console.print(f"bad input: and {len(tally.faults) - _MOST_FAULTS:,} more", style="yellow")
-
-
-def check_writable(path: Path | None) -> None:
-    """Raise where a file cannot be written, before hours of work are spent on what goes into it."""
-    from skilloscope.errors import InputError
-
-    if path is not None and path.is_dir():
-        raise InputError(f"{path} is a folder", hint="give the name of a file in it")
-    if path is not None and not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")
 
 
 def exit_code(tally: Tally) -> int:

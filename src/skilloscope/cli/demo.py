@@ -39,11 +39,11 @@ def demo(
 
 
 def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
-    from skilloscope.cli.console import check_writable, err, out, print_json
+    from skilloscope.cli.console import out
+    from skilloscope.cli.rate import show_ratings
     from skilloscope.cli.work import working
+    from skilloscope.errors import check_writable
     from skilloscope.reports.html import ratings_page
-    from skilloscope.reports.tables import ratings_table
-    from skilloscope.reports.words import engine_line
     from skilloscope.studies.rating import rate
     from skilloscope.studies.shipped import true_competences
 
@@ -61,15 +61,9 @@ def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
         notes=NOTES,
     )
     html.write_text(page, encoding="utf-8")
-    report = ratings.as_dict()
-    if as_json:
-        print_json({**report, "positions": judged.as_dict(), "truth": truth})
-        return 0
-    out().print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
-    out().print(ratings_table(report, truth))
-    for note in [*ratings.warnings, *NOTES]:
-        err().print(f"note: {note}", style="yellow")
-    out().print(f"The page with figures: {html.resolve()}", highlight=False)
+    show_ratings(ratings, judged, truth=truth, notes=NOTES, as_json=as_json)
+    if not as_json:
+        out().print(f"The page with figures: {html.resolve()}", highlight=False)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skilloscope.studies.judging import Judged, Work
     from skilloscope.studies.rating import Ratings
 
-__all__ = ["register"]
+__all__ = ["register", "show_ratings"]
 
 
 def register(app: typer.Typer) -> None:
@@ -92,11 +92,13 @@ def _rate(
     imports: list[Path] | None,
     as_json: bool,
 ) -> int:
-    from skilloscope.cli.console import check_writable, exit_code, report_faults
+    from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.work import working
+    from skilloscope.errors import check_writable
     from skilloscope.studies.judging import judge
 
-    check_writable(html)
+    if html:
+        check_writable(html)
     _check_column(by, paths)
     rated = _rater(by, mass, rating_flags)  # what cannot be done is refused before the engine is asked
     with working(engine_flags, imports) as work:
@@ -104,7 +106,7 @@ def _rate(
         judged = judge(paths, work, player=player)
     report_faults(judged.decisions.tally)
     ratings = rated(judged.decisions)
-    _show(ratings, judged, by, as_json)
+    show_ratings(ratings, judged, by=by, as_json=as_json)
     if html:
         _write_page(html, ratings, judged.decisions, by, paths)
     return exit_code(judged.decisions.tally)
@@ -149,20 +151,29 @@ def _refuse_single_lines(paths: list[Path], work: Work) -> None:
         )
 
 
-def _show(ratings: Ratings, judged: Judged, by: str, as_json: bool) -> None:
+def show_ratings(
+    ratings: Ratings,
+    judged: Judged,
+    *,
+    by: str = "player",
+    truth: Mapping[str, float] | None = None,
+    notes: Sequence[str] = (),
+    as_json: bool = False,
+) -> None:
+    """Show ratings as a table with its notes, or as JSON; with the true c where the players are simulated."""
     from skilloscope.cli.console import err, out, print_json
     from skilloscope.reports.tables import ratings_table
     from skilloscope.reports.words import engine_line
 
     report = ratings.as_dict()
     if as_json:
-        print_json({**report, "positions": judged.as_dict()})
+        print_json({**report, "positions": judged.as_dict(), **({"truth": truth} if truth else {})})
         return
     console = out()
     console.print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
-    console.print(ratings_table(report, by=by))
-    for warning in ratings.warnings:
-        err().print(f"note: {warning}", style="yellow")
+    console.print(ratings_table(report, truth, by=by))
+    for note in [*ratings.warnings, *notes]:
+        err().print(f"note: {note}", style="yellow")
 
 
 def _write_page(path: Path, ratings: Ratings, batch: Decisions, by: str, paths: list[Path]) -> None:

@@ -25,7 +25,7 @@ import pyarrow as pa
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
 from skilloscope.decision.tables import read_parquet, write_parquet
-from skilloscope.errors import InputError, Tally
+from skilloscope.errors import InputError, Tally, check_writable
 
 __all__ = [
     "check_format",
@@ -102,11 +102,10 @@ def write_decisions(batch: Decisions, path: str | Path) -> None:
 
 
 def check_format(path: Path) -> None:
-    """Raise where the format to write cannot be told from the name, or the folder is not there."""
+    """Raise where the format to write cannot be told from the name, or the file cannot be written."""
     if table_kind(path) is None or path.suffix in (".gz", ".bz2", ".tsv", ".pq"):
         raise InputError(f"{path}: cannot tell the format from the name", hint="use .jsonl, .csv or .parquet")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")
+    check_writable(path)
 
 
 def read_jsonl(stream: IO[str], *, name: str = "<stream>") -> Decisions:

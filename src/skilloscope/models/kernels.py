@@ -24,7 +24,7 @@ from numba import njit
 
 from skilloscope.models.choice_sets import ChoiceSets
 
-__all__ = ["add_curves", "curves", "total_log_likelihood"]
+__all__ = ["add_curves", "curves"]
 
 Array = npt.NDArray[np.float64]
 
@@ -72,16 +72,6 @@ def add_curves(sets: ChoiceSets, groups: npt.NDArray[np.integer[Any]], nodes: Ar
             half,
             out,
         )
-
-
-def total_log_likelihood(sets: ChoiceSets, c: float, *, k: float) -> float:
-    """Return Σ log p(choice|c) over the choice sets at one c."""
-    extra = _scaled(sets.extra_loss, k)
-    total = np.add.reduceat(np.exp(-c * _scaled(sets.losses, k)), sets.offsets[:-1])
-    total += sets.extra_weight * np.exp(-c * extra)
-    chosen = np.where(sets.extra_chosen, extra, _scaled(sets.chosen_loss, k))
-    weights = np.log(sets.extra_weight[sets.extra_chosen]).sum()
-    return float(weights - c * chosen.sum() - np.log(total).sum())
 
 
 def _scaled(losses: Array, k: float) -> Array:
