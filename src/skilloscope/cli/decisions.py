@@ -62,3 +62,30 @@ def _rate(
     else:
         out().print(deciders_table(report))
     return exit_code(batch.tally)
+
+
+@group.command(epilog="Example: skilloscope decisions profile backgammon.jsonl --every season --json")
+def profile(
+    tables: Annotated[
+        list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")
+    ],
+    every: Annotated[str, typer.Option(help="The column of periods: numbers, dates or names.", metavar="COLUMN")],
+    decider: Annotated[list[str] | None, typer.Option(help="Only this decider; may be repeated.")] = None,
+    prior: Annotated[str, typer.Option(help="Prior of each period: carry, widen, reset or drift.")] = "drift",
+    dispersion: Annotated[float, typer.Option(help="Divide all evidence by this; 1 believes it in full.")] = 1.0,
+    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1,
+    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
+    mass: Annotated[float, typer.Option(help="Mass of the equal-tailed intervals.")] = 0.95,
+    c_range: Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")] = (
+        0.0,
+        4.0,
+    ),
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")] = False,
+) -> None:
+    """Follow deciders over time: the competence c of each in every period, with its interval."""
+    from skilloscope.cli.console import run
+    from skilloscope.cli.profile import profile_tables
+
+    options = {"players": decider or (), "dispersion": dispersion, "span": c_range, "mass": mass}
+    raise typer.Exit(run(lambda: profile_tables(tables, every, prior, (k, rule), options, html, as_json)))
