@@ -311,7 +311,7 @@ class TestProfile:
         assert all(f"<!-- {prior}: " in panels for prior in PERIOD_PRIORS)
         page = profile_page(found[-1], found, title="Skill over time", source="two simulated players")
         assert "B$b&lt;" in page
-        assert "drift of c: sd" in page
+        assert "Drift of c: sd" in page
         assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
             "http://creativecommons.org", ""
         )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import Scale, scale
+    from skilloscope.studies.profile import profile
     from skilloscope.studies.rating import rate
     from skilloscope.studies.shipped import analyses_file, demo_games
     from skilloscope.studies.simulation import simulate_choices
@@ -46,6 +47,7 @@ _HOMES = {
     "decisions": "chess.decisions",
     "demo_games": "studies.shipped",
     "evidence": "inference",
+    "profile": "studies.profile",
     "rate": "studies.rating",
     "read_decisions": "decision.text",
     "read_games": "chess.games",
@@ -76,6 +78,7 @@ __all__ = [
     "demo_games",
     "evidence",
     "preset",
+    "profile",
     "rate",
     "read_decisions",
     "read_games",

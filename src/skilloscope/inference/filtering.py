@@ -22,7 +22,6 @@ from skilloscope.inference.drift import (
     Lattice,
     averaged_scores,
     backward,
-    drift_grid,
     fit_drift,
     forward,
     lattice_for,
@@ -37,6 +36,8 @@ PERIOD_PRIORS = ("carry", "widen", "reset", "drift")
 
 Array = npt.NDArray[np.float64]
 LogDensity = Callable[[Array], Array]
+
+_NO_WEIGHT = 1e-6  # relative to the likeliest drift: what is left out cannot be seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,18 +154,25 @@ def _drifting(
 
 
 def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: Drift) -> Filtered:
+    """Filter and smooth one history, averaged over the drifts that were tried, each by its likelihood.
+
+    With few periods the drift is hardly known; a band for the best one alone would be too narrow.
+    """
     gaps = np.diff(times)
-    walk = forward(lattice, logs, gaps, drift.sd)
-    said = f"random walk, sd {drift.sd:.3g} in one unit of time, on [{lattice.low:g}, {lattice.high:g}]"
-    walks = [forward(lattice, logs, gaps, tried) for tried in drift_grid([times], lattice.low, lattice.high)]
-    usable = [one for one in walks if np.all(np.isfinite(one.log_scores))]
+    weights = np.exp(drift.log_likelihood - drift.log_likelihood.max())
+    walks = [forward(lattice, logs, gaps, tried) for tried in drift.tried]
+    usable = [at for at, walk in enumerate(walks) if np.all(np.isfinite(walk.log_scores))]
     scores = averaged_scores(
-        np.array([one.log_scores for one in usable]), np.array([_predictive(one.predicted, plain) for one in usable])
+        np.array([walks[at].log_scores for at in usable]),
+        np.array([_predictive(walks[at].predicted, plain) for at in usable]),
     )
-    smoothed = backward(walk, logs, gaps)
+    said = f"random walk, sd {drift.sd:.3g} in one unit of time, on [{lattice.low:g}, {lattice.high:g}]"
+    heavy = [at for at in usable if weights[at] > _NO_WEIGHT]
+    past = sum(weights[at] * walks[at].filtered for at in heavy)
+    smoothed = sum(weights[at] * backward(walks[at], logs, gaps) for at in heavy)
     return Filtered(
-        [lattice.posterior(row, prior=f"{said}; all periods") for row in smoothed],
-        [lattice.posterior(row, prior=f"{said}; past periods") for row in walk.filtered],
+        [lattice.posterior(row, prior=f"{said}; all periods") for row in np.asarray(smoothed)],
+        [lattice.posterior(row, prior=f"{said}; past periods") for row in np.asarray(past)],
         scores,
     )
 

@@ -22,9 +22,12 @@ _CANNOT_TELL = (
 def profile_page(profile: Profile, others: Sequence[Profile] = (), *, title: str, source: str) -> str:
     """Return the page; with `others`, the same players under other priors, there is a panel for each."""
     report = profile.as_dict()
-    said = f"Prior {profile.prior}: {PRIOR_WORDS[profile.prior]}."
+    drift = drift_line(report)
+    said = f"Prior {profile.prior}: {PRIOR_WORDS[profile.prior]}." + (
+        f" {drift[0].upper()}{drift[1:]}." if drift else ""
+    )
     sections = [
-        Section("Over time", said, figure=profile_figure(profile), caption=f"{PROFILE_CAPTION} {drift_line(report)}"),
+        Section("Over time", said, figure=profile_figure(profile), caption=PROFILE_CAPTION),
         Section("Period by period", "", profile_columns(report), profile_rows(report)),
     ]
     if others:

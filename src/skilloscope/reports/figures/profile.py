@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -20,6 +20,7 @@ PROFILE_CAPTION = (
 )
 
 _MOST = 7  # players in one figure: as many as there are colours
+_DOTTED = (0, (1, 1.3))
 _TITLES = {
     "carry": "carry: the prior is the posterior of the period before",
     "widen": "widen: normal prior, the mean and twice the sd of the period before",
@@ -35,25 +36,33 @@ def profile_figure(profile: Profile) -> str:
         _draw(axes, profile)
         _label(axes, profile)
         handles, labels = _handles(axes, profile)
-        axes.legend(handles, labels, fontsize=9)
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(handles), 4), fontsize=9)
         return svg(figure)
 
 
-def priors_figure(profiles: Sequence[Profile]) -> str:
-    """Return one panel per prior, of the same players on the same axes. [DFH13 figure 6]"""
+def priors_figure(profiles: Sequence[Profile], truth: Mapping[float, float] | None = None) -> str:
+    """Return one panel per prior, of the same players on the same axes; dashed, where it is known, the true c by time.
+
+    [DFH13 figure 6]
+    """
     with style():
         figure, panels = plt.subplots(
             len(profiles), 1, figsize=(7.5, 0.8 + 2.5 * len(profiles)), sharex=True, sharey=True, squeeze=False
         )
         for axes, profile in zip(panels[:, 0], profiles, strict=True):
             _draw(axes, profile)
+            if truth:
+                axes.plot(list(truth), list(truth.values()), color="#222222", linestyle="--", linewidth=1.1)
             axes.set_title(_TITLES[profile.prior], fontsize=10, loc="left")
             axes.set_ylabel(_short(profile))
         _label(panels[-1, 0], profiles[-1])
         panels[-1, 0].set_ylabel(_short(profiles[-1]))
         _limits(panels[0, 0], profiles)
         handles, labels = _handles(panels[0, 0], profiles[0])
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(handles), 3), fontsize=9)
+        if truth:
+            handles.append(panels[0, 0].plot([], [], color="#222222", linestyle="--", linewidth=1.1)[0])
+            labels.append("the true c")
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(handles), 4), fontsize=9)
         return svg(figure)
 
 
@@ -79,10 +88,9 @@ def _draw(axes: Axes, profile: Profile) -> None:
             if len(part) == 1:
                 axes.errorbar(time, mean, [mean - bounds[:, 0], bounds[:, 1] - mean], color=colour, alpha=0.35)
             axes.plot(time, mean, color=colour, marker="o", markersize=2.6, linewidth=1.5)
-        known = [one for one in player.periods if one.header_elo is not None]
-        if profile.scale is not None and known:
-            elo = [np.nan if one.header_elo is None else one.header_elo for one in known]
-            axes.plot([one.time for one in known], elo, color=colour, linestyle=(0, (1, 1.3)), linewidth=1.6)
+            known = [(one.time, one.header_elo) for one in part if one.header_elo is not None]
+            if profile.scale is not None and known:
+                axes.plot(*zip(*known, strict=True), color=colour, linestyle=_DOTTED, marker=".", markersize=1.5)
 
 
 def _unbroken(player: PlayerProfile, every: str) -> list[list[PeriodSkill]]:
@@ -130,6 +138,6 @@ def _handles(axes: Axes, profile: Profile) -> tuple[list[Artist], list[str]]:
     labels = [*names, f"{100 * profile.mass:g} % interval"]
     handles.append(band)
     if profile.scale is not None and any(one.header_elo for player in profile.players for one in player.periods):
-        handles.append(axes.plot([], [], color="#555555", linestyle=(0, (1, 1.3)))[0])
+        handles.append(axes.plot([], [], color="#555555", linestyle=_DOTTED)[0])
         labels.append("Elo in the games")
     return handles, labels
