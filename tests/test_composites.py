@@ -173,7 +173,7 @@ class TestSplit:
     def test_the_papers_sigma_looks_like_a_variance(self):
         """25 decisions at c = 1.2 leave an sd of about 0.24: the printed 0.0686 cannot be an sd, its root can."""
         rng = np.random.default_rng(6)
-        means, sds = means_and_sds(evidence(simulated_deciders(np.full(300, 1.2), 25, rng=rng), grid=Grid()))
+        _, sds = means_and_sds(evidence(simulated_deciders(np.full(300, 1.2), 25, rng=rng), grid=Grid()))
         implied = np.sqrt((sds**2).mean())
         for row in paper_table("DFHR09_table_III"):
             assert float(row["sd"]) < 0.5 * implied < np.sqrt(float(row["sd"]))
