@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from skilloscope.__about__ import __version__
-from skilloscope.cli import analyse, decisions, demo, doctor, profile, rate, reproduce, simulate, store
+from skilloscope.cli import (
+    analyse,
+    composites,
+    decisions,
+    demo,
+    doctor,
+    profile,
+    rate,
+    reproduce,
+    simulate,
+    store,
+)
 
 __all__ = ["app"]
 
@@ -42,5 +53,16 @@ def options(
     set_verbosity(verbose, quiet)
 
 
-for module in (analyse, rate, profile, decisions, simulate, reproduce, store, demo, doctor):
+for module in (
+    analyse,
+    rate,
+    profile,
+    composites,
+    decisions,
+    simulate,
+    reproduce,
+    store,
+    demo,
+    doctor,
+):
     module.register(app)
