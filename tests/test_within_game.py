@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilloscope.decision import Decisions
+from skilloscope.decision.text import write_decisions
 from skilloscope.errors import InputError
 from skilloscope.inference import Uniform, evidence
 from skilloscope.models.agent import Agent, probability
+from skilloscope.reports.figures.within import running_figure, within_figure
+from skilloscope.reports.within import within_page
+from skilloscope.studies.judging import Work, judge
+from skilloscope.studies.player_games import aliases_from_texts, judge_player, renamed
+from skilloscope.studies.shipped import demo_file
 from skilloscope.studies.simulation import cut_lists, simulated_deciders
-from skilloscope.studies.within_game import running_competence
+from skilloscope.studies.within_game import follow_game, running_competence, within_games
 
 
 def a_game(seed: int, n: int = 15, *, unlisted: bool = False) -> Decisions:
@@ -89,3 +97,101 @@ class TestRunningCompetence:
         running = running_competence(a_game(6), prior=Uniform(0.0, 2.0))
         assert running.prior == "uniform on [0, 2]"
         assert running.c.max() < 2
+
+
+def three_games(opponents=("Bob", "Cid", "Bob"), results=(1.0, 0.5, 0.0)) -> Decisions:
+    """Return three simulated games of Ann, each against somebody."""
+    parts = []
+    for number, (opponent, result) in enumerate(zip(opponents, results, strict=True)):
+        game = a_game(number, 12)
+        own = game.decider == 0
+        context = {
+            "game": [f"g{number}"] * len(game),
+            "ply": list(range(len(game))),
+            "opponent": np.where(own, opponent, "Ann").tolist(),
+            "result": np.where(own, result, 1 - result).tolist(),
+        }
+        parts.append(replace(game, deciders=("Ann", opponent), context=context))
+    return Decisions.concat(parts)
+
+
+class TestTheChart:
+    def test_it_has_a_point_for_every_game_with_both_sides_and_the_result(self):
+        study = within_games(three_games(), "Ann", mark="Bob")
+        assert [point.opponent for point in study.games] == ["Bob", "Cid", "Bob"]
+        assert [point.marked for point in study.games] == [True, False, True]
+        assert [point.score for point in study.games] == [1.0, 0.5, 0.0]
+        for number, point in enumerate(study.games):
+            alone = evidence(a_game(number, 12))
+            assert point.own.posterior.mean == pytest.approx(alone["decider 0"].posterior().mean, abs=1e-7)
+            assert point.other.posterior.mean == pytest.approx(alone["decider 1"].posterior().mean, abs=1e-7)
+
+    def test_seen_from_the_other_side_the_axes_change_places(self):
+        batch = three_games(("Bob",) * 3)
+        one, other = within_games(batch, "Ann"), within_games(batch, "Bob")
+        for mine, theirs in zip(one.games, other.games, strict=True):
+            assert (mine.own.posterior.mean, mine.score) == (theirs.other.posterior.mean, 1 - theirs.score)
+        assert one.overall.posterior.mean == other.opponents.posterior.mean
+
+    def test_the_whole_is_what_a_rating_of_all_games_gives(self):
+        batch = three_games()
+        study = within_games(batch, "Ann")
+        assert study.overall.posterior.mean == pytest.approx(evidence(batch)["Ann"].posterior().mean, abs=1e-7)
+        assert study.overall.decisions == 36
+
+    def test_a_game_with_one_side_only_is_left_out_and_counted(self):
+        batch = three_games()
+        last = np.array(batch.column("game").to_pylist()) == "g2"
+        kept = batch.select(~(last & (batch.decider == batch.deciders.index("Bob"))))
+        study = within_games(kept, "Ann")
+        assert len(study.games) == 2
+        assert study.tally.as_dict()["game without usable decisions of both sides"] == 1
+
+    def test_an_unknown_player_or_opponent_is_named_with_those_that_are_there(self):
+        with pytest.raises(InputError) as unknown:
+            within_games(three_games(), "Anne")
+        assert "Ann" in unknown.value.hint
+        with pytest.raises(InputError, match="Dan") as unmet:
+            within_games(three_games(), "Ann", mark="Dan")
+        assert unmet.value.hint == "the opponents: Bob; Cid"
+
+    def test_a_game_is_found_by_its_id(self):
+        assert len(follow_game(three_games(), "g1")) == 24
+        with pytest.raises(InputError, match="g9"):
+            follow_game(three_games(), "g9")
+
+    def test_figures_hold_every_result_and_are_the_same_bytes_again(self):
+        study = within_games(three_games(results=(1.0, 0.5, 0.0)), "Ann", mark="Bob")
+        assert within_figure(study) == within_figure(study)
+        running = running_competence(a_game(1))
+        assert running_figure(running).startswith("<svg")
+        page = within_page(study, running, source="games.pgn")
+        assert "What this cannot tell you" in page
+        assert "<script" not in page
+
+
+class TestSpellings:
+    def test_several_spellings_become_one_player(self):
+        batch = renamed(three_games(("Bob", "Bobby", "Bob")), {"Bobby": "Bob"})
+        assert batch.names() == ["Ann", "Bob"]
+        assert [point.opponent for point in within_games(batch, "Ann").games] == ["Bob"] * 3
+
+    def test_an_alias_that_is_no_pair_is_refused(self):
+        assert aliases_from_texts(["a=b", "c = d"]) == {"a": "b", "c": "d"}
+        with pytest.raises(InputError, match="no pair"):
+            aliases_from_texts(["no pair"])
+
+    def test_games_of_one_player_are_judged_from_both_sides_under_any_spelling(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
+        games = tmp_path / "games.pgn"
+        games.write_bytes(demo_file("simulated.pgn").read_bytes())
+        work = Work(store=tmp_path / "store.sqlite", imports=[demo_file("analyses.jsonl.gz")])
+        names = {"simulated, c = 1.4": "Ann", "simulated, c = 1.0": "Ann"}
+        judged = judge_player([games], work, "Ann", aliases=names, both_sides=True)
+        own = judge_player([games], work, "Ann", aliases=names)
+        assert set(own.decisions.names()) == {"Ann"}
+        assert "simulated, c = 2.0" in judged.decisions.names()
+        table = tmp_path / "table.parquet"
+        write_decisions(judge([games], work).decisions, table)
+        again = judge_player([table], work, "Ann", aliases=names)
+        assert len(again.decisions) == len(own.decisions)

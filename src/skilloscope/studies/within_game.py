@@ -19,11 +19,154 @@ from skilloscope.decision import Decisions
 from skilloscope.errors import InputError, Tally
 from skilloscope.inference import Evidence, EvidenceTable, Posterior, Prior, Uniform, evidence
 from skilloscope.models.agent import Agent
+from skilloscope.studies.judging import check_name
 
-__all__ = ["SCHEMA", "RunningCompetence", "running_competence"]
+__all__ = [
+    "SCHEMA",
+    "Apparent",
+    "GamePoint",
+    "RunningCompetence",
+    "WithinGames",
+    "follow_game",
+    "running_competence",
+    "within_games",
+]
 
 SCHEMA = 1
+ONE_SIDED = "game without usable decisions of both sides"
 Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Apparent:
+    """The apparent competence of one side: the posterior of c and how many decisions it stands on."""
+
+    posterior: Posterior
+    decisions: int
+
+    def as_dict(self, mass: float) -> dict[str, Any]:
+        """Return c with sd and interval, as every report sends them."""
+        low, high = self.posterior.interval(mass)
+        numbers = {"c": self.posterior.mean, "sd": self.posterior.sd, "low": low, "high": high}
+        return {**numbers, "edge": self.posterior.edge, "decisions": self.decisions}
+
+
+@dataclass(frozen=True, eq=False)
+class GamePoint:
+    """One game of the chart: how well the player chose, how well the opponent did, and how it ended."""
+
+    game: str
+    date: str | None
+    opponent: str
+    marked: bool
+    score: float | None
+    """The player's score: 1, 0.5 or 0; None where the result is unknown."""
+    own: Apparent
+    other: Apparent
+
+
+@dataclass(frozen=True, eq=False)
+class WithinGames:
+    """The within-game chart of one player: a point per game, and what all games together say of both sides."""
+
+    player: str
+    mark: str | None
+    games: Sequence[GamePoint]
+    overall: Apparent
+    """The player in all these games."""
+    opponents: Apparent
+    """The opponents of these games, taken as one."""
+    prior: str
+    mass: float
+    about: Mapping[str, Any]
+    tally: Tally
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what `within --json` sends."""
+        games = [
+            {
+                "game": point.game,
+                "date": point.date,
+                "opponent": point.opponent,
+                "marked": point.marked,
+                "score": point.score,
+                "own": point.own.as_dict(self.mass),
+                "other": point.other.as_dict(self.mass),
+            }
+            for point in self.games
+        ]
+        return {
+            "schema": SCHEMA,
+            "player": self.player,
+            "mark": self.mark,
+            "model": dict(self.about),
+            "prior": self.prior,
+            "mass": self.mass,
+            "overall": self.overall.as_dict(self.mass),
+            "opponents": self.opponents.as_dict(self.mass),
+            "games": games,
+            "skipped": self.tally.as_dict(),
+        }
+
+
+def within_games(
+    decisions: Decisions,
+    player: str,
+    model: Agent | None = None,
+    *,
+    mark: str | None = None,
+    prior: Prior | None = None,
+    mass: float = 0.95,
+) -> WithinGames:
+    """Return the chart of a player's games: own c̄ against the opponent's c̄, one point per game. [DFH13 VII.B]
+
+    A game in which one side has no usable decision has no point, and is counted. Games come in their given order.
+    """
+    batch = _games_of(decisions, player)
+    prior = prior or Uniform(0.0, 4.0)
+    table = evidence(batch, model, by=["game", "decider"], span=(prior.low, prior.high))
+    sums = [Evidence.zero(table.grid), Evidence.zero(table.grid)]
+    points, tally = [], table.tally + Tally()
+    for game, (own, other, facts) in _sides(batch, table, player).items():
+        if not (own.decisions and other.decisions):
+            tally.count(ONE_SIDED)
+            continue
+        sums = [sums[0] + own, sums[1] + other]
+        sides = [Apparent(side.posterior(prior), side.decisions) for side in (own, other)]
+        points.append(GamePoint(game, facts[0], facts[1], facts[1] == mark, facts[2], *sides))
+    if not points:
+        raise InputError(f"no game of {player!r} with usable decisions of both sides; skipped: {tally}")
+    if mark is not None and not any(point.marked for point in points):
+        known = "; ".join(dict.fromkeys(point.opponent for point in points))
+        raise InputError(f"no game against {mark!r} to mark", hint=f"the opponents: {known}")
+    overall, opponents = (Apparent(side.posterior(prior), side.decisions) for side in sums)
+    return WithinGames(player, mark, points, overall, opponents, str(prior), mass, table.about, tally)
+
+
+def _games_of(decisions: Decisions, player: str) -> Decisions:
+    """Return the decisions of both sides in the player's games."""
+    check_name(player, decisions.names())
+    games = np.array([str(game) for game in decisions.column("game").to_pylist()])
+    own = decisions.decider == decisions.deciders.index(player)
+    return decisions.select(np.isin(games, games[own])).at_depths()
+
+
+def _sides(
+    batch: Decisions, table: EvidenceTable, player: str
+) -> dict[str, tuple[Evidence, Evidence, tuple[str | None, str, float | None]]]:
+    """Return for each game the evidence of both sides, and date, opponent and the player's score."""
+    found: dict[str, tuple[Evidence, Evidence, tuple[str | None, str, float | None]]] = {}
+    nothing = Evidence.zero(table.grid)
+    for game, part in batch.group_by("game").items():
+        others = [name for name in part.names() if name != player]
+        own = part.select(part.decider == part.deciders.index(player))
+        named = [name for name in _column(own, "opponent") if name is not None]
+        opponent = named[0] if named else " and ".join(others)
+        other = sum((table[game, name] for name in others), nothing)
+        score = next((float(result) for result in _column(own, "result") if result is not None), None)
+        date = next((str(date) for date in _column(own, "date") if date is not None), None)
+        found[str(game)] = table[game, player], other, (date, opponent, score)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +266,17 @@ def running_competence(
         tally=table.tally,
         **columns,
     )
+
+
+def follow_game(
+    decisions: Decisions, game: str, model: Agent | None = None, *, prior: Prior | None = None, mass: float = 0.95
+) -> RunningCompetence:
+    """Return the running competence of one game among many, by its id."""
+    found = {str(label): part for label, part in decisions.group_by("game").items()}
+    if game not in found:
+        known = "; ".join(list(found)[:10])
+        raise InputError(f"no game {game!r} with decisions", hint=f"the games: {known}")
+    return running_competence(found[game], model, prior=prior, mass=mass)
 
 
 def _run(
