@@ -7,7 +7,19 @@ from typing import Annotated
 import typer
 
 from skilloscope.__about__ import __version__
-from skilloscope.cli import analyse, compare, decisions, demo, doctor, rate, reproduce, simulate, store, within
+from skilloscope.cli import (
+    analyse,
+    compare,
+    decisions,
+    demo,
+    doctor,
+    rate,
+    reproduce,
+    sequence,
+    simulate,
+    store,
+    within,
+)
 
 __all__ = ["app"]
 
@@ -42,5 +54,5 @@ def options(
     set_verbosity(verbose, quiet)
 
 
-for module in (analyse, rate, within, compare, decisions, simulate, reproduce, store, demo, doctor):
+for module in (analyse, rate, within, compare, sequence, decisions, simulate, reproduce, store, demo, doctor):
     module.register(app)

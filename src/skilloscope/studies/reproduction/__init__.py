@@ -5,9 +5,10 @@ is shown as –, never as the paper's figure.
 """
 
 from skilloscope.studies.reproduction.dfh13 import DFH13_ENTRIES
+from skilloscope.studies.reproduction.dfh13_within import DFH13_WITHIN_ENTRIES
 from skilloscope.studies.reproduction.fer12 import FER12_ENTRIES
 from skilloscope.studies.reproduction.harness import Entry, Printed, Row, printed, reproduce
 
-ENTRIES: tuple[Entry, ...] = (*DFH13_ENTRIES, *FER12_ENTRIES)
+ENTRIES: tuple[Entry, ...] = (*DFH13_ENTRIES, *DFH13_WITHIN_ENTRIES, *FER12_ENTRIES)
 
 __all__ = ["ENTRIES", "Entry", "Printed", "Row", "printed", "reproduce"]
