@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,15 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
+from typer.testing import CliRunner
 
+from skilloscope.cli.app import app
 from skilloscope.decision import Decisions
+from skilloscope.decision.text import write_decisions
 from skilloscope.errors import InputError
 from skilloscope.inference import Grid, Posterior, evidence
 from skilloscope.inference.difference import difference, probability_greater
 from skilloscope.inference.posterior import posterior_from_log_density
+from skilloscope.ratings.scale import scale as load_scale
 from skilloscope.reports.comparison import comparison_page
 from skilloscope.reports.figures.comparison import comparison_figure
-from skilloscope.studies.comparison import Comparisons, compare
+from skilloscope.studies.comparison import compare
+from skilloscope.studies.shipped import demo_file
 from skilloscope.studies.simulation import fisher_information, made_up_spreads, simulate_choices, simulated_deciders
 from skilloscope.studies.splitting import split_by_column, split_by_date
 
@@ -207,8 +213,38 @@ class TestSplitting:
             split_by_column(batch, "year", ("1999", "2000"))
 
 
-def test_comparisons_can_be_sent():
-    report = compare(set_of(1.0, 30, 13, game=["g"]), set_of(1.4, 30, 14, game=["h"])).as_dict()
-    assert isinstance(Comparisons.__doc__, str)
-    assert report["comparisons"][0]["first"]["games"] == 1
-    assert 0 <= report["comparisons"][0]["second_stronger"] <= 1
+class TestTheCommands:
+    def invoke(self, *words: object):
+        return CliRunner().invoke(app, [str(word) for word in words])
+
+    def test_games_are_split_at_a_day(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
+        games, page = tmp_path / "games.pgn", tmp_path / "page.html"
+        rounds = demo_file("simulated.pgn").read_text(encoding="utf-8").split('[Date "????.??.??"]')
+        dated = [f'[Date "200{5 if number < 10 else 7}.03.01"]{rest}' for number, rest in enumerate(rounds[1:], 1)]
+        games.write_text(rounds[0] + "".join(dated), encoding="utf-8")
+        options = ["--player", "simulated, c = 1.4", "--import", demo_file("analyses.jsonl.gz")]
+        done = self.invoke("compare", games, *options, "--at", "2006-07-01", "--html", page, "--json")
+        assert done.exit_code == 0, done.output
+        found = json.loads(done.stdout)["comparisons"][0]
+        assert (found["first"]["label"], found["second"]["label"]) == ("before 2006-07-01", "from 2006-07-01 on")
+        assert found["first"]["decisions"] + found["second"]["decisions"] == 120
+        assert found["first"]["games"] + found["second"]["games"] == 9
+        assert found["elo"]["difference"] == pytest.approx(found["difference"] / load_scale().slope)
+        assert "never a verdict" in page.read_text(encoding="utf-8")
+        assert self.invoke("compare", games, *options).exit_code == 1
+        assert self.invoke("compare", games, *options, "--at", "2030").exit_code == 1
+        assert self.invoke("compare", games, *options, "--at", "2006", "--dispersion", "wide").exit_code == 1
+
+    def test_two_tables_or_one_with_a_column(self, tmp_path):
+        one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+        write_decisions(set_of(1.0, 30, 13, half=["a"]), one)
+        write_decisions(set_of(1.4, 30, 14, half=["b"]), two)
+        both = tmp_path / "both.jsonl"
+        write_decisions(Decisions.concat([set_of(1.0, 30, 13, half=["a"]), set_of(1.4, 30, 14, half=["b"])]), both)
+        tables = json.loads(self.invoke("decisions", "compare", one, two, "--json").stdout)["comparisons"][0]
+        split = json.loads(self.invoke("decisions", "compare", both, "--by", "half", "--json").stdout)["comparisons"][0]
+        assert tables["second_stronger"] == pytest.approx(split["second_stronger"], abs=1e-9)
+        assert (split["first"]["label"], tables["first"]["label"]) == ("a", "one.csv")
+        assert "stronger" in self.invoke("decisions", "compare", one, two).stdout
+        assert self.invoke("decisions", "compare", one).exit_code == 1

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from skilloscope.chess.games import read_games
+from skilloscope.cli.app import app
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import write_decisions
 from skilloscope.errors import InputError
 from skilloscope.inference import Uniform, evidence
 from skilloscope.models.agent import Agent, probability
 from skilloscope.reports.figures.within import running_figure, within_figure
+from skilloscope.reports.reproduction import figures_of
 from skilloscope.reports.within import within_page
 from skilloscope.studies.judging import Work, judge
 from skilloscope.studies.player_games import aliases_from_texts, judge_player, renamed
+from skilloscope.studies.reproduction import ENTRIES, reproduce
 from skilloscope.studies.shipped import demo_file
 from skilloscope.studies.simulation import cut_lists, simulated_deciders
 from skilloscope.studies.within_game import follow_game, running_competence, within_games
@@ -195,3 +201,45 @@ class TestSpellings:
         write_decisions(judge([games], work).decisions, table)
         again = judge_player([table], work, "Ann", aliases=names)
         assert len(again.decisions) == len(own.decisions)
+
+
+class TestTheFiguresOfThePaper:
+    def test_figure_7_is_empty_without_data(self):
+        outcome = reproduce(ENTRIES, "DFH13.figure7").entries[0][1]
+        assert [row.ours for row in outcome.rows] == [None] * 6
+        assert "--data" in outcome.notes[0]
+
+    def test_the_twenty_games_are_there_four_lost_and_then_one_won_against_the_marked(self, shared_data):
+        headers = read_games(shared_data / "events" / "world_championship_1948.pgn").headers.to_pylist()
+        own = [game for game in headers if "Keres, Paul" in (game["white"], game["black"])]
+        met = [game for game in own if "Botvinnik, Mikhail" in (game["white"], game["black"])]
+        scores = {"1-0": "white", "0-1": "black"}
+        met.sort(key=lambda game: float(game["round"]))
+        assert len(own) == 20
+        assert [game[scores[game["result"]]] for game in met] == ["Botvinnik, Mikhail"] * 4 + ["Keres, Paul"]
+
+    def test_figure_8_finds_what_was_simulated_and_names_nobody(self):
+        outcome = reproduce(ENTRIES, "DFH13.figure8").entries[0][1]
+        differences = [row for row in outcome.rows if "difference" in row.label]
+        assert abs(differences[0].ours - -0.4) < 3.3 * differences[0].sd
+        assert abs(differences[1].ours) < 3.3 * differences[1].sd
+        assert all(row.label.startswith("simulated") for row in outcome.rows)
+        assert len([figure for study in outcome.studies for figure in figures_of(study)]) == 4
+
+
+def test_the_command_marks_follows_and_writes_a_page(tmp_path, monkeypatch):
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
+    games, page = tmp_path / "games.pgn", tmp_path / "page.html"
+    games.write_bytes(demo_file("simulated.pgn").read_bytes())
+    options = ["--import", demo_file("analyses.jsonl.gz"), "--mark", "simulated, c = 2.0", "--html", page]
+    assert invoke("within", games, "--player", "Ann", *options).exit_code == 1
+    options += ["--alias", "simulated, c = 1.4=Ann"]
+    done = invoke("within", games, "--player", "Ann", *options, "--follow", "games.pgn#6", "--json")
+    report = json.loads(done.stdout)
+    assert sum(game["marked"] for game in report["games"]) == 3
+    assert report["followed"]["moves"][0]["move"] == "Bxc5"
+    assert "games.pgn#6, move by move" in page.read_text(encoding="utf-8")
+
+
+def invoke(*words: object):
+    return CliRunner().invoke(app, [str(word) for word in words])
