@@ -9,6 +9,7 @@ import typer
 from skilloscope.__about__ import __version__
 from skilloscope.cli import (
     analyse,
+    compare,
     composites,
     decisions,
     demo,
@@ -16,8 +17,10 @@ from skilloscope.cli import (
     profile,
     rate,
     reproduce,
+    sequence,
     simulate,
     store,
+    within,
 )
 
 __all__ = ["app"]
@@ -57,6 +60,9 @@ for module in (
     analyse,
     rate,
     profile,
+    within,
+    compare,
+    sequence,
     composites,
     decisions,
     simulate,

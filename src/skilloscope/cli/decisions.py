@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from skilloscope.cli import compare
+
 __all__ = ["register"]
 
 group = typer.Typer(help="Decisions of any domain: rate deciders from a table of utilities.", no_args_is_help=True)
@@ -14,6 +16,7 @@ group = typer.Typer(help="Decisions of any domain: rate deciders from a table of
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
+    compare.register_on(group)
     app.add_typer(group, name="decisions")
 
 

@@ -6,6 +6,7 @@ is shown as –, never as the paper's figure.
 
 from skilloscope.studies.reproduction.dfh13 import DFH13_ENTRIES
 from skilloscope.studies.reproduction.dfh13_profiles import DFH13_PROFILE_ENTRIES
+from skilloscope.studies.reproduction.dfh13_within import DFH13_WITHIN_ENTRIES
 from skilloscope.studies.reproduction.dfhr09 import DFHR09_ENTRIES
 from skilloscope.studies.reproduction.fer12 import FER12_ENTRIES
 from skilloscope.studies.reproduction.harness import Entry, Printed, Row, printed, reproduce
@@ -14,6 +15,7 @@ ENTRIES: tuple[Entry, ...] = (
     *DFHR09_ENTRIES,
     *DFH13_ENTRIES,
     *DFH13_PROFILE_ENTRIES,
+    *DFH13_WITHIN_ENTRIES,
     *FER12_ENTRIES,
 )
 
