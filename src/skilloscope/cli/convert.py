@@ -9,10 +9,10 @@ import typer
 
 from skilloscope.cli.work import Json
 
-__all__ = ["add_to"]
+__all__ = ["register_on"]
 
 
-def add_to(group: typer.Typer) -> None:
+def register_on(group: typer.Typer) -> None:
     """Add the command to the group of decisions."""
     group.command(
         epilog="Example: skilloscope decisions convert backgammon 0-ply.jsonl.gz 2-ply.jsonl.gz --out plays.parquet"

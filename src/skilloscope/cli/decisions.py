@@ -17,8 +17,8 @@ group = typer.Typer(help="Decisions of any domain: rate deciders from a table of
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     app.add_typer(group, name="decisions")
-    convert.add_to(group)
-    judges.add_to(group)
+    convert.register_on(group)
+    judges.register_on(group)
 
 
 @group.callback()

@@ -9,10 +9,10 @@ import typer
 
 from skilloscope.cli.work import Json
 
-__all__ = ["add_to", "whole_numbers"]
+__all__ = ["register_on", "whole_numbers"]
 
 
-def add_to(group: typer.Typer) -> None:
+def register_on(group: typer.Typer) -> None:
     """Add the command to the group of decisions."""
     group.command(epilog="Example: skilloscope decisions judges 0-ply.parquet 2-ply.parquet --json")(judges)
 

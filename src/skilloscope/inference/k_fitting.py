@@ -125,7 +125,7 @@ def k_gain(
     seed: int = 1,
     mass: float = 0.95,
 ) -> KGain:
-    """Return the fitted k and how much better than `reference` it foresees decisions; the interval resamples clusters."""
+    """Return the fitted k and how much better than `reference` it foresees decisions; intervals resample clusters."""
     split = folds_of(decisions, by, folds=folds, seed=seed)
     profile = _Profile(decisions, rule, split)
     fitted, given = profile.held_out(None), profile.held_out(reference)
