@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from skilloscope.errors import InputError
 
 __all__ = [
+    "LABELS",
     "Codes",
     "Selection",
     "as_context",
@@ -26,9 +27,14 @@ __all__ = [
     "decider_column",
     "encode",
     "group_codes",
+    "label_lists",
     "ragged_take",
+    "reorder_labels",
     "selection_index",
 ]
+
+LABELS = "alternatives"
+"""The context column that may hold the names of each decision's alternatives, in the order of their values."""
 
 Selection = npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int] | slice
 Codes = npt.NDArray[np.int32]
@@ -90,6 +96,36 @@ def ragged_take(
     counts = np.diff(offsets)[index] if counts is None else counts
     taken = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return taken, np.repeat(offsets[index] - taken[:-1], counts) + np.arange(taken[-1])
+
+
+def label_lists(labels: pa.Array | pa.ChunkedArray, offsets: npt.NDArray[np.int64]) -> pa.Array:
+    """Return the names of all alternatives end to end, checked against the lists that they name."""
+    lists = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
+    if not _is_list(lists.type):
+        raise InputError(f"the column {LABELS} holds {lists.type}, not lists of names")
+    lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+    if not np.array_equal(lengths, np.diff(offsets)):
+        row = int(np.flatnonzero(lengths != np.diff(offsets))[0])
+        raise InputError(
+            f"decision {row + 1} has {lengths[row]} names for {np.diff(offsets)[row]} alternatives",
+            hint=f"give every alternative a name in the column {LABELS}, or leave the column out",
+        )
+    return lists.flatten()
+
+
+def reorder_labels(context: pa.Table, offsets: npt.NDArray[np.int64], order: npt.NDArray[np.int64]) -> pa.Table:
+    """Return the context with the names of the alternatives, where it has them, put in the order of the values."""
+    if LABELS not in context.column_names or not _is_list(context.schema.field(LABELS).type):
+        return context
+    if np.array_equal(order, np.arange(len(order))):
+        return context
+    names = label_lists(context.column(LABELS), offsets).take(pa.array(order))
+    at = context.schema.get_field_index(LABELS)
+    return context.set_column(at, LABELS, pa.LargeListArray.from_arrays(pa.array(offsets), names))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
 def concat_deciders(batches: Sequence[Coded]) -> tuple[tuple[str, ...], Codes]:

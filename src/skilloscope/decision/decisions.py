@@ -28,6 +28,7 @@ from skilloscope.decision.columns import (
     encode,
     group_codes,
     ragged_take,
+    reorder_labels,
     selection_index,
 )
 from skilloscope.errors import InputError, Tally
@@ -96,7 +97,10 @@ class Decisions:
         n_legal: npt.NDArray[np.integer[Any]],
         **columns: Any,
     ) -> Decisions:
-        """Build a batch from flat columns, sorting each decision's alternatives best first (ties keep their order)."""
+        """Build a batch from flat columns, sorting each decision's alternatives best first (ties keep their order).
+
+        A context column `alternatives`, a list of names for each decision, follows its alternatives.
+        """
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         order = _best_first(values if values.ndim == 1 else values[:, -1], offsets)
         where = np.empty(len(order), dtype=np.int64)
@@ -104,6 +108,8 @@ class Decisions:
         listed = (chosen >= 0) & (chosen < counts)
         moved = np.where(chosen < 0, UNLISTED, chosen).astype(np.int64)
         moved[listed] = where[offsets[:-1][listed] + chosen[listed]] - offsets[:-1][listed]
+        if columns.get("context") is not None:
+            columns["context"] = reorder_labels(as_context(columns["context"], len(counts)), offsets, order)
         return cls(
             deciders[0],
             deciders[1].astype(np.int32),
