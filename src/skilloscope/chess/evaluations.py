@@ -31,6 +31,7 @@ from skilloscope.errors import Tally
 __all__ = [
     "GAIN_CONTEXT",
     "Evaluations",
+    "best_of_rows",
     "evaluations_from_analyses",
     "evaluations_from_comments",
     "final_value",
@@ -134,7 +135,7 @@ def evaluations_from_comments(games: Games, *, mate_cap: float = MATE_CAP) -> Ev
 def evaluations_from_analyses(analyses: Analyses, *, mate_cap: float = MATE_CAP) -> Evaluations:
     """Return the engine's best value of each position that it answered."""
     games, batch = analyses.games, analyses.positions
-    best, move = _best_of_rows(analyses, mate_cap)
+    best, move = best_of_rows(analyses, mate_cap)
     answered = np.flatnonzero(analyses.answered)
     row = analyses.row[answered]
     game, ply = batch.game[answered].astype(np.int64), batch.ply[answered].astype(np.int64)
@@ -197,7 +198,7 @@ def _start_values(games: Games, mate_cap: float) -> npt.NDArray[np.float64]:
     return np.where(mated | np.isfinite(pawns), value, np.nan)
 
 
-def _best_of_rows(analyses: Analyses, mate_cap: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint16]]:
+def best_of_rows(analyses: Analyses, mate_cap: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint16]]:
     """Return the value and the move that stand first at the last depth of each answer."""
     lines, rows = analyses.lines, len(analyses.offsets) - 1
     row_of_line = np.repeat(np.arange(rows), np.diff(analyses.offsets))
