@@ -105,7 +105,8 @@ class GainHistogram:
             return NotImplemented
         return np.array_equal(self.centipawns, other.centipawns) and np.array_equal(self.counts, other.counts)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.centipawns.tobytes(), self.counts.tobytes()))
 
     def __repr__(self) -> str:
         return f"<GainHistogram: {self.moves:,} moves, mean {self.mean:.3f}>"

@@ -9,6 +9,7 @@ cannot be averaged: it is left out and counted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -25,6 +26,7 @@ __all__ = [
     "Perceived",
     "Running",
     "engine_strength",
+    "perceived_again",
     "perceived_least_squares",
     "perceived_sequential",
     "running_strength",
@@ -110,6 +112,36 @@ def perceived_least_squares(
         if len(own):
             strength[players], errors[players] = _solve(edges, own, players, weighted=sd is not None)
     return edges.anchored(strength, known, errors, "least squares")
+
+
+def perceived_again(first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayLike) -> Callable[[Array], Array]:
+    """Return a function from the pairs' differences to the perceived Elo, for many sets of differences. [FER12 (3)]
+
+    What does not depend on the differences is done once. A set in which a difference is unknown or infinite is
+    solved without it; where that parts a group of players, their Elo would hang in the air, and all is NaN.
+    """
+    one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    whole = _Edges.checked(one, two, np.zeros(len(one)), elo)
+    known = np.asarray(elo, dtype=np.float64)
+    inverse = np.zeros((len(known), len(known)))
+    for part in range(int(whole.component.max(initial=-1)) + 1):
+        players = np.flatnonzero(whole.component == part)
+        own = np.flatnonzero(whole.component[one] == part)
+        if len(own):
+            inverse[np.ix_(players, players)] = _inverse(whole, own, players)
+
+    def solve(d: Array) -> Array:
+        finite = np.isfinite(d)
+        if np.all(finite):
+            target = np.zeros(len(known))
+            np.add.at(target, one, d)
+            np.add.at(target, two, -d)
+            return whole.anchored(inverse @ target, known, target, "least squares").elo
+        found = perceived_least_squares(one[finite], two[finite], d[finite], known)
+        parted = found.component.max(initial=-1) != whole.component.max(initial=-1)
+        return np.full(len(known), np.nan) if parted else found.elo
+
+    return solve
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,19 +262,12 @@ class _Edges:
 
 def _solve(edges: _Edges, own: Indices, players: Indices, *, weighted: bool) -> tuple[Array, Array]:
     """Return the strengths of one connected group, mean 0, and their standard errors."""
-    place = np.full(len(edges.component), -1)
-    place[players] = np.arange(len(players))
-    n, weight = len(players), edges.sd[own] ** -2.0
-    i, j, d = place[edges.first[own]], place[edges.second[own]], edges.d[own]
-    laplacian, target = np.zeros((n, n)), np.zeros(n)
-    np.add.at(laplacian, (i, i), weight)
-    np.add.at(laplacian, (j, j), weight)
-    np.add.at(laplacian, (i, j), -weight)
-    np.add.at(laplacian, (j, i), -weight)
+    n, weight, d = len(players), edges.sd[own] ** -2.0, edges.d[own]
+    i, j = np.searchsorted(players, edges.first[own]), np.searchsorted(players, edges.second[own])
+    target = np.zeros(n)
     np.add.at(target, i, weight * d)
     np.add.at(target, j, -weight * d)
-    # The normal equations have one free constant; the table of ones takes it out and holds the mean at 0.
-    inverse = np.linalg.inv(laplacian + weight.mean() / n) - 1 / (weight.mean() * n)
+    inverse = _inverse(edges, own, players)
     strength = inverse @ target
     spread = np.sqrt(np.clip(np.diag(inverse), 0, None))
     if weighted:
@@ -250,6 +275,17 @@ def _solve(edges: _Edges, own: Indices, players: Indices, *, weighted: bool) -> 
     left = len(own) - (n - 1)
     residual = d - (strength[i] - strength[j])
     return strength, spread * (np.sqrt(residual @ residual / left) if left > 0 else np.nan)
+
+
+def _inverse(edges: _Edges, own: Indices, players: Indices) -> Array:
+    """Return the inverse of the normal equations of one connected group, with the mean held at 0."""
+    n, weight = len(players), edges.sd[own] ** -2.0
+    i, j = np.searchsorted(players, edges.first[own]), np.searchsorted(players, edges.second[own])
+    laplacian = np.zeros((n, n))
+    for row, column, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
+        np.add.at(laplacian, (row, column), sign * weight)
+    # The equations have one free constant; a table of equal entries takes it out, and is taken out again.
+    return np.asarray(np.linalg.inv(laplacian + weight.mean() / n) - 1 / (weight.mean() * n))
 
 
 def _mean(values: Array) -> float:

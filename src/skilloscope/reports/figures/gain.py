@@ -11,8 +11,11 @@ from skilloscope.models.gain import GainHistogram
 from skilloscope.reports.figures.style import COLOURS, plt, style, svg
 from skilloscope.reports.reproduction import figures_of
 from skilloscope.studies.game import GameStudy, Side
+from skilloscope.studies.tournament import Tournament
 
-__all__ = ["game_figure", "histogram_figure"]
+__all__ = ["game_figure", "histogram_figure", "strengths_figure"]
+
+_MOST = 25  # players in one figure; more are in the table
 
 _EVEN = 10.0  # pawns shown of the evaluation; beyond it the game is decided, and the rest would be flat
 
@@ -64,6 +67,36 @@ def histogram_figure(histograms: Mapping[str, GainHistogram], *, span: tuple[int
         for axis in axes[:, 0]:
             axis.set_ylabel("share")
         return svg(figure)
+
+
+def strengths_figure(study: Tournament, event: str) -> str:
+    """Return the perceived Elo of an event's players with intervals, strongest on top, and their rating."""
+    own = [at for at, entry in enumerate(study.entries) if entry.event == event]
+    strength = study.perceived.elo if np.isfinite(study.perceived.elo[own]).any() else study.perceived.relative
+    own = [at for at in own if np.isfinite(strength[at])]
+    shown = sorted(own, key=lambda at: -strength[at])[:_MOST]
+    with style():
+        figure, axes = plt.subplots(figsize=(7.5, 1.1 + 0.38 * len(shown)))
+        for row, at in enumerate(shown):
+            ends = [study.perceived_low[at], study.perceived_high[at]]
+            axes.plot(ends, [row, row], color=COLOURS[0], linewidth=2.5, solid_capstyle="butt")
+            axes.plot(strength[at], row, "o", color=COLOURS[0], markerfacecolor="white", markeredgewidth=2)
+            axes.plot(study.entries[at].elo, row, "|", color=COLOURS[1], markersize=12, markeredgewidth=2)
+        axes.plot([], [], "o", color=COLOURS[0], markerfacecolor="white", markeredgewidth=2, label="perceived Elo")
+        axes.plot([], [], "|", color=COLOURS[1], markersize=12, markeredgewidth=2, label="rating", linestyle="none")
+        axes.set_yticks(range(len(shown)), [study.entries[at].player for at in shown])
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.set_xlabel("Elo, anchored to the mean rating of the event's players")
+        axes.grid(axis="y", visible=False)
+        axes.legend(fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+        return svg(figure)
+
+
+@figures_of.register
+def _tournament_figures(study: Tournament) -> list[tuple[str, str]]:
+    caption = "Perceived Elo from gain with intervals over games, beside the rating."
+    events = dict.fromkeys(entry.event for entry in study.entries)
+    return [(strengths_figure(study, event), f"{event or 'All games'}: {caption}") for event in events]
 
 
 @figures_of.register

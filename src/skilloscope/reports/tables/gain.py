@@ -70,7 +70,7 @@ def difference(fields: Mapping[str, Any]) -> str:
     """Return an Elo difference with its sign, ±∞ where the expected score is 0 or 1, – where nothing is known."""
     if fields["infinite"]:
         return "+∞" if fields["infinite"] == "above" else "−∞"
-    return "–" if fields["elo_difference"] is None else f"{fields['elo_difference']:+.0f}"
+    return "–" if fields["elo_difference"] is None else f"{fields['elo_difference']:+z.0f}"
 
 
 def between_line(report: Mapping[str, Any]) -> str:
