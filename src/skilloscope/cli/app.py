@@ -14,6 +14,7 @@ from skilloscope.cli import (
     decisions,
     demo,
     doctor,
+    game,
     profile,
     rate,
     reproduce,
@@ -21,6 +22,7 @@ from skilloscope.cli import (
     sequence,
     simulate,
     store,
+    tournament,
     within,
 )
 
@@ -61,9 +63,11 @@ for module in (
     analyse,
     rate,
     profile,
+    game,
     within,
     compare,
     sequence,
+    tournament,
     composites,
     sensitivity,
     decisions,
