@@ -27,7 +27,7 @@ def allowed_imports() -> dict[str, set[str]]:
 def module_of(file: Path) -> str:
     """Return the layer that a file belongs to: its folder or its own name; the face is `skilloscope`."""
     first = file.relative_to(SOURCE).parts[0].removesuffix(".py")
-    return "skilloscope" if first == "__init__" else first
+    return {"__init__": "skilloscope", "__main__": "cli"}.get(first, first)
 
 
 def imported_names(file: Path) -> Iterator[str]:

@@ -182,3 +182,28 @@ def test_workers_and_the_scheduler_reach_the_runner(tmp_path: Path, monkeypatch:
 )
 def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
     assert duration(seconds) == said
+
+
+def test_strata_take_turns_and_an_unknown_one_is_left_out(games: Games) -> None:
+    strata = ["a"] * 6 + ["b"] * 4 + [None] * 2
+    order = game_order(games, 1, strata).tolist()
+    assert sorted(order) == list(range(10))
+    assert sorted(strata[row] or "" for row in order[:2]) == ["a", "b"]
+    assert sorted(strata[row] or "" for row in order[:8]) == ["a"] * 4 + ["b"] * 4
+
+
+def test_without_a_measurement_only_what_is_known_is_taken(games: Games, work: Work) -> None:
+    first = game_order(games, 1)[:3]
+    analyse(positions(games.select(np.sort(first))), settings=SHALLOW, store=work.store, engine=work.engine)
+    planned = plan(games, work, measure=False)
+    assert planned.measured == 0
+    sample = sample_games(games, planned, 0.0)
+    assert set(sample.rows.tolist()) == set(first.tolist())
+    assert sample.expected_seconds == 0.0
+
+
+def test_spellings_of_one_player_become_one_name() -> None:
+    text = '[White "Ann B"]\n[Black "Cid"]\n\n1. e4 e5 *\n\n[White "Cid"]\n[Black "B, Ann"]\n\n1. d4 d5 *\n'
+    games = read_games(io.StringIO(text)).renamed({"Ann B": "B, Ann"})
+    assert games.headers["white"].to_pylist() == ["B, Ann", "Cid"]
+    assert games.headers["black"].to_pylist() == ["Cid", "B, Ann"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from skilloscope.chess.analysis import analyse
 from skilloscope.chess.decisions import decisions
-from skilloscope.reports.figures import elo_figure
+from skilloscope.reports.figures.ratings import elo_figure
 from skilloscope.reports.words import elo_interval
 from skilloscope.studies.rating import Ratings, rate
 from skilloscope.studies.shipped import analyses_file, demo_games

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -96,6 +96,14 @@ class Games:
             tally=self.tally + Tally({reason: left} if reason and left > 0 else {}),
             **{name: getattr(self, name)[flat] for name in ("moves", "clocks", "evals", "mates")},
         )
+
+    def renamed(self, names: Mapping[str, str]) -> Games:
+        """Return the games with players renamed: one person under several spellings becomes one player."""
+        headers = self.headers
+        for side in ("white", "black"):
+            column = [names.get(name, name) for name in headers[side].to_pylist()]
+            headers = headers.set_column(HEADERS.get_field_index(side), side, pa.array(column, type=pa.string()))
+        return replace(self, headers=headers)
 
     @classmethod
     def concat(cls, batches: Sequence[Games]) -> Games:

@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import (
-    Depth,
-    EngineName,
-    HashMb,
-    Imports,
-    Json,
-    MultiPv,
-    Nodes,
-    Preset,
-    Scheduler,
-    StoreFolder,
-    Workers,
-)
+from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
     from skilloscope.studies.judging import Judged, Work
@@ -30,7 +18,7 @@ __all__ = ["register"]
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     app.command(epilog="Example: skilloscope analyse games.pgn --depth 10 --multipv 10 --out decisions.parquet")(
-        analyse
+        with_engine_options(analyse)
     )
 
 
@@ -50,42 +38,22 @@ def analyse(
         Path | None,
         typer.Option(help="Write the engine's answers: .parquet, .jsonl or .jsonl.gz.", metavar="FILE"),
     ] = None,
-    store: StoreFolder = None,
-    engine: EngineName = None,
-    preset: Preset = None,
-    depth: Depth = None,
-    nodes: Nodes = None,
-    multipv: MultiPv = None,
-    hash_mb: HashMb = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    imports: Imports = None,
+    *,
+    engine_flags: EngineFlags,
     as_json: Json = False,
 ) -> None:
     """Analyse games: the engine values every alternative of every position, all depths kept, nothing searched twice."""
     from skilloscope.cli.console import run
 
-    flags = {
-        "store": store,
-        "engine": engine,
-        "preset": preset,
-        "depth": depth,
-        "nodes": nodes,
-        "multipv": multipv,
-        "hash": hash_mb,
-        "workers": workers,
-        "scheduler": scheduler,
-    }
     plan = {"dry_run": dry_run, "budget": budget, "seed": seed}
-    raise typer.Exit(run(lambda: _analyse(games, out, export, flags, imports, plan, as_json)))
+    raise typer.Exit(run(lambda: _analyse(games, out, export, engine_flags, plan, as_json)))
 
 
 def _analyse(
     paths: list[Path],
     out_file: Path | None,
     export: Path | None,
-    flags: dict[str, Any],
-    imports: list[Path] | None,
+    flags: EngineFlags,
     plan: dict[str, Any],
     as_json: bool,
 ) -> int:
@@ -100,7 +68,7 @@ def _analyse(
         check_format(out_file)
     if export:
         check_export(export)
-    with working(flags, imports) as work:
+    with working(flags) as work:
         work = replace(work, export=export)
         if plan["dry_run"]:
             return _dry_run(paths, work, plan, as_json)

@@ -51,7 +51,7 @@ def _rate(
     from skilloscope.decision.text import read_tables
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
-    from skilloscope.reports.tables import deciders_table
+    from skilloscope.reports.tables.ratings import deciders_table
     from skilloscope.studies.deciders import rate_deciders
 
     batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])

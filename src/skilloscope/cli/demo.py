@@ -48,7 +48,7 @@ def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
     from skilloscope.studies.shipped import true_competences
 
     check_writable(html)
-    with working(flags, None) as work:
+    with working(flags) as work:
         judged = _judged(work)
     truth = true_competences()
     ratings = rate(judged.decisions)

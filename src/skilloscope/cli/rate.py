@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import (
-    Depth,
-    EngineName,
-    HashMb,
-    Imports,
-    Json,
-    MultiPv,
-    Nodes,
-    Preset,
-    Scheduler,
-    StoreFolder,
-    Workers,
-)
+from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
@@ -32,7 +20,7 @@ __all__ = ["register", "show_ratings"]
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope rate games.pgn --html report.html")(rate)
+    app.command(epilog="Example: skilloscope rate games.pgn --html report.html")(with_engine_options(rate))
 
 
 def rate(
@@ -51,34 +39,15 @@ def rate(
     ] = None,
     mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
-    store: StoreFolder = None,
-    engine: EngineName = None,
-    preset: Preset = None,
-    depth: Depth = None,
-    nodes: Nodes = None,
-    multipv: MultiPv = None,
-    hash_mb: HashMb = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    imports: Imports = None,
+    *,
+    engine_flags: EngineFlags,
     as_json: Json = False,
 ) -> None:
     """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
     from skilloscope.cli.console import run
 
-    engine_flags = {
-        "store": store,
-        "engine": engine,
-        "preset": preset,
-        "depth": depth,
-        "nodes": nodes,
-        "multipv": multipv,
-        "hash": hash_mb,
-        "workers": workers,
-        "scheduler": scheduler,
-    }
     rating_flags = {"prior": prior, "scale": scale, "rule": rule}
-    raise typer.Exit(run(lambda: _rate(games, player, by, mass, html, engine_flags, rating_flags, imports, as_json)))
+    raise typer.Exit(run(lambda: _rate(games, player, by, mass, html, engine_flags, rating_flags, as_json)))
 
 
 def _rate(
@@ -87,9 +56,8 @@ def _rate(
     by: str,
     mass: float,
     html: Path | None,
-    engine_flags: dict[str, Any],
+    engine_flags: EngineFlags,
     rating_flags: dict[str, Any],
-    imports: list[Path] | None,
     as_json: bool,
 ) -> int:
     from skilloscope.cli.console import exit_code, report_faults
@@ -101,7 +69,7 @@ def _rate(
         check_writable(html)
     _check_column(by, paths)
     rated = _rater(by, mass, rating_flags)  # what cannot be done is refused before the engine is asked
-    with working(engine_flags, imports) as work:
+    with working(engine_flags) as work:
         _refuse_single_lines(paths, work)
         judged = judge(paths, work, player=player)
     report_faults(judged.decisions.tally)
@@ -162,7 +130,7 @@ def show_ratings(
 ) -> None:
     """Show ratings as a table with its notes, or as JSON; with the true c where the players are simulated."""
     from skilloscope.cli.console import err, out, print_json
-    from skilloscope.reports.tables import ratings_table
+    from skilloscope.reports.tables.ratings import ratings_table
     from skilloscope.reports.words import engine_line
 
     report = ratings.as_dict()

@@ -2,41 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+
+if TYPE_CHECKING:
+    from skilloscope.studies.reproduction.harness import Reproduction
 
 __all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope reproduce DFH13.line")(reproduce)
+    app.command(epilog="Example: skilloscope reproduce DFH13.line")(with_engine_options(reproduce))
 
 
 def reproduce(
     key: Annotated[str, typer.Argument(help="A paper (DFH13) or one of its tables (DFH13.III); all without it.")] = "",
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of real games and results; entries without it are empty.", metavar="DIR")
+    ] = None,
     budget: Annotated[float, typer.Option(help="Engine time that may be spent, in minutes.", metavar="MINUTES")] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of whatever is sampled.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the figures.", metavar="FILE")] = None,
+    *,
+    engine_flags: EngineFlags,
+    as_json: Json = False,
 ) -> None:
     """Put every printed number of the papers that can be computed beside ours; – where nothing was computed."""
     from skilloscope.cli.console import run
 
-    raise typer.Exit(run(lambda: _reproduce(key, budget, seed, as_json)))
+    raise typer.Exit(run(lambda: _reproduce(key, data, budget, seed, html, engine_flags, as_json)))
 
 
-def _reproduce(key: str, minutes: float, seed: int, as_json: bool) -> int:
+def _reproduce(
+    key: str, data: Path | None, minutes: float, seed: int, html: Path | None, flags: EngineFlags, as_json: bool
+) -> int:
     from skilloscope.cli.console import out, print_json
-    from skilloscope.reports.tables import reproduction_tables
+    from skilloscope.cli.work import working
+    from skilloscope.errors import InputError, check_writable
+    from skilloscope.reports.tables.reproduction import reproduction_tables
     from skilloscope.studies.reproduction import ENTRIES, reproduce
     from skilloscope.studies.reproduction.harness import Budget
 
-    report = reproduce(ENTRIES, key, Budget(minutes, seed))
+    if data is not None and not data.is_dir():
+        raise InputError(f"{data}: no such folder", hint="--data takes the folder of games and results")
+    if html:
+        check_writable(html)
+    with working(flags) as work:
+        done = reproduce(ENTRIES, key, Budget(minutes, seed, data, work))
+    report = done.as_dict()
     if as_json:
         print_json(report)
     else:
         for table in reproduction_tables(report):
             out().print(table)
+    if html:
+        _write_page(html, done)
     beyond = [row for entry in report["entries"] for row in entry["rows"] if row["within"] is False]
     return 1 if beyond else 0
+
+
+def _write_page(path: Path, done: Reproduction) -> None:
+    from skilloscope.cli.console import err
+    from skilloscope.reports.reproduction import reproduction_page
+
+    path.write_text(reproduction_page(done), encoding="utf-8")
+    err().print(f"page written to {path}")

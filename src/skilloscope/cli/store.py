@@ -79,7 +79,7 @@ def _path(folder: Path | None) -> Path:
 
 def _info(folder: Path | None, as_json: bool) -> int:
     from skilloscope.cli.console import out, print_json
-    from skilloscope.reports.tables import store_table
+    from skilloscope.reports.tables.store import store_table
     from skilloscope.store import Store
 
     with Store(_path(folder), read_only=True) as shelf:

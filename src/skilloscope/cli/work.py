@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -17,56 +20,84 @@ if TYPE_CHECKING:
     from skilloscope.chess.settings import Settings
     from skilloscope.studies.judging import Work
 
-__all__ = [
-    "Depth",
-    "EngineName",
-    "HashMb",
-    "Imports",
-    "Json",
-    "MultiPv",
-    "Nodes",
-    "Preset",
-    "Scheduler",
-    "StoreFolder",
-    "Workers",
-    "working",
-]
+__all__ = ["EngineFlags", "EngineName", "Json", "StoreFolder", "with_engine_options", "working"]
 
 StoreFolder = Annotated[
     Path | None, typer.Option(help="Folder of the analysis store (default: the user's data folder).", metavar="DIR")
 ]
 EngineName = Annotated[str | None, typer.Option(help="Engine to run: a name or a path (default: Stockfish, found).")]
-Depth = Annotated[int | None, typer.Option(help="Search depth in plies (default 10).")]
-Nodes = Annotated[int | None, typer.Option(help="Search limit in nodes, in place of a depth.")]
-MultiPv = Annotated[int | None, typer.Option(help="How many moves the engine lists (default 10).")]
-HashMb = Annotated[int | None, typer.Option("--hash", help="Hash table of the engine in MB (default 16).")]
-Preset = Annotated[
-    str | None,
-    typer.Option(help="Settings of a paper: DFH13, RH11, RH11-single, FER12, full or nodes-50k.", metavar="NAME"),
-]
-Workers = Annotated[int | None, typer.Option(help="Engine processes side by side.", metavar="N", min=1)]
-Scheduler = Annotated[str | None, typer.Option(help="Search on the cluster of this scheduler.", metavar="ADDR")]
-Imports = Annotated[
-    list[Path] | None, typer.Option("--import", help="Analyses in files to use; may be repeated.", metavar="FILE")
-]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
+
+EngineFlags = Mapping[str, Any]
+"""What was said of the engine on the command line, by the names below; None where nothing was said."""
+
+_ENGINE_OPTIONS: dict[str, Any] = {
+    "store": StoreFolder,
+    "engine": EngineName,
+    "preset": Annotated[
+        str | None,
+        typer.Option(help="Settings of a paper: DFH13, RH11, RH11-single, FER12, full or nodes-50k.", metavar="NAME"),
+    ],
+    "depth": Annotated[int | None, typer.Option(help="Search depth in plies (default 10).")],
+    "nodes": Annotated[int | None, typer.Option(help="Search limit in nodes, in place of a depth.")],
+    "multipv": Annotated[int | None, typer.Option(help="How many moves the engine lists (default 10).")],
+    "hash": Annotated[int | None, typer.Option(help="Hash table of the engine in MB (default 16).")],
+    "workers": Annotated[int | None, typer.Option(help="Engine processes side by side.", metavar="N", min=1)],
+    "scheduler": Annotated[str | None, typer.Option(help="Search on the cluster of this scheduler.", metavar="ADDR")],
+    "import": Annotated[
+        list[Path] | None, typer.Option(help="Analyses in files to use; may be repeated.", metavar="FILE")
+    ],
+}
+
+
+def with_engine_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of the engine in place of its parameter `engine_flags`, which gets them as a dict.
+
+    typer reads options from a signature; written out, every command with an engine would repeat these ten.
+    """
+
+    @wraps(command)
+    def with_flags(**given: Any) -> None:
+        flags = {name: given.pop(f"engine_{name}") for name in _ENGINE_OPTIONS}
+        command(**given, engine_flags=flags)
+
+    signature = inspect.signature(command, eval_str=True)
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.name == "engine_flags":
+            parameters += [_option(name, hint) for name, hint in _ENGINE_OPTIONS.items()]
+        else:
+            parameters.append(parameter)
+    with_flags.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_flags.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return with_flags
+
+
+def _option(name: str, hint: Any) -> inspect.Parameter:
+    """Return an option of the engine as a parameter `engine_NAME` that the command line knows as --NAME."""
+    kind, info = get_args(hint)
+    named = copy(info)
+    named.param_decls = (f"--{name}",)
+    return inspect.Parameter(
+        f"engine_{name}", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, named]
+    )
 
 
 @contextmanager
-def working(flags: dict[str, Any], imports: list[Path] | None, what: str = "analysing") -> Iterator[Work]:
+def working(flags: EngineFlags, what: str = "analysing") -> Iterator[Work]:
     """Give the work that the flags, the environment and the settings files describe, with a progress bar on stderr."""
     from skilloscope.cli.console import progress_bar
     from skilloscope.settings import effective_settings, store_file
     from skilloscope.studies.judging import Work
 
-    known = {name: flag for name, flag in flags.items() if name not in ("preset", "scheduler")}
+    known = {name: flag for name, flag in flags.items() if name not in ("preset", "scheduler", "import")}
     found = {name: setting.value for name, setting in effective_settings(known).items()}
     with progress_bar(what) as show:
         yield Work(
             settings=_settings(found, flags),
             store=store_file(found["store"]),
             engine=found["engine"],
-            imports=tuple(imports or ()),
+            imports=tuple(flags.get("import") or ()),
             workers=found["workers"],
             scheduler=flags.get("scheduler"),
             progress=lambda now: show(now.done, now.total, _note(now)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -10,10 +11,49 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from skilloscope.__about__ import __version__
 from skilloscope.decision import Decisions
 from skilloscope.reports import words
-from skilloscope.reports.figures import competence_figure, elo_figure, loss_figure
+from skilloscope.reports.figures.ratings import competence_figure, elo_figure, loss_figure
 from skilloscope.studies.rating import Ratings
 
-__all__ = ["ratings_page"]
+__all__ = ["Section", "ratings_page", "report_page"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: a heading, and under it text, a table and a figure, each where there is one."""
+
+    heading: str
+    text: str = ""
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    """Cells as they are to be read; the first column is a label."""
+    figure: str = ""
+    """SVG, as the functions of `reports.figures` return it."""
+    caption: str = ""
+
+
+def report_page(
+    title: str,
+    source: str,
+    sections: Sequence[Section],
+    *,
+    warnings: Sequence[str] = (),
+    skipped: Mapping[str, int] | None = None,
+    cannot_tell: Sequence[str] = (),
+) -> str:
+    """Return a page of any study: no script, no address, everything inside."""
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            title=title,
+            source=source,
+            sections=sections,
+            warnings=warnings,
+            skipped=skipped or {},
+            cannot_tell=cannot_tell,
+            version=__version__,
+        )
+    )
 
 
 def ratings_page(

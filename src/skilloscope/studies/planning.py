@@ -11,7 +11,8 @@ the same budget again goes on further down the same order.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,16 +84,20 @@ class Sample:
         return {"games": len(self.rows), **{name: getattr(self, name) for name in names}}
 
 
-def plan(games: Games, work: Work, *, seed: int = 1) -> Plan:
-    """Return what analysing the games will cost; a few positions are searched for it, and kept."""
+def plan(games: Games, work: Work, *, seed: int = 1, player: str | None = None, measure: bool = True) -> Plan:
+    """Return what analysing the games, or one player's moves in them, will cost.
+
+    A few positions are searched to learn how long one takes, and kept; without `measure` none, and what is not known
+    counts as never done.
+    """
     check_games(games)
-    batch = positions(games, scope=work.settings.scope)
+    batch = positions(games, player=player, scope=work.settings.scope)
     quiet = replace(work, progress=None, export=None)
     # A search that may take no time takes what is known, and learns from the engine under which key to look.
     known = analyse_as(replace(quiet, deadline_seconds=0.0, workers=None), batch)
     unknown = _by_game(batch, ~known.answered, work)
     pool = sorted(frozenset().union(*unknown.values()))
-    done, seconds = _measure(batch, _drawn(pool, seed), quiet)
+    done, seconds = _measure(batch, _drawn(pool, seed), quiet) if measure else (frozenset[str](), np.inf)
     return Plan(
         games=len(games),
         total=len({work.settings.problem(fen) for fen in batch.fen.to_pylist()}),
@@ -105,32 +110,46 @@ def plan(games: Games, work: Work, *, seed: int = 1) -> Plan:
     )
 
 
-def sample_games(games: Games, planned: Plan, minutes: float, *, seed: int = 1) -> Sample:
+def sample_games(
+    games: Games, planned: Plan, minutes: float, *, seed: int = 1, strata: Sequence[Any] | None = None
+) -> Sample:
     """Return the games from the beginning of the seed's order that can be analysed in so many minutes."""
-    if minutes <= 0:
-        raise InputError(f"a budget of {minutes:g} minutes", hint="give more than 0")
     each, left = planned.seconds_each or 0.0, minutes * 60
+    if minutes <= 0 and each < np.inf:
+        raise InputError(f"a budget of {minutes:g} minutes", hint="give more than 0")
     taken, wanted = [], frozenset[str]()
-    for game in game_order(games, seed).tolist():
+    for game in game_order(games, seed, strata).tolist():
         more = wanted | planned.unknown.get(game, frozenset())
-        if len(more) * each > left:
+        if more and len(more) * each > left:
             break
         taken.append(game)
         wanted = more
-    if not taken:
+    if not taken and each < np.inf:
         need = len(more) * each / 60
         raise InputError(
             f"the first game of the sample takes {need:.1f} minutes, more than the budget of {minutes:g}",
             hint="give a larger budget, a smaller depth, or more workers",
         )
     rows = np.sort(np.array(taken, dtype=np.int64))
-    return Sample(rows, len(games), len(wanted), len(wanted) * each, minutes, seed)
+    return Sample(rows, len(games), len(wanted), len(wanted) * each if wanted else 0.0, minutes, seed)
 
 
-def game_order(games: Games, seed: int) -> npt.NDArray[np.int64]:
-    """Return the rows of the games in the order of the seed, which does not depend on what else is in the batch."""
+def game_order(games: Games, seed: int, strata: Sequence[Any] | None = None) -> npt.NDArray[np.int64]:
+    """Return the rows of the games in the order of the seed, which does not depend on what else is in the batch.
+
+    With `strata`, one label per game, the first game of each stratum comes before the second of any: a sample from the
+    beginning of the order then has about equally many of each. None as a label leaves the game out.
+    """
     marks = [hashlib.sha256(f"{seed}/{game}".encode()).digest() for game in games.headers["game"].to_pylist()]
-    return np.array(sorted(range(len(marks)), key=marks.__getitem__), dtype=np.int64)
+    order = sorted(range(len(marks)), key=marks.__getitem__)
+    if strata is not None:
+        seen: Counter[Any] = Counter()
+        ranks = {}
+        for row in order:
+            ranks[row] = seen[strata[row]]
+            seen[strata[row]] += 1
+        order = sorted((row for row in order if strata[row] is not None), key=ranks.__getitem__)
+    return np.array(order, dtype=np.int64)
 
 
 def _by_game(batch: Positions, wanted: npt.NDArray[np.bool_], work: Work) -> dict[int, frozenset[str]]:

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from skilloscope.errors import InputError
+from skilloscope.studies.judging import Work
 
-__all__ = ["SCHEMA", "Budget", "Entry", "Printed", "Row", "paper_table", "printed", "reproduce"]
+__all__ = [
+    "SCHEMA",
+    "Budget",
+    "Entry",
+    "Outcome",
+    "Printed",
+    "Reproduction",
+    "Row",
+    "paper_table",
+    "printed",
+    "reproduce",
+]
 
 SCHEMA = 1
 
@@ -44,35 +57,45 @@ def printed(text: str) -> Printed:
 
 @dataclass(frozen=True)
 class Row:
-    """One printed number beside ours. `rounding` is what the rounding of the paper's own inputs may add."""
+    """One printed number beside ours; either may be missing.
+
+    `rounding` is what the rounding of the paper's own inputs may add to the tolerance. Where our number comes from
+    other games or another engine than the printed one (`alike` is False), the difference is shown and not judged.
+    """
 
     label: str
-    printed: Printed
+    printed: Printed | None
     ours: float | None = None
     rounding: float = 0.0
+    sd: float | None = None
+    """The standard deviation of ours, where it is an estimate."""
+    alike: bool = True
 
     @property
-    def tolerance(self) -> float:
+    def tolerance(self) -> float | None:
         """Half a unit of the last printed digit, and what the inputs' rounding may add."""
-        return float(self.printed.half_unit + self.rounding)
+        return None if self.printed is None else float(self.printed.half_unit + self.rounding)
 
     @property
     def difference(self) -> float | None:
-        """Ours minus printed, or None where nothing was computed."""
-        return None if self.ours is None else self.ours - self.printed.value
+        """Ours minus printed, or None where one of them is missing."""
+        return None if self.ours is None or self.printed is None else self.ours - self.printed.value
 
     @property
     def within(self) -> bool | None:
-        """Whether the difference is within tolerance, or None where nothing was computed."""
-        return None if self.difference is None else bool(abs(self.difference) <= self.tolerance * (1 + 1e-9))
+        """Whether the difference is within tolerance, or None where there is nothing to judge."""
+        if self.difference is None or self.tolerance is None or not self.alike:
+            return None
+        return bool(abs(self.difference) <= self.tolerance * (1 + 1e-9))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as `reproduce --json` sends it."""
         return {
             "label": self.label,
-            "printed": self.printed.value,
-            "printed_text": self.printed.text,
+            "printed": self.printed.value if self.printed else None,
+            "printed_text": self.printed.text if self.printed else "",
             "ours": self.ours,
+            "sd": self.sd,
             "difference": self.difference,
             "tolerance": self.tolerance,
             "within": self.within,
@@ -81,10 +104,23 @@ class Row:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a reproduction may spend: engine minutes and the seed of its sampling."""
+    """What a reproduction may use: engine minutes, the seed of its sampling, the games, and what is known of them."""
 
     minutes: float = 0.0
     seed: int = 1
+    data: Path | None = None
+    """The folder of real games and results; entries that need it are empty without."""
+    work: Work = field(default_factory=Work)
+    """The store and the analyses to import."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an entry computed: the rows, what is to be said of this run (what was sampled), and the studies to draw."""
+
+    rows: Sequence[Row]
+    notes: Sequence[str] = ()
+    studies: Sequence[object] = ()
 
 
 @dataclass(frozen=True)
@@ -93,29 +129,50 @@ class Entry:
 
     key: str
     title: str
-    compute: Callable[[Budget], Sequence[Row]]
+    compute: Callable[[Budget], Outcome | Sequence[Row]]
     note: str = ""
 
-    def as_dict(self, budget: Budget) -> dict[str, Any]:
-        """Compute the entry and return it as `reproduce --json` sends it."""
-        rows = [row.as_dict() for row in self.compute(budget)]
-        return {"key": self.key, "title": self.title, "note": self.note, "rows": rows}
+    def outcome(self, budget: Budget) -> Outcome:
+        """Compute the entry."""
+        found = self.compute(budget)
+        return found if isinstance(found, Outcome) else Outcome(found)
 
 
-def reproduce(entries: Sequence[Entry], wanted: str = "", budget: Budget | None = None) -> dict[str, Any]:
-    """Return the wanted entries (a key, a paper's key, or all), each printed number beside ours."""
+@dataclass(frozen=True)
+class Reproduction:
+    """The entries that were asked for, and what came out of each."""
+
+    budget: Budget
+    entries: Sequence[tuple[Entry, Outcome]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what `reproduce --json` sends."""
+        entries = [
+            {
+                "key": entry.key,
+                "title": entry.title,
+                "notes": [note for note in (entry.note, *outcome.notes) if note],
+                "rows": [row.as_dict() for row in outcome.rows],
+            }
+            for entry, outcome in self.entries
+        ]
+        return {
+            "schema": SCHEMA,
+            "budget_minutes": self.budget.minutes,
+            "seed": self.budget.seed,
+            "entries": entries,
+        }
+
+
+def reproduce(entries: Sequence[Entry], wanted: str = "", budget: Budget | None = None) -> Reproduction:
+    """Compute the wanted entries (a key, a paper's key, or all), each printed number beside ours."""
     chosen = [e for e in entries if not wanted or e.key == wanted or e.key.split(".")[0] == wanted]
     if not chosen:
         raise InputError(
             f"nothing to reproduce under {wanted!r}", hint=f"the keys: {', '.join(e.key for e in entries)}"
         )
     budget = budget or Budget()
-    return {
-        "schema": SCHEMA,
-        "budget_minutes": budget.minutes,
-        "seed": budget.seed,
-        "entries": [entry.as_dict(budget) for entry in chosen],
-    }
+    return Reproduction(budget, [(entry, entry.outcome(budget)) for entry in chosen])
 
 
 def paper_table(name: str) -> list[dict[str, str]]:

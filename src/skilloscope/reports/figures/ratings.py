@@ -1,54 +1,18 @@
-"""Figures in one style, as SVG text that a page can hold inline. No script, no font from elsewhere.
-
-Each figure is one function: ratings in, SVG out. The same input gives the same bytes.
-"""
+"""Figures of a rating: Elo with intervals, densities of c, how often they lost how much."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
 from skilloscope.decision import Decisions
+from skilloscope.reports.figures.style import plt, style, svg
 from skilloscope.studies.rating import PlayerRating, Ratings, group_name, loss_with_floor
 
-__all__ = ["competence_figure", "elo_figure", "loss_figure", "style"]
+__all__ = ["competence_figure", "elo_figure", "loss_figure"]
 
 _MOST = 20  # players in one figure; more are in the table
-_STYLE: Any = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#666666",
-    "axes.grid": True,
-    "axes.labelcolor": "#333333",
-    "axes.prop_cycle": "cycler('color', ['#1b6ca8', '#d1495b', '#2e8b57', '#b8860b', '#6a4c93', '#00798c', '#8d6a4f'])",
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.constrained_layout.use": True,  # every figure is as wide as the others, so that letters are equally large
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "grid.color": "#e3e3e3",
-    "legend.frameon": False,
-    "svg.hashsalt": "skilloscope",
-    "text.color": "#222222",
-    "text.parse_math": False,  # a name with dollar signs is a name
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-}
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """Draw in the house style."""
-    with plt.rc_context(_STYLE):
-        yield
 
 
 def elo_figure(ratings: Ratings) -> str:
@@ -65,7 +29,7 @@ def elo_figure(ratings: Ratings) -> str:
         axes.set_ylim(len(players) - 0.5, -0.5)
         axes.set_xlabel(ratings.scale.axis)
         axes.grid(axis="y", visible=False)
-        return _svg(figure)
+        return svg(figure)
 
 
 def competence_figure(ratings: Ratings, truth: Mapping[str, float] | None = None) -> str:
@@ -83,7 +47,7 @@ def competence_figure(ratings: Ratings, truth: Mapping[str, float] | None = None
         axes.set_ylim(bottom=0)
         axes.set_xlim(*_mass_range(ratings.players))
         axes.legend(fontsize=9)
-        return _svg(figure)
+        return svg(figure)
 
 
 def loss_figure(decisions: Decisions, ratings: Ratings, by: str = "player") -> str:
@@ -102,18 +66,9 @@ def loss_figure(decisions: Decisions, ratings: Ratings, by: str = "player") -> s
         axes.set_ylabel("share of decisions")
         axes.set_ylim(bottom=0)
         axes.legend(fontsize=9)
-        return _svg(figure)
+        return svg(figure)
 
 
 def _mass_range(players: Sequence[PlayerRating]) -> tuple[float, float]:
     bounds = np.array([player.c.interval(0.999) for player in players])
     return float(bounds[:, 0].min()), float(bounds[:, 1].max())
-
-
-def _svg(figure: Figure) -> str:
-    """Return the figure as SVG text without the XML head, for use inside a page."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    plt.close(figure)
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]

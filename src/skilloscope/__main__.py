@@ -1,0 +1,7 @@
+"""`python -m skilloscope`: the command line."""
+
+from __future__ import annotations
+
+from skilloscope.cli import main
+
+main()

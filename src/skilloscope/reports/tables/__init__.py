@@ -1,0 +1,1 @@
+"""Tables for the terminal: one file per study, one frame."""
