@@ -35,8 +35,7 @@ _NAMES = np.frombuffer("".join(TAGS).encode(), dtype=np.uint8)
 _STARTS = np.cumsum([0, *(len(tag) for tag in TAGS)]).astype(np.int64)
 _NEWLINE, _BLANK, _RETURN, _TAB, _QUOTE = 10, 32, 13, 9, 34
 _TAG_LINE = re.compile(rb'\[\s*(\w+)\s+"(.*)"[^"]*')
-_COMMENTS = re.compile(rb"\{[^}]*\}?|;[^\n]*|^%[^\n]*", re.MULTILINE)
-_MOVE = re.compile(rb"[a-hKQRBNO@P-][a-h1-8xQRBNO=+#!?@-]+")
+_MOVERS = [bytes([letter]) for letter in b"abcdefghKQRBNOP"]
 
 
 def scan(data: bytes, *, final: bool) -> tuple[Places, Places, npt.NDArray[np.uint8], int]:
@@ -69,22 +68,32 @@ def scan_plain(data: bytes) -> list[tuple[dict[str, bytes], int]]:
                 games.append(({}, []))
             if tag in TAGS:
                 games[-1][0][tag] = match[2]
-        elif text and games:
-            games[-1][1].append(line)
-            opened, closed = _opens(line, inside), line.rfind(b"}")
-            inside = opened if closed < line.rfind(b"{") else (opened and closed < 0)
-    return [(tags, _plies(b"\n".join(lines))) for tags, lines in games]
+        elif text and games and (inside or not line.startswith(b"%")):
+            bare, inside = _without_comments(text, inside)
+            games[-1][1].append(bare)
+    return [(tags, _plies(b" ".join(lines))) for tags, lines in games]
 
 
-def _opens(line: bytes, inside: bool) -> bool:
-    return inside or b"{" in line
+def _without_comments(text: bytes, inside: bool) -> tuple[bytes, bool]:
+    """Return a line without its comments, and whether one is still open at its end."""
+    kept = b""
+    while text:
+        if inside:
+            _, closed, text = text.partition(b"}")
+            inside = not closed
+            continue
+        opening = re.search(rb"[{;]", text)
+        kept += text[: opening.start()] if opening else text
+        if not opening or opening[0] == b";":
+            break
+        kept, text, inside = kept + b" ", text[opening.end() :], True
+    return kept, inside
 
 
 def _plies(movetext: bytes) -> int:
-    """Return how many moves stand before the first two variations, at most two."""
-    words = re.sub(rb"[()]", b" ", _COMMENTS.sub(b" ", movetext)).split()
-    bare = [re.sub(rb"^\d+\.*|^\.+", b"", word) for word in words]
-    return min(2, sum(bool(_MOVE.fullmatch(word)) for word in bare if not word.startswith(b"-")))
+    """Return how many words are moves, at most two: a piece or a file first, after the move's number."""
+    words = [word.lstrip(b"0123456789") for word in re.split(rb"[\s.()]+", movetext)]
+    return min(2, sum(len(word) > 1 and word[:1] in _MOVERS for word in words))
 
 
 @njit(cache=True)
