@@ -149,11 +149,11 @@ def test_other_column_names_are_mapped_and_a_missing_column_says_which_there_are
 
 def test_period_numbers_stand_in_place_of_dates(tmp_path):
     results = read_results(
-        table(tmp_path, "period,player_1,player_2,score\n3,A,B,1\n5,A,B,0\nx,A,B,0\n,A,B,1\n4.5,A,B,1\n")
+        table(tmp_path, "period,player_1,player_2,score\n3,A,B,1\n5,A,B,0\nx,A,B,0\n,A,B,1\n4.5,A,B,1\n-1,A,B,1\n")
     )
     assert results.by_period().offsets.tolist() == [0, 1, 1, 2]
     assert results.by_period().first == 3
-    assert results.tally.counts == {"period is not a whole number": 2, "missing period": 1}
+    assert results.tally.counts == {"period is not a whole number from 0 on": 3, "missing period": 1}
     with pytest.raises(InputError, match="period numbers, not dates"):
         results.by_period("1M")
 

@@ -35,6 +35,7 @@ COLUMNS = ("date", "player_1", "player_2", "score")
 OUT_OF_ORDER = "row dated before the row above it"
 TWICE = "game listed twice (same day, players and score)"
 YOURSELF = "a player against himself"
+_NO_NUMBER = "period is not a whole number from 0 on"
 _MOST_NAMED = 10_000  # faults of one reason that are named one by one; the others are counted
 _BYES = {"bye", "bye bye", "-bye-", "(bye)"}
 
@@ -92,9 +93,7 @@ def results_from_arrow(
     for reason, rows_of in reasons.items():
         found.leave_out(reason, rows_of, "score", fault=is_fault(reason))
     found.leave_out("missing date" if dated else "missing period", when.missing, "date" if dated else "period")
-    found.leave_out(
-        "impossible date" if dated else "period is not a whole number", when.bad, "date" if dated else "period"
-    )
+    found.leave_out("impossible date" if dated else _NO_NUMBER, when.bad, "date" if dated else "period")
     found.leave_out(YOURSELF, one == two, "player_1")
     days = when.value.astype("datetime64[D]") if dated else np.full(table.num_rows, "NaT", dtype="datetime64[D]")
     exact = when.precision if dated and when.precision.any() else None
@@ -178,7 +177,7 @@ def _whole(text: str | None) -> int | None:
         number = float(text or "")
     except ValueError:
         return None
-    return int(number) if number.is_integer() and abs(number) < 2**53 else None
+    return int(number) if number.is_integer() and 0 <= number < 2**31 else None
 
 
 def _scores(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.bool_]]]:
