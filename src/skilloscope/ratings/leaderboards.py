@@ -77,7 +77,7 @@ def leaderboard(
     chosen = np.flatnonzero(keep)
     chosen = chosen[np.argsort(-mean[chosen], kind="stable")][:top]
     left_out = int(played.sum() - keep.sum())
-    return _board(state, [state.players[i] for i in chosen], chosen, mean[chosen], variance[chosen], level, left_out)
+    return _board(state, chosen, mean[chosen], variance[chosen], level, left_out)
 
 
 def peaks(
@@ -91,16 +91,8 @@ def peaks(
     best = order[history.offsets[who]]
     rank = np.argsort(-history.mean[best], kind="stable")[:top]
     who_ranked, rows = who[rank], best[rank]
-    names = [history.players[i] for i in who_ranked]
-    board = _board(
-        history.state,
-        names,
-        who_ranked,
-        history.mean[rows],
-        history.variance[rows],
-        level,
-        int((counts > 0).sum() - len(who)),
-    )
+    left_out = int((counts > 0).sum() - len(who))
+    board = _board(history.state, who_ranked, history.mean[rows], history.variance[rows], level, left_out)
     return board, [history.state.label(number) for number in history.period[rows]]
 
 
@@ -122,7 +114,6 @@ def components(games: PeriodGames) -> npt.NDArray[np.int64]:
 
 def _board(
     state: State,
-    names: Sequence[str],
     codes: npt.NDArray[np.int64],
     mean: Array,
     variance: Array,
@@ -131,6 +122,7 @@ def _board(
 ) -> Board:
     if not 0 < level < 1:
         raise InputError(f"a level of {level} is no probability", hint="for example 0.95")
+    names = [state.players[i] for i in codes.tolist()]
     rd = np.sqrt(variance)
     half = float(ndtri(0.5 + level / 2)) * rd
     first = [state.label(number) for number in state.lines["first"][codes]]

@@ -6,7 +6,7 @@
 >>> [row["player"] for row in ratings.ratings_.rows()]
 ['Ann', 'Bo', 'Cy']
 >>> ratings.win_probability([("Ann", "Cy")]).round(2).tolist()
-[0.71]
+[0.72]
 """
 
 from __future__ import annotations
@@ -81,19 +81,7 @@ class Periods:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, as scikit-learn asks for them."""
-        names = (
-            "period",
-            "sigma0",
-            "nu",
-            "mean",
-            "smoothing",
-            "from_last_active",
-            "entry",
-            "advantage",
-            "draws",
-            "method",
-        )
-        return {name: getattr(self, name) for name in names}
+        return {name: value for name, value in vars(self).items() if not name.endswith("_")}
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name."""
@@ -133,13 +121,17 @@ class Periods:
         self.history_, self.convergence_ = self._smoothed(games)
         self.sigma0_, self.nu_, self.advantage_ = self.state_.sigma0, self.state_.nu, self.state_.advantage
         self.discrepancy_ = self.state_.discrepancy
-        self.ratings_: Board = leaderboard(self.state_)
         self.components_ = int(components(games).max()) + 1
         self.kappa_, self.classes_ = 0.0, np.array([0.0, 1.0])
         if self.draws:
             self.kappa_, _, _ = fit_draws(forecast(games, before)[0], games.score)
             self.classes_ = np.array([0.0, 0.5, 1.0])
         return self
+
+    @property
+    def ratings_(self) -> Board:
+        """Everybody at the end, best first, before the passage of time after his last game."""
+        return leaderboard(self.state_)
 
     def win_probability(self, pairs: Sequence[tuple[str, str]], *, at: int | None = None) -> Array:
         """Return the probability (16) that the first of each pair wins, with time passed until period `at` if given."""

@@ -124,9 +124,7 @@ def held_out(games: PeriodGames, state: State, *, periods: int = 1, rolling: boo
     """
     split = games.n_periods - periods
     if not 0 < split < games.n_periods:
-        raise InputError(
-            f"{periods} of {games.n_periods} periods cannot be held out", hint="hold out at least one, not all"
-        )
+        raise InputError(f"{periods} of {games.n_periods} periods cannot be held out", hint="at least one, and not all")
     before, after = games.between(0, split), games.between(split, games.n_periods)
     known, _ = state.play(before)
     if rolling:

@@ -84,7 +84,7 @@ class State:
         return mean, passage_of_time(variance, self.nu, np.maximum(at - self.lines["last"], 0))
 
     def beliefs(self, names: Sequence[str], at: npt.ArrayLike | None = None) -> tuple[Array, Array]:
-        """Return means and variances of these players, at one period or each at his own; one who has not played is new."""
+        """Return means and variances of these players, at one period or each at his own; who has not played is new."""
         mean, variance = self.moments()
         where = {name: i for i, name in enumerate(self.players)}
         codes = np.array([where.get(name, -1) for name in names], dtype=np.int64)
