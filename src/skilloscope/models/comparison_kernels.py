@@ -18,7 +18,18 @@ from skilloscope.models.comparison import Q
 
 from numba import njit  # isort: skip
 
-__all__ = ["ROW", "STATE", "UNIT", "advance", "new_state", "posterior"]
+__all__ = [
+    "DISCREPANCY_UNIT",
+    "ROW",
+    "STATE",
+    "THREE_Q2_PI2",
+    "UNIT",
+    "advance",
+    "appearances",
+    "new_state",
+    "order_by_player",
+    "posterior",
+]
 
 Array = npt.NDArray[np.float64]
 StateArray = npt.NDArray[np.void]
@@ -30,7 +41,7 @@ DISCREPANCY_UNIT = 2.0**40
 _CHUNK = 1 << 22  # games whose discrepancy surely fits 63 bits in units of 2^-40
 _BLOCK = 128  # games gathered, computed and given out at once: they stay in the nearest cache
 _SERIES_LIMIT = 24.0  # 4,169 Elo
-_THREE_Q2_PI2 = 3 * Q * Q / np.pi**2
+THREE_Q2_PI2 = 3 * Q * Q / np.pi**2
 
 STATE = np.dtype(
     [
@@ -55,6 +66,7 @@ ROW = np.dtype(
         ("prior_variance", "f8"),
         ("mean", "f8"),  # after them, before the passage of time
         ("variance", "f8"),
+        ("games", "i8"),
     ]
 )
 
@@ -73,7 +85,8 @@ def posterior(state: StateArray) -> tuple[Array, Array]:
     of time; not a number for those who have not played."""
     played = state["games"] > 0
     prior = np.where(played, state["variance"], np.nan)
-    variance = 1 / (1 / prior + Q * Q * (state["information"] / UNIT))
+    known = state["information"] > 0
+    variance = np.where(known, 1 / (1 / prior + Q * Q * (state["information"] / UNIT)), prior)
     return np.where(played, state["mean"], np.nan) + variance * Q * (state["gain"] / UNIT), variance
 
 
@@ -89,11 +102,11 @@ def advance(
     nu: float,
     advantage: float = 0.0,
     history: bool = False,
-) -> tuple[Array, int, RowArray | None]:
+) -> tuple[list[int], RowArray | None]:
     """Play the periods `first`, `first` + 1, … on `state` in place, all games of a period at once.
 
-    Return the discrepancy of each period, their exact total in units of 2^−40 (it adds without rounding), and the
-    rows of the history if asked for.
+    Return the discrepancy of each period in whole units of 2^−40, which add without rounding, and the rows of the
+    history if asked for.
     """
     capacity = min(2 * len(score), len(state) * (len(offsets) - 1)) if history else 0
     rows = np.empty(capacity, ROW)
@@ -102,10 +115,10 @@ def advance(
     used, totals = _play_periods(
         state, player_1, player_2, score, ends, period_of + first, sigma0**2, nu**2, advantage, rows
     )
-    by_period = np.zeros(len(offsets) - 1)
-    np.add.at(by_period, period_of, totals / DISCREPANCY_UNIT)
-    made = _finished(state, rows[:used]) if history else None
-    return by_period, sum(totals.tolist()), made
+    units = [0] * (len(offsets) - 1)
+    for t, total in zip(period_of.tolist(), totals.tolist(), strict=True):
+        units[t] += total
+    return units, _finished(state, rows[:used]) if history else None
 
 
 def _pieces(offsets: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -135,13 +148,15 @@ def _open(state, i, t, sigma0_2, nu2, rows, used):  # type: ignore[no-untyped-de
             s.first = t
             s.variance = sigma0_2
         else:
-            variance = 1.0 / (1.0 / s.variance + Q * Q * (s.information / UNIT))
+            variance = s.variance
+            if s.information > 0:  # a closed line, taken up again, keeps its variance to the last bit
+                variance = 1.0 / (1.0 / s.variance + Q * Q * (s.information / UNIT))
             s.mean += variance * Q * (s.gain / UNIT)
             if s.row >= 0:
                 rows[s.row].mean = s.mean
                 rows[s.row].variance = variance
             s.variance = variance + nu2 * (t - s.last)
-        s.shrink = 1.0 / np.sqrt(1.0 + _THREE_Q2_PI2 * s.variance)
+        s.shrink = 1.0 / np.sqrt(1.0 + THREE_Q2_PI2 * s.variance)
         s.gain = 0
         s.information = 0
         s.last = t
@@ -151,6 +166,7 @@ def _open(state, i, t, sigma0_2, nu2, rows, used):  # type: ignore[no-untyped-de
         rows[used].period = t
         rows[used].prior_mean = s.mean
         rows[used].prior_variance = s.variance
+        rows[used].games = 0
         s.row = used
         used += 1
     return used
@@ -198,7 +214,7 @@ def _expect(n, x, score, shrink_1, shrink_2, spread, work):  # type: ignore[no-u
         e = z * p if won else p
         work[2, k] = UNIT * shrink_1[k] * (1.0 - s - e)
         work[3, k] = UNIT * shrink_1[k] * shrink_1[k] * (z * p * p)
-        y = size / np.sqrt(1.0 + _THREE_Q2_PI2 * spread[k])
+        y = size / np.sqrt(1.0 + THREE_Q2_PI2 * spread[k])
         work[4, k] = DISCREPANCY_UNIT * (_log_of_one_plus(_exp_minus(y)) + y * (1.0 - s if won else s))
 
 
@@ -212,7 +228,7 @@ def _expect_far(k, x, score, shrink_1, shrink_2, spread, work):  # type: ignore[
     e = 1.0 / (1.0 + np.exp(shrink_1[k] * x[k]))
     work[2, k] = UNIT * shrink_1[k] * (1.0 - s - e)
     work[3, k] = UNIT * shrink_1[k] * shrink_1[k] * e * (1.0 - e)
-    y = x[k] / np.sqrt(1.0 + _THREE_Q2_PI2 * spread[k])
+    y = x[k] / np.sqrt(1.0 + THREE_Q2_PI2 * spread[k])
     work[4, k] = DISCREPANCY_UNIT * (np.log1p(np.exp(-abs(y))) + max(y, 0.0) - s * y)
 
 
@@ -286,4 +302,38 @@ def _play(  # type: ignore[no-untyped-def] # pragma: no cover
             b.gain += np.int64(np.rint(work[2, k]))
             b.information += np.int64(np.rint(work[3, k]))
             total += np.int64(np.rint(work[4, k]))
+            if keep:
+                rows[a.row].games += 1
+                rows[b.row].games += 1
     return used, total
+
+
+@njit(cache=True, error_model="numpy")
+def order_by_player(player, n_players):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the order that puts rows player by player, each in the order they came, and where each player begins."""
+    offsets = np.zeros(n_players + 1, np.int64)
+    for i in player:
+        offsets[i + 1] += 1
+    for i in range(n_players):
+        offsets[i + 1] += offsets[i]
+    place = offsets[:-1].copy()
+    order = np.empty(len(player), np.int64)
+    for r in range(len(player)):
+        order[place[player[r]]] = r
+        place[player[r]] += 1
+    return order, offsets
+
+
+@njit(cache=True, error_model="numpy")
+def appearances(player_1, player_2, offsets, n_players):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return how many players played at all, and how many pairs of a player and a period there are."""
+    last = np.full(n_players, -1, np.int64)
+    players = 0
+    pairs = 0
+    for t in range(len(offsets) - 1):
+        for k in range(offsets[t], offsets[t + 1]):
+            for i in (player_1[k], player_2[k]):
+                players += last[i] < 0
+                pairs += last[i] != t
+                last[i] = t
+    return players, pairs

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.models import comparison_kernels as _kernels  # sets numba's cache folder before numba is imported
 from skilloscope.models.comparison import Q
+from skilloscope.models.comparison_kernels import THREE_Q2_PI2  # it sets the cache folder before numba is imported
 
 from numba import njit  # isort: skip
 
@@ -21,9 +21,6 @@ __all__ = ["links", "message", "sweep"]
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-assert _kernels
-_THREE_Q2_PI2 = 3 * Q * Q / np.pi**2
 
 
 def message(
@@ -34,7 +31,7 @@ def message(
     The normal message of one game to one player, as precision and precision times mean: multiplied with N(μ, σ²) it
     gives mean μ + σ²α and variance σ² − σ⁴β. The twin of what `sweep` does inline.
     """
-    k = Q / np.sqrt(1 + _THREE_Q2_PI2 * (variance + opponent_variance))
+    k = Q / np.sqrt(1 + THREE_Q2_PI2 * (variance + opponent_variance))
     p = 1 / (1 + np.exp(-k * (mean - opponent_mean)))
     alpha, beta = k * (score - p), k * k * p * (1 - p)
     rest = 1 - beta * variance
@@ -106,7 +103,7 @@ def sweep(  # type: ignore[no-untyped-def] # pragma: no cover
             v2 = 1.0 / (precision_2 - sent[k, 2])
             m1 = (before_1 * precision_1 - sent[k, 1]) * v1
             m2 = (before_2 * precision_2 - sent[k, 3]) * v2
-            g = Q / np.sqrt(1.0 + _THREE_Q2_PI2 * (v1 + v2))
+            g = Q / np.sqrt(1.0 + THREE_Q2_PI2 * (v1 + v2))
             p = 1.0 / (1.0 + np.exp(-g * (m1 - m2 + advantage)))
             alpha = g * (score[k] - p)
             beta = g * g * p * (1.0 - p)
