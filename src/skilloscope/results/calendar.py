@@ -4,8 +4,8 @@ In: a period's length (`1D`, `1W`, `1M`, `2M`, `1Y` …) and dates. Out: whole n
 
 Periods are anchored in the calendar, never in the data, so that a game always falls into the same period whatever other
 games there are: months and years begin on 1 January (two months: January–February, March–April …), days are days, and
-weeks are counted from Monday, 1 January of the year 1, so that all have seven days and begin on a Monday. All periods of
-one calendar are equally long, as (7) of GLI99 supposes, up to the days of the months. Where a table gives period
+weeks are counted from Monday, 1 January of the year 1, so that all have seven days and begin on a Monday. All periods
+of one calendar are equally long, as (7) of GLI99 supposes, up to the days of the months. Where a table gives period
 numbers in place of dates the numbers are the periods, as they stand.
 """
 

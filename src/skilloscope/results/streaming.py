@@ -42,6 +42,7 @@ class ResultStream:
     ) -> None:
         self.paths = [paths] if isinstance(paths, Path) else list(paths)
         self.tally, self.noted, self.games = Tally(), Tally(), 0
+        self.dated = True
         self.players: list[str] = []
         self._codes: dict[str, int] = {}
         self._period, self._columns, self._batch = period, dict(columns or {}), batch
@@ -91,6 +92,7 @@ class ResultStream:
         """Return a batch under the codes of the whole stream."""
         results = results_from_arrow(table, columns=self._columns, name=name, rows=rows).for_period(self._period)
         self.tally, self.noted = self.tally + results.tally, self.noted + results.noted
+        self.dated = results.has_dates
         code = np.array([self._code(player) for player in results.players], dtype=np.int32)
         return replace(
             results,

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from skilloscope.errors import InputError
 from skilloscope.results.calendar import GIVEN, Calendar
 from skilloscope.results.table import Results
 
-__all__ = ["Population", "Simulated", "simulate_results", "simulated_games"]
+__all__ = ["Population", "Simulated", "simulate_results", "simulated_games", "truth_table"]
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -103,6 +104,18 @@ def simulate_results(
     if given is None:
         results = results.select(np.argsort(days, kind="stable"))
     return Simulated(results, np.column_stack(strength), tuple(calendar.labels(first, population.periods)))
+
+
+def truth_table(population: Population, simulated: Simulated) -> pa.Table:
+    """Return the true strengths as a table: player, period, strength."""
+    periods = len(simulated.labels)
+    return pa.table(
+        {
+            "player": np.repeat(np.array(population.names, dtype=object), periods),
+            "period": np.tile(np.array(simulated.labels, dtype=object), population.players),
+            "strength": simulated.strength.ravel(),
+        }
+    )
 
 
 def _days(calendar: Calendar, numbers: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.datetime64]:

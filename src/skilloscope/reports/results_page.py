@@ -1,0 +1,47 @@
+"""The page of `results rate` and `smooth`: leaderboard, strengths over time, what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skilloscope.reports.figures.results import history_figure
+from skilloscope.reports.html import Section, report_page
+from skilloscope.reports.tables.results import leaderboard_rows
+from skilloscope.studies.rating_runs import Rated
+
+__all__ = ["results_page"]
+
+_LINES = 8
+_PLAYERS = 200
+_CANNOT_TELL = (
+    "Ratings compare players within this table. Whether everybody has grown stronger, results cannot show.",
+    "Two players are told apart only as far as their intervals are; half of all rankings of neighbours are chance.",
+    "Groups of players who never met, not even through others, are not comparable.",
+    "A forecast knows strengths and their uncertainty, nothing of form, colour, stakes or injuries.",
+)
+
+
+def results_page(rated: Rated, report: Mapping[str, Any]) -> str:
+    """Return the page: no script, no address, everything inside."""
+    columns, rows = leaderboard_rows(report, _PLAYERS)
+    more = len(report["players"]) - len(rows)
+    sections = [
+        Section("Leaderboard", f"{more:,} more players are in the JSON." if more > 0 else "", columns, rows),
+    ]
+    names = [player["player"] for player in report["players"][:_LINES]]
+    if names and len(rated.history):
+        caption = f"The first {len(names)} of the leaderboard; bands: one standard deviation."
+        sections.append(Section("Over time", figure=history_figure(rated.history, names), caption=caption))
+    source = (
+        f"{report['games']:,} games, periods of {report['period']}; "
+        f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}; {report['method']}"
+    )
+    return report_page(
+        "Ratings from results",
+        source,
+        sections,
+        warnings=report["warnings"],
+        skipped=report["skipped"],
+        cannot_tell=_CANNOT_TELL,
+    )
