@@ -39,8 +39,9 @@ def rated(games, *, sigma0=300.0, nu=40.0, **options):
 
 def covered(history, theta, level=1.96):
     """Return the share of true strengths inside the intervals; both are centred, as drift in common cannot be seen."""
-    truth = theta[history.period, history.player]
-    return float(np.mean(np.abs(history.mean - truth) < level * history.rd))
+    error = history.mean - theta[history.period, history.player]
+    drift = np.bincount(history.period, error) / np.bincount(history.period)
+    return float(np.mean(np.abs(error - drift[history.period]) < level * history.rd))
 
 
 def plain_kalman_smoother(mean0, variance0, times, observed, noise, nu):

@@ -66,11 +66,17 @@ class TestFit:
         assert fit.games_per_player_and_period < 5
         assert "under 5" in fit.warnings[0]
 
-    def test_strength_that_stands_still_is_at_the_edge_and_said_so(self):
-        games, _ = simulated(np.random.default_rng(6), 3000, 20, 10, 200, 0)
+    def test_strength_that_stands_still_has_a_small_nu(self):
+        games, _ = simulated(np.random.default_rng(6), 3000, 20, 10, 60, 0)
         fit = fit_variances(games)
-        assert fit.nu < 12
-        assert fit.nu > 0.11 or any("edge" in said for said in fit.warnings)
+        assert fit.nu < 6
+
+    def test_what_the_games_cannot_tell_is_said(self):
+        one_period, _ = simulated(np.random.default_rng(6), 3000, 20, 1, 60, 0)
+        assert [said[:25] for said in fit_variances(one_period).warnings] == [
+            "the games do not tell sig",
+            "the games do not tell nu:",
+        ]
 
     def test_bad_requests_are_refused(self):
         games, _ = simulated(np.random.default_rng(4), 300, 50, 10, 200, 30)
