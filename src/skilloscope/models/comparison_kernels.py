@@ -39,6 +39,7 @@ assert _kernels
 UNIT = 2.0**44  # a sum of one player's period is exact up to half a million games
 DISCREPANCY_UNIT = 2.0**40
 _CHUNK = 1 << 22  # games whose discrepancy surely fits 63 bits in units of 2^-40
+NEVER = -(2**31)
 _BLOCK = 128  # games gathered, computed and given out at once: they stay in the nearest cache
 _SERIES_LIMIT = 24.0  # 4,169 Elo
 THREE_Q2_PI2 = 3 * Q * Q / np.pi**2
@@ -51,8 +52,8 @@ STATE = np.dtype(
         ("gain", "i8"),  # sum of g(s - E) over the games of period `last`
         ("information", "i8"),  # sum of g^2 E(1 - E) over the same
         ("games", "i8"),  # all games so far
-        ("first", "i4"),  # period of the first game, -1 before
-        ("last", "i4"),  # period of the latest game, -1 before
+        ("first", "i4"),  # period of the first game, NEVER before
+        ("last", "i4"),  # period of the latest game, NEVER before
         ("row", "i8"),  # line of the running history; -1 outside
     ]
 )
@@ -76,7 +77,8 @@ def new_state(entry_mean: npt.ArrayLike) -> StateArray:
     mean = np.asarray(entry_mean, dtype=float)
     state = np.zeros(len(mean), dtype=STATE)
     state["mean"] = mean
-    state["first"] = state["last"] = state["row"] = -1
+    state["first"] = state["last"] = NEVER
+    state["row"] = -1
     return state
 
 
@@ -144,7 +146,7 @@ def _open(state, i, t, sigma0_2, nu2, rows, used):  # type: ignore[no-untyped-de
     """Make player i ready for period t: close the last one, let time pass; begin a row if rows are kept."""
     s = state[i]
     if s.last != t:
-        if s.last < 0:
+        if s.last == NEVER:
             s.first = t
             s.variance = sigma0_2
         else:
@@ -327,7 +329,7 @@ def order_by_player(player, n_players):  # type: ignore[no-untyped-def] # pragma
 @njit(cache=True, error_model="numpy")
 def appearances(player_1, player_2, offsets, n_players):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return how many players played at all, and how many pairs of a player and a period there are."""
-    last = np.full(n_players, -1, np.int64)
+    last = np.full(n_players, -1, np.int64)  # periods are counted from 0 here
     players = 0
     pairs = 0
     for t in range(len(offsets) - 1):

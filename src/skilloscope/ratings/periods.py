@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,27 +25,20 @@ from skilloscope.ratings.prediction import Evaluation, evaluate, fit_draws, fore
 from skilloscope.ratings.smoothing import METHODS, Convergence, joint, smooth
 from skilloscope.ratings.states import State
 from skilloscope.ratings.variances import VarianceFit, fit_variances
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.results.period_games import ByPeriod, PeriodGames
 
-__all__ = ["ByPeriod", "Periods"]
+__all__ = ["Periods"]
 
 Array = npt.NDArray[np.float64]
-
-
-class ByPeriod(Protocol):
-    """Results that can be cut into periods."""
-
-    def by_period(self, period: str = "1M") -> PeriodGames:
-        """Return the games cut into periods of this length."""
 
 
 class Periods:
     """Ratings by period, in the manner of scikit-learn: parameters here, what is learnt ends in an underscore.
 
-    `period` is the length of a rating period. `sigma0` and `nu` are fitted where they are None. `mean` is where new
-    players enter, `entry` gives some of them a mean of their own (their first rating elsewhere). `smoothing` is rts,
-    eq14, joint or None. Off unless asked for: `advantage` (Elo for the first player; None fits it) and `draws`
-    (a probability of a draw of its own, after Davidson).
+    `period` is the length of a rating period (as `2M`; without one a month, or the numbers that the table gives).
+    `sigma0` and `nu` are fitted where they are None. `mean` is where new players enter, and `entry` gives some of them
+    a mean of their own (a first rating from elsewhere). `smoothing` is rts, eq14, joint or None. Off unless asked for:
+    `advantage` (Elo for the first player; None fits it) and `draws` (a draw has its own probability, after Davidson).
 
     After `fit`: `sigma0_`, `nu_`, `advantage_`, `discrepancy_`, `variances_` (how they were fitted, with warnings),
     `state_` (to be kept and continued), `filtered_` and `history_` (smoothed), `ratings_` (a board of everybody at
@@ -55,7 +48,7 @@ class Periods:
     def __init__(
         self,
         *,
-        period: str = "1M",
+        period: str | None = None,
         sigma0: float | None = None,
         nu: float | None = None,
         mean: float = 1500.0,
@@ -110,7 +103,7 @@ class Periods:
             )
             fit = self.variances_
             state = State.empty(
-                sigma0=fit.sigma0, nu=fit.nu, mean=self.mean, advantage=fit.advantage, period=self.period
+                sigma0=fit.sigma0, nu=fit.nu, mean=self.mean, advantage=fit.advantage, period=self.period or ""
             )
         else:
             self.variances_ = None

@@ -8,7 +8,7 @@ over the games. Both search the logarithms of the two standard deviations.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,11 +101,13 @@ def fit_variances(
     best = _parameters(given, fitted, point)
     players, lines = appearances(games.player_1, games.player_2, games.offsets, games.n_players)
     density = 2 * len(games) / lines
+    value = cost(point)
+    silent = [name for i, name in enumerate(fitted) if abs(cost(point + 0.5 * np.eye(len(fitted))[i]) - value) < 1e-6]
     return VarianceFit(
         best["sigma0"],
         best["nu"],
         best["advantage"],
-        cost(point),
+        value,
         len(games),
         int(players),
         games.n_periods,
@@ -114,7 +116,7 @@ def fit_variances(
         method,
         passes,
         converged,
-        tuple(_warnings(density, fitted, best, converged)),
+        tuple(_warnings(density, fitted, best, converged, silent)),
     )
 
 
@@ -207,7 +209,9 @@ def _step(gradient: Array, hessian: Array, reach: float) -> Array:
     return np.asarray(step if longest <= reach else step * (reach / longest))
 
 
-def _warnings(density: float, fitted: tuple[str, ...], best: Mapping[str, float], converged: bool) -> list[str]:
+def _warnings(
+    density: float, fitted: tuple[str, ...], best: Mapping[str, float], converged: bool, silent: Sequence[str]
+) -> list[str]:
     """Return what casts doubt on a fit, in words."""
     said = []
     if density < FEWEST_GAMES:
@@ -216,7 +220,9 @@ def _warnings(density: float, fitted: tuple[str, ...], best: Mapping[str, float]
             "dependable; try longer periods"
         )
     for name in ("sigma0", "nu"):
-        if name in fitted and not math.exp(_LOWEST) * 1.01 < best[name] < math.exp(_HIGHEST) * 0.99:
+        if name in silent:
+            said.append(f"the games do not tell {name}: any value foretells them as well")
+        elif name in fitted and not math.exp(_LOWEST) * 1.01 < best[name] < math.exp(_HIGHEST) * 0.99:
             said.append(f"{name} = {best[name]:.3g} is at the edge of what was searched")
     if not converged:
         said.append("the search ended before it converged")

@@ -7,14 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.errors import InputError
 
-__all__ = ["PeriodGames"]
+__all__ = ["ByPeriod", "PeriodGames"]
+
+
+class ByPeriod(Protocol):
+    """Results that can be cut into periods."""
+
+    def by_period(self, period: str | None = None) -> PeriodGames:
+        """Return the games cut into periods of this length."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
