@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
+from skilloscope.reports.figures.results import history_figure
 from skilloscope.reports.html import Section, report_page
 from skilloscope.reports.tables.reproduction import COLUMNS, reproduction_rows
+from skilloscope.studies.reproduction.gli99 import Strengths
 from skilloscope.studies.reproduction.harness import Reproduction
 
 __all__ = ["figures_of", "reproduction_page"]
@@ -17,6 +19,11 @@ __all__ = ["figures_of", "reproduction_page"]
 def figures_of(study: object) -> list[tuple[str, str]]:
     """Return the figures of a study, each as SVG with its caption; every kind of study registers its own."""
     raise TypeError(f"no figure is known for {type(study).__name__}")
+
+
+@figures_of.register
+def _(study: Strengths) -> list[tuple[str, str]]:
+    return [(history_figure(study.history, study.players, bands=False), study.caption)]
 
 
 def reproduction_page(done: Reproduction) -> str:
