@@ -74,6 +74,11 @@ def fit(
     sigma0: Sigma0 = None,
     nu: Nu = None,
     method: Annotated[str, typer.Option(help="quick, or nelder-mead as in the paper; the same optimum.")] = "quick",
+    intervals: Annotated[bool, typer.Option("--intervals", help="Say how sure the fit is: 95 % intervals.")] = False,
+    lengths: Annotated[
+        str | None, typer.Option(help="Compare how well periods of these lengths foretell: 1M,2M,1Y.", metavar="LIST")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the joint posterior.", metavar="FILE")] = None,
     columns: Columns = None,
     drop_duplicates: DropDuplicates = False,
     as_json: Json = False,
@@ -82,17 +87,27 @@ def fit(
     from skilloscope.cli.console import run
 
     def work() -> int:
-        from skilloscope.cli.console import exit_code, out, print_json
+        from skilloscope.cli.console import err, exit_code, out, print_json
         from skilloscope.reports.tables.results import fit_table
-        from skilloscope.studies.results import fit_report
+        from skilloscope.studies.results import fit_posterior, fit_report
 
+        _check_files(None, html)
+        if (intervals or html) and not (sigma0 is None and nu is None):
+            raise typer.BadParameter("intervals are of both parameters: leave --sigma0 and --nu out")
         table = _read(files, columns, drop_duplicates)
-        report = fit_report(table, period, sigma0=sigma0, nu=nu, method=method)
+        posterior = fit_posterior(table, period) if intervals or html else None
+        tried = [length.strip() for length in (lengths or "").split(",") if length.strip()]
+        report = fit_report(table, period, sigma0=sigma0, nu=nu, method=method, posterior=posterior, lengths=tried)
         _remark(report)
         if as_json:
             print_json(report)
         else:
             out().print(fit_table(report))
+        if html and posterior is not None:
+            from skilloscope.reports.results_page import fit_page
+
+            html.write_text(fit_page(report, posterior), encoding="utf-8")
+            err().print(f"page written to {html}")
         return exit_code(table.tally)
 
     raise typer.Exit(run(work))

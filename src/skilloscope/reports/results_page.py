@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skilloscope.reports.figures.results import history_figure
+from skilloscope.ratings.variance_posterior import VariancePosterior
+from skilloscope.reports.figures.results import history_figure, posterior_figure
 from skilloscope.reports.html import Section, report_page
-from skilloscope.reports.tables.results import leaderboard_rows
+from skilloscope.reports.tables.results import fit_rows, leaderboard_rows
 from skilloscope.studies.rating_runs import Rated
 
-__all__ = ["results_page"]
+__all__ = ["fit_page", "results_page"]
 
 _LINES = 8
 _PLAYERS = 200
@@ -45,3 +46,17 @@ def results_page(rated: Rated, report: Mapping[str, Any]) -> str:
         skipped=report["skipped"],
         cannot_tell=_CANNOT_TELL,
     )
+
+
+def fit_page(report: Mapping[str, Any], posterior: VariancePosterior) -> str:
+    """Return the page of `results fit`: the numbers, and the joint posterior of σ0 and ν."""
+    # The weights are those of cells that are even in the logarithms; a density over σ0 and ν divides by both.
+    density = (posterior.weight / posterior.sigma0[:, None] / posterior.nu[None, :]).T
+    caption = "Contours at 1 to 90 % of the highest density; the prior is flat in both variances."
+    sections = [
+        Section("What was fitted", "", ("", "value"), fit_rows(report)),
+        Section("Joint posterior", figure=posterior_figure(posterior.sigma0, posterior.nu, density), caption=caption),
+    ]
+    source = f"{report['games']:,} games of {report['players']:,} players, periods of {report['period']}"
+    warnings, skipped = report["warnings"], report["skipped"]
+    return report_page("Fitted to results", source, sections, warnings=warnings, skipped=skipped)

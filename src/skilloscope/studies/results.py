@@ -10,13 +10,23 @@ import pyarrow as pa
 
 from skilloscope.errors import InputError
 from skilloscope.ratings.leaderboards import components, leaderboard, peaks
+from skilloscope.ratings.period_length import choose_period
 from skilloscope.ratings.prediction import held_out, win_probabilities
 from skilloscope.ratings.states import State
+from skilloscope.ratings.variance_posterior import VariancePosterior, variance_posterior
 from skilloscope.ratings.variances import fit_variances
 from skilloscope.results.table import Results
 from skilloscope.studies.rating_runs import Rated
 
-__all__ = ["SCHEMA", "fit_report", "history_table", "holdout_report", "predictions", "ratings_report"]
+__all__ = [
+    "SCHEMA",
+    "fit_posterior",
+    "fit_report",
+    "history_table",
+    "holdout_report",
+    "predictions",
+    "ratings_report",
+]
 
 SCHEMA = 1
 
@@ -28,10 +38,20 @@ def fit_report(
     sigma0: float | None = None,
     nu: float | None = None,
     method: str = "quick",
+    posterior: VariancePosterior | None = None,
+    lengths: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Fit σ0 and ν to results and return what `results fit --json` sends."""
+    """Fit σ0 and ν to results and return what `results fit --json` sends.
+
+    With a `posterior` (of `fit_posterior`) it holds intervals, with `lengths` how well other periods foretell.
+    """
     own = results.for_period(period)
     fit = fit_variances(own.by_period(period), sigma0=sigma0, nu=nu, method=method)
+    more: dict[str, Any] = {}
+    if posterior is not None:
+        more["intervals"] = {name: list(posterior.interval(name)) for name in ("sigma0", "nu")}
+    if lengths:
+        more["lengths"] = _lengths(results, lengths)
     return {
         "schema": SCHEMA,
         "sigma0": fit.sigma0,
@@ -43,10 +63,33 @@ def fit_report(
         "period": str(own.calendar(period)),
         "games_per_player_and_period": fit.games_per_player_and_period,
         "fitted": list(fit.fitted),
+        **more,
         "warnings": list(fit.warnings),
         "skipped": own.tally.as_dict(),
         "noted": own.noted.as_dict(),
     }
+
+
+def fit_posterior(results: Results, period: str | None = None) -> VariancePosterior:
+    """Return the joint posterior of σ0 and ν about their fit. [GLI99 figure 1]"""
+    games = results.by_period(period)
+    return variance_posterior(games, fit_variances(games))
+
+
+def _lengths(results: Results, lengths: Sequence[str]) -> list[dict[str, Any]]:
+    """Return how well periods of other lengths foretell the same games; others than most of them is not comparable."""
+    choice = choose_period(results, tuple(lengths))
+    return [
+        {
+            "period": length,
+            "discrepancy": fit.discrepancy,
+            "games": fit.games,
+            "games_per_player_and_period": fit.games_per_player_and_period,
+            "best": length == choice.best,
+            "comparable": length not in choice.incomparable,
+        }
+        for length, fit in choice.fits.items()
+    ]
 
 
 def ratings_report(rated: Rated, *, at: str | None = None, active: int | None = None) -> dict[str, Any]:

@@ -11,23 +11,45 @@ from rich.text import Text
 
 from skilloscope.reports.tables.frame import framed
 
-__all__ = ["fit_table", "holdout_table", "leaderboard", "leaderboard_rows", "predictions_table"]
+__all__ = ["fit_rows", "fit_table", "holdout_table", "leaderboard", "leaderboard_rows", "predictions_table"]
 
 
 def fit_table(report: Mapping[str, Any]) -> Group:
     """Return the table of `results fit`."""
     table = Table("", "")
     table.columns[1].justify = "right"
+    for name, value in fit_rows(report):
+        table.add_row(name, value)
+    title = f"fitted to results, periods of {report['period']}"
+    if "lengths" not in report:
+        return framed(title, table, [_skipped(report)])
+    return Group(framed(title, table, []), _lengths_table(report["lengths"]), Text(_skipped(report), style="dim"))
+
+
+def fit_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what was fitted and what to, in words, for the terminal and for a page."""
     held = {"sigma0": "σ0, of new players' strength", "nu": "ν, of its change in a period"}
+    rows = []
     for name, text in held.items():
         given = "" if name in report["fitted"] else " (given)"
-        table.add_row(f"standard deviation {text}{given}", f"{report[name]:.2f}")
-    table.add_row("total discrepancy (15)", f"{report['discrepancy']:,.2f}")
-    table.add_row("per game", f"{report['discrepancy'] / report['games']:.5f}")
-    for name in ("games", "players", "periods"):
-        table.add_row(name, f"{report[name]:,}")
-    table.add_row("games per active player and period", f"{report['games_per_player_and_period']:.1f}")
-    return framed(f"fitted to results, periods of {report['period']}", table, [_skipped(report)])
+        low, high = report.get("intervals", {}).get(name, (None, None))
+        interval = f" ({low:.2f} to {high:.2f})" if low is not None else ""
+        rows.append((f"standard deviation {text}{given}", f"{report[name]:.2f}{interval}"))
+    rows.append(("total discrepancy (15)", f"{report['discrepancy']:,.2f}"))
+    rows.append(("per game", f"{report['discrepancy'] / report['games']:.5f}"))
+    rows += [(name, f"{report[name]:,}") for name in ("games", "players", "periods")]
+    return [*rows, ("games per active player and period", f"{report['games_per_player_and_period']:.1f}")]
+
+
+def _lengths_table(lengths: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("period", "total discrepancy", "games", "games per player and period", "")
+    for column in table.columns[1:4]:
+        column.justify = "right"
+    for row in lengths:
+        density = f"{row['games_per_player_and_period']:.1f}"
+        word = "best" if row["best"] else "" if row["comparable"] else "fewer games: not comparable"
+        table.add_row(row["period"], f"{row['discrepancy']:,.2f}", f"{row['games']:,}", density, word)
+    return table
 
 
 def leaderboard(report: Mapping[str, Any], top: int = 20) -> Group:
