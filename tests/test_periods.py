@@ -366,7 +366,21 @@ class TestPeriods:
             assert model.predict_proba(pairs).sum(axis=1) == pytest.approx(np.ones(2))
             assert model.predict_proba(pairs).shape == (2, len(classes))
 
+    def test_all_games_weighed_together_are_nearer_to_the_truth_at_the_end_too(self):
+        games, theta = simulated(np.random.default_rng(18), 30_000, 600, 12)
+        early, late = games.between(0, 10), games.between(10, 12)
+        alone = Periods(sigma0=300, nu=40).fit(early)
+        both = Periods(sigma0=300, nu=40, smoothing="joint", predict_from="joint").fit(early)
+        assert both.score(late) == pytest.approx(alone.score(late), abs=0.01)
+        error = [np.mean((m.beliefs_.moments()[0] - theta[9]) ** 2) for m in (both, alone)]
+        assert error[0] < error[1]
+        assert same(both.state_, alone.state_)
+        last = both.history_.offsets[1:] - 1
+        assert np.array_equal(both.beliefs_.moments()[0], both.history_.mean[last])
+
     def test_unknown_names_of_choices_are_refused(self):
+        with pytest.raises(InputError):
+            Periods(predict_from="joint")
         with pytest.raises(InputError):
             Periods(smoothing="spline")
         with pytest.raises(InputError):

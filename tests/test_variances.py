@@ -122,10 +122,10 @@ def test_table_2_in_short(setting, expected):
 @pytest.mark.parametrize(("setting", "expected"), TABLE_2)
 def test_table_2_with_200_replications(setting, expected):
     sigma0, nu, half, most = table_2(np.random.default_rng(21), *setting, 200)
-    assert sigma0 == pytest.approx(expected[0], abs=25)
-    assert nu == pytest.approx(expected[1], abs=1.5)
-    assert half == pytest.approx(expected[2], abs=0.04)
-    assert most == pytest.approx(expected[3], abs=0.025)
+    assert sigma0 == pytest.approx(expected[0], abs=32)  # three standard errors of the difference of two such runs
+    assert nu == pytest.approx(expected[1], abs=3)
+    assert half == pytest.approx(expected[2], abs=0.05)
+    assert most == pytest.approx(expected[3], abs=0.035)
 
 
 class TestPosterior:

@@ -145,6 +145,17 @@ class History:
             units={number: n for number, n in self.state.units.items() if number < period},
         )
 
+    def final(self) -> State:
+        """Return a state of what the history says last about everybody: with `joint`, all games weighed together.
+
+        It foretells; later games that are played on it take its beliefs as if the filter had come to them.
+        """
+        end = int(self.period.max()) + 1 if len(self) else 0
+        lines = self.state_before(end).lines
+        last = self.offsets[1:] - 1
+        lines["mean"], lines["variance"] = self.mean[last], self.variance[last]
+        return replace(self.state, lines=lines, since=end)
+
     def save(self, path: Path | str) -> None:
         """Write all columns as one Parquet file, to be rewound to any period later."""
         import pyarrow as pa

@@ -38,11 +38,13 @@ class Periods:
     `period` is the length of a rating period (as `2M`; without one a month, or the numbers that the table gives).
     `sigma0` and `nu` are fitted where they are None. `mean` is where new players enter, and `entry` gives some of them
     a mean of their own (a first rating from elsewhere). `smoothing` is rts, eq14, joint or None. Off unless asked for:
-    `advantage` (Elo for the first player; None fits it) and `draws` (a draw has its own probability, after Davidson).
+    `advantage` (Elo for the first player; None fits it), `draws` (a draw has its own probability, after Davidson) and
+    `predict_from="joint"` (ratings and predictions from all games weighed together, not from the filter).
 
     After `fit`: `sigma0_`, `nu_`, `advantage_`, `discrepancy_`, `variances_` (how they were fitted, with warnings),
-    `state_` (to be kept and continued), `filtered_` and `history_` (smoothed), `ratings_` (a board of everybody at
-    the end, before the passage of time), `components_` (how many groups never met), `kappa_` (with `draws`).
+    `state_` (to be kept and continued), `beliefs_` (what is predicted from), `filtered_` and `history_` (smoothed),
+    `ratings_` (a board of everybody at the end, before the passage of time), `components_` (how many groups never
+    met), `kappa_` (with `draws`).
     """
 
     def __init__(
@@ -57,10 +59,15 @@ class Periods:
         entry: Mapping[str, float] | None = None,
         advantage: float | None = 0.0,
         draws: bool = False,
+        predict_from: str = "filter",
         method: str = "quick",
     ) -> None:
         if smoothing is not None and smoothing not in METHODS:
             raise InputError(f"no smoothing is called {smoothing!r}", hint=f"one of {', '.join(METHODS)}, or None")
+        if predict_from not in ("filter", "joint") or (predict_from == "joint" and smoothing != "joint"):
+            raise InputError(
+                f"nothing is predicted from {predict_from!r}", hint="filter, or joint with smoothing='joint'"
+            )
         self.period = period
         self.sigma0 = sigma0
         self.nu = nu
@@ -70,6 +77,7 @@ class Periods:
         self.entry = entry
         self.advantage = advantage
         self.draws = draws
+        self.predict_from = predict_from
         self.method = method
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -112,6 +120,7 @@ class Periods:
         assert rows is not None
         self.filtered_ = History.from_rows(rows, self.state_)
         self.history_, self.convergence_ = self._smoothed(games)
+        self.beliefs_ = self.history_.final() if self.predict_from == "joint" else self.state_
         self.sigma0_, self.nu_, self.advantage_ = self.state_.sigma0, self.state_.nu, self.state_.advantage
         self.discrepancy_ = self.state_.discrepancy
         self.components_ = int(components(games).max()) + 1
@@ -124,12 +133,12 @@ class Periods:
     @property
     def ratings_(self) -> Board:
         """Everybody at the end, best first, before the passage of time after his last game."""
-        return leaderboard(self.state_)
+        return leaderboard(self.beliefs_)
 
     def win_probability(self, pairs: Sequence[tuple[str, str]], *, at: int | None = None) -> Array:
         """Return the probability (16) that the first of each pair wins, with time passed until period `at` if given."""
         first, second = (list(names) for names in zip(*pairs, strict=True)) if len(pairs) else ([], [])
-        return win_probabilities(self.state_, first, second, at=at)
+        return win_probabilities(self.beliefs_, first, second, at=at)
 
     def predict_proba(self, pairs: Sequence[tuple[str, str]], *, at: int | None = None) -> Array:
         """Return a column for each of `classes_`, the scores of the first player: loss and win, or loss, draw, win."""
@@ -143,10 +152,10 @@ class Periods:
         """Return how well later games are foretold: from the state as it is, or learning from period to period."""
         games = self._games(results)
         if rolling:
-            return evaluate(forecast(games, self.state_)[0], games.score)
+            return evaluate(forecast(games, self.beliefs_)[0], games.score)
         names = np.asarray(games.players, dtype=object)
         p = win_probabilities(
-            self.state_, names[games.player_1].tolist(), names[games.player_2].tolist(), at=games.first + games.period
+            self.beliefs_, names[games.player_1].tolist(), names[games.player_2].tolist(), at=games.first + games.period
         )
         return evaluate(p, games.score)
 
