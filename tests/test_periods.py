@@ -243,6 +243,26 @@ class TestStates:
         with pytest.raises(InputError):  # its periods before 105 are closed for good
             rewound.play(games.between(4, 8))
 
+    def test_players_who_have_not_played_yet_are_no_obstacle(self):
+        games, _ = simulated(np.random.default_rng(9), 60, 40, 6)
+        history = rated(games.between(0, 4), sigma0=200)
+        assert np.any(history.state.lines["games"] == 0)
+        again = history.state_before(2).play(games.between(2, 4))[0]
+        for ours, wanted in zip(again.moments(), history.state.moments(), strict=True):
+            assert np.array_equal(ours, wanted, equal_nan=True)
+        final = smooth(history).final()
+        assert np.array_equal(final.moments()[0], history.state.moments()[0], equal_nan=True)
+        on, rows = history.state.play(games.between(4, 6), history=True)
+        with pytest.raises(InputError):
+            History.from_rows(rows, on).state_before(5)
+
+    def test_joint_refuses_half_a_period(self):
+        games, _ = simulated(np.random.default_rng(9), 60, 10, 3)
+        kept = Periods(sigma0=200, nu=30).fit(games.between(0, 2)).state_
+        with pytest.raises(InputError):
+            Periods(smoothing="joint").fit(games.between(1, 3), state=kept)
+        assert Periods(smoothing="joint").fit(games.between(2, 3), state=kept).convergence_.converged
+
     def test_rewinding_to_before_everything_is_the_beginning(self):
         games, _ = simulated(np.random.default_rng(9), 100, 10, 4)
         history = rated(games)

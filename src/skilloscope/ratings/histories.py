@@ -122,19 +122,18 @@ class History:
 
     def state_before(self, period: int) -> State:
         """Return the state before the games of this period, exactly as it was: from here late results are played."""
+        if int(self.games.sum()) != 2 * self.state.games:
+            raise InputError("this history does not reach back to the first game", hint="play all games again")
         rows = np.flatnonzero(self.period < period)
-        if len(rows) and np.any(self.offsets[:-1] == self.offsets[1:]):
-            raise InputError(
-                "this history does not reach back to every player's first game", hint="play all games again"
-            )
-        lines = new_state(np.full(len(self.players), self.state.mean))
-        lines["mean"] = self.prior_mean[self.offsets[:-1]] if len(self) else self.state.mean
+        lines = new_state(np.where(self.state.lines["games"] > 0, self.state.mean, self.state.lines["mean"]))
+        seen = np.flatnonzero(np.diff(self.offsets))
+        lines["mean"][seen] = self.prior_mean[self.offsets[seen]]  # where they entered, or will enter
         player = self.player[rows]
         last = rows[np.append(player[1:] != player[:-1], True)] if len(rows) else rows
         who = self.player[last]
         lines["mean"][who] = self.filtered_mean[last]
         lines["variance"][who] = self.filtered_variance[last]
-        lines["first"][who] = self.period[self.offsets[:-1]][who]
+        lines["first"][who] = self.period[self.offsets[who]]
         lines["last"][who] = self.period[last]
         lines["games"] = np.bincount(player, weights=self.games[rows], minlength=len(lines)).astype(np.int64)
         return replace(
@@ -151,9 +150,11 @@ class History:
         It foretells; later games that are played on it take its beliefs as if the filter had come to them.
         """
         end = int(self.period.max()) + 1 if len(self) else 0
-        lines = self.state_before(end).lines
-        last = self.offsets[1:] - 1
-        lines["mean"], lines["variance"] = self.mean[last], self.variance[last]
+        lines = self.state.lines.copy()
+        seen = np.flatnonzero(np.diff(self.offsets))
+        last = self.offsets[seen + 1] - 1
+        lines["mean"][seen], lines["variance"][seen] = self.mean[last], self.variance[last]
+        lines["gain"][seen] = lines["information"][seen] = 0
         return replace(self.state, lines=lines, since=end)
 
     def save(self, path: Path | str) -> None:
@@ -177,7 +178,7 @@ class History:
             raise InputError(f"{path} is not a history of ratings", hint="`save` of a history writes one")
         kept: Mapping[str, Any] = json.loads(table.schema.metadata[_KEY])
         players = list(kept["players"])
-        empty = State.from_dict(players, new_state(np.zeros(len(players))), kept["state"])
+        empty = State.from_dict(players, new_state(np.full(len(players), kept["state"]["mean"])), kept["state"])
         codes = {name: i for i, name in enumerate(players)}
         counts = np.bincount([codes[name] for name in table["player"].to_pylist()], minlength=len(players))
         columns = {name: table[name].to_numpy() for name in _COLUMNS}

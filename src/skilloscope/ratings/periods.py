@@ -116,6 +116,10 @@ class Periods:
         else:
             self.variances_ = None
         before = state
+        if self.smoothing == "joint" and before.since is not None and before.since == before.latest == games.first:
+            raise InputError(
+                "`joint` needs whole periods, and the state ends in the middle of one", hint="smooth by rts"
+            )
         self.state_, rows = before.play(games, entry=self.entry, history=True)
         assert rows is not None
         self.filtered_ = History.from_rows(rows, self.state_)

@@ -59,7 +59,7 @@ def joint(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int
     The games of a period are put in one order first, so that theirs does not matter.
     """
     if int(history.games.sum()) != 2 * len(games):
-        raise InputError("the history was not made of these games", hint="a continued history cannot be joined")
+        raise InputError("the history was not made of these games", hint="give the games that it was made of")
     rows = np.lexsort((history.player, history.period))
     player, period = history.player[rows], history.period[rows]
     codes = _codes(history, games)

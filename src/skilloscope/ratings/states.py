@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,7 @@ class State:
     def beliefs(self, names: Sequence[str], at: npt.ArrayLike | None = None) -> tuple[Array, Array]:
         """Return means and variances of these players, at one period or each at his own; who has not played is new."""
         mean, variance = self.moments()
-        where = {name: i for i, name in enumerate(self.players)}
-        codes = np.array([where.get(name, -1) for name in names], dtype=np.int64)
+        codes = np.array([self._where.get(name, -1) for name in names], dtype=np.int64)
         known = codes >= 0
         known[known] = self.lines["games"][codes[known]] > 0
         out_mean, out_variance = np.full(len(codes), self.mean), np.full(len(codes), self.sigma0**2)
@@ -134,6 +134,8 @@ class State:
             games=self.games + len(games),
             units=_added(self.units, games.first, units),
         )
+        if names is self.players:
+            state.__dict__["_where"] = self._where
         return state, rows
 
     def _joined(
@@ -146,11 +148,18 @@ class State:
                 [entry.get(name, self.mean) for name in names] if entry else np.full(len(names), self.mean)
             )
             return names, lines, np.arange(len(names), dtype=np.int32)
+        codes = [self._where.get(name, -1) for name in players]
+        if min(codes, default=0) >= 0:  # nobody new: a small batch costs little, however many players there are
+            return self.players, self.lines.copy(), np.array(codes, dtype=np.int32)
         names = sorted({*self.players, *players})
         where = {name: i for i, name in enumerate(names)}
         lines = new_state([entry.get(name, self.mean) for name in names])
         lines[[where[name] for name in self.players]] = self.lines
         return names, lines, np.array([where[name] for name in players], dtype=np.int32)
+
+    @cached_property
+    def _where(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.players)}
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the lines, as it is kept beside them."""
