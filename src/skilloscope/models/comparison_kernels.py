@@ -26,6 +26,7 @@ __all__ = [
     "UNIT",
     "advance",
     "appearances",
+    "copy_state",
     "new_state",
     "order_by_player",
     "posterior",
@@ -75,11 +76,25 @@ ROW = np.dtype(
 def new_state(entry_mean: npt.ArrayLike) -> StateArray:
     """Return the state of players who have not played yet; `entry_mean` has one number per player."""
     mean = np.asarray(entry_mean, dtype=float)
-    state = np.zeros(len(mean), dtype=STATE)
+    state = _lines(len(mean))
     state["mean"] = mean
     state["first"] = state["last"] = NEVER
     state["row"] = -1
     return state
+
+
+def copy_state(state: StateArray) -> StateArray:
+    """Return a copy whose lines lie in the memory as those of `new_state`."""
+    copied = _lines(len(state))
+    copied[:] = state
+    return copied
+
+
+def _lines(n: int) -> StateArray:
+    """Return n empty lines, each in one line of the processor's cache: astride two, all takes twice as long."""
+    room = np.zeros(STATE.itemsize * n + 64, dtype=np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + STATE.itemsize * n].view(STATE)
 
 
 def posterior(state: StateArray) -> tuple[Array, Array]:
