@@ -17,7 +17,8 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.errors import InputError
-from skilloscope.models.comparison_kernels import DISCREPANCY_UNIT, advance, appearances, copy_state, new_state
+from skilloscope.models.comparison_kernels import DISCREPANCY_UNIT, advance, copy_state, new_state
+from skilloscope.models.counting_kernels import appearances
 from skilloscope.results.period_games import PeriodGames
 
 __all__ = ["METHODS", "VarianceFit", "fit_variances", "total_discrepancy"]
