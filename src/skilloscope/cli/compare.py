@@ -13,6 +13,7 @@ from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
     from skilloscope.studies.comparison import Comparisons
+    from skilloscope.studies.judging import Judged
 
 __all__ = ["register", "register_on"]
 
@@ -120,7 +121,7 @@ def _compare(
     study = compare_sets(first, second, model, **options)
     notes = scale.warnings(study.about, judged.decisions.about.get("settings", {}))
     study = replace(study, notes=[*notes, *scale.filter_warnings(judged.decisions.about)])
-    _show(study, html, source_line(paths), as_json)
+    _show(study, html, source_line(paths, judged), as_json, judged)
     return exit_code(judged.decisions.tally)
 
 
@@ -185,15 +186,18 @@ def _dispersion(text: str) -> float | None:
         raise InputError(f"no dispersion {text!r}", hint="a positive number, or games to fit it") from None
 
 
-def _show(study: Comparisons, html: Path | None, source: str, as_json: bool) -> None:
+def _show(study: Comparisons, html: Path | None, source: str, as_json: bool, judged: Judged | None = None) -> None:
     from skilloscope.cli.console import err, out, print_json
+    from skilloscope.cli.within import judge_fields, judge_line
     from skilloscope.reports.comparison import comparison_page
     from skilloscope.reports.tables.comparison import comparison_table
 
     report = study.as_dict()
     if as_json:
-        print_json(report)
+        print_json({**report, **(judge_fields(judged) if judged else {})})
     else:
+        if judged:
+            out().print(judge_line(judged))
         out().print(comparison_table(report))
     if html:
         html.write_text(comparison_page(study, source=source), encoding="utf-8")

@@ -46,7 +46,7 @@ def _sequence(paths: list[Path], asked: dict[str, Any], engine_flags: EngineFlag
     from dataclasses import replace
 
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
-    from skilloscope.cli.within import agent_of
+    from skilloscope.cli.within import agent_of, judge_fields, judge_line
     from skilloscope.cli.work import working
     from skilloscope.errors import InputError
     from skilloscope.ratings.scale import scale as load_scale
@@ -69,7 +69,8 @@ def _sequence(paths: list[Path], asked: dict[str, Any], engine_flags: EngineFlag
         notes.append(f"Elo {asked['elo']:.0f} is outside the range in which the scale was fitted")
     report = replace(found, notes=notes).as_dict()
     if as_json:
-        print_json(report)
+        print_json({**report, **judge_fields(judged)})
     else:
+        out().print(judge_line(judged))
         out().print(sequence_table(report))
     return exit_code(judged.decisions.tally)

@@ -11,9 +11,10 @@ from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
+    from skilloscope.studies.judging import Judged
     from skilloscope.studies.within_game import RunningCompetence, WithinGames
 
-__all__ = ["Aliases", "PlayerName", "agent_of", "register", "source_line"]
+__all__ = ["Aliases", "PlayerName", "agent_of", "judge_fields", "judge_line", "register", "source_line"]
 
 PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
 Aliases = Annotated[
@@ -70,20 +71,21 @@ def _within(
     report_faults(judged.decisions.tally)
     study = within_games(judged.decisions, asked["player"], model, mark=asked["mark"], mass=mass)
     followed = follow_game(judged.decisions, asked["follow"], model, mass=mass) if asked["follow"] else None
-    _show(study, followed, as_json)
+    _show(study, followed, judged, as_json)
     if html:
-        html.write_text(within_page(study, followed, source=source_line(paths)), encoding="utf-8")
+        html.write_text(within_page(study, followed, source=source_line(paths, judged)), encoding="utf-8")
         err().print(f"page written to {html}")
     return exit_code(judged.decisions.tally)
 
 
-def _show(study: WithinGames, followed: RunningCompetence | None, as_json: bool) -> None:
+def _show(study: WithinGames, followed: RunningCompetence | None, judged: Judged, as_json: bool) -> None:
     from skilloscope.cli.console import out, print_json
     from skilloscope.reports.tables.within import moves_table, within_table
 
     if as_json:
-        print_json({**study.as_dict(), "followed": followed.as_dict() if followed else None})
+        print_json({**study.as_dict(), "followed": followed.as_dict() if followed else None, **judge_fields(judged)})
         return
+    out().print(judge_line(judged))
     out().print(within_table(study.as_dict()))
     if followed:
         out().print(moves_table(followed.as_dict()))
@@ -100,6 +102,21 @@ def agent_of(rule: str | None, mass: float) -> Agent:
     return Agent(rule=effective_settings({"rule": rule})["rule"].value or "listed")
 
 
-def source_line(paths: list[Path]) -> str:
-    """Return the files of a page in words."""
-    return ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
+def judge_fields(judged: Judged) -> dict[str, Any]:
+    """Return what judged the moves, and where the answers came from, as JSON documents send them."""
+    from skilloscope.studies.player_games import engine_of
+
+    return {"engine": engine_of(judged.decisions), "positions": judged.as_dict()}
+
+
+def judge_line(judged: Judged) -> str:
+    """Return what judged the moves, and where the answers came from, in words."""
+    from skilloscope.reports.words import engine_line
+
+    return f"{judged}; {engine_line(judge_fields(judged)['engine'])}"
+
+
+def source_line(paths: list[Path], judged: Judged | None = None) -> str:
+    """Return the files of a page in words, and what judged the moves in them."""
+    files = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
+    return files if judged is None else f"{files}; {judge_line(judged)}"

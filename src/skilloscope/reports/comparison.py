@@ -15,7 +15,7 @@ _MOST = 12  # figures on one page; more are in the table
 def comparison_page(study: Comparisons, *, source: str) -> str:
     """Return the page of a comparison: no script, no address, everything inside."""
     report = study.as_dict()
-    text = " ".join(comparison_notes(report)[1:])
+    text = ". ".join(comparison_notes(report)[1:]) + "."
     sections = [Section("Both sides", text, comparison_columns(report), comparison_rows(report))]
     for found in list(study.comparisons)[:_MOST]:
         caption = "Above: the posterior of c of each side. Below: that of the difference, its interval as a bar."

@@ -23,7 +23,7 @@ def within_page(study: WithinGames, followed: RunningCompetence | None = None, *
     chart = "Both sides' competence in each game, the posterior means; thin lines are one standard deviation."
     sections = [
         Section("The chart", figure=within_figure(study), caption=chart),
-        Section("The games", " ".join(within_notes(report)[1:]), within_columns(report), within_rows(report)),
+        Section("The games", ". ".join(within_notes(report)[1:]) + ".", within_columns(report), within_rows(report)),
     ]
     if followed is not None:
         sent = followed.as_dict()

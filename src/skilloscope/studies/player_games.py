@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,9 @@ from skilloscope.studies.judging import (
     without_repeats,
 )
 
-__all__ = ["aliases_from_texts", "judge_player", "renamed"]
+__all__ = ["aliases_from_texts", "engine_of", "judge_player", "renamed"]
+
+_JUDGED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
 
 
 def judge_player(
@@ -56,6 +59,12 @@ def judge_player(
     check_name(player, known)
     together = without_repeats(Decisions.concat([part.decisions.at_depths() for part in judged]))
     return replace(judged[-1], decisions=_of_player(together, player, both_sides))
+
+
+def engine_of(decisions: Decisions) -> dict[str, Any]:
+    """Return what judged the moves, and what was decided about the values."""
+    about = decisions.about
+    return {**about.get("settings", {}), **{name: about[name] for name in _JUDGED if name in about}}
 
 
 def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from skilloscope.reports.figures.style import COLOURS, plt, style, svg
 from skilloscope.reports.reproduction import figures_of
@@ -13,6 +14,7 @@ from skilloscope.studies.within_game import RunningCompetence, WithinGames
 
 __all__ = ["running_figure", "within_figure"]
 
+_MANY = 40  # games, beyond which symbols and lines are drawn smaller and fainter
 _RESULTS = (
     (1.0, "win", "s", COLOURS[2]),
     (0.5, "draw", "o", COLOURS[0]),
@@ -59,9 +61,12 @@ def _points(axes: Any, study: WithinGames, score: float | None, marked: bool, ma
         return
     x, y = ([getattr(p, side).posterior.mean for p in points] for side in ("own", "other"))
     widths = [[getattr(p, side).posterior.sd for p in points] for side in ("own", "other")]
-    axes.errorbar(x, y, xerr=widths[0], yerr=widths[1], fmt="none", ecolor=colour, elinewidth=0.7, alpha=0.28, zorder=2)
+    many = len(study.games) > _MANY
+    bars: dict[str, Any] = {"fmt": "none", "ecolor": colour, "elinewidth": 0.7, "alpha": 0.13 if many else 0.28}
+    axes.errorbar(x, y, xerr=widths[0], yerr=widths[1], zorder=2, **bars)
     face = colour if marked or study.mark is None else "white"
-    axes.scatter(x, y, s=62, marker=marker, facecolor=face, edgecolor=colour, linewidth=1.4, zorder=3)
+    look: dict[str, Any] = {"facecolor": face, "edgecolor": colour, "linewidth": 1.4, "s": 30 if many else 62}
+    axes.scatter(x, y, marker=marker, zorder=3, **look)
 
 
 def _limits(study: WithinGames, side: str) -> tuple[float, float]:
@@ -98,6 +103,7 @@ def running_figure(study: RunningCompetence) -> str:
         outside = "; ×: a choice outside the list" if np.isnan(study.loss).any() else ""
         bottom.set_xlabel(("move" if chess else "decision") + outside)
         bottom.set_ylim(bottom=0)
+        bottom.xaxis.set_major_locator(MaxNLocator(integer=True))
         return svg(figure)
 
 
