@@ -19,8 +19,8 @@ import pyarrow as pa
 from skilloscope.decision import Decisions
 from skilloscope.errors import InputError, Tally
 from skilloscope.inference import EvidenceTable, Posterior, evidence
-from skilloscope.inference.drift import Drift
 from skilloscope.inference.filtering import PERIOD_PRIORS, Filtered, History, filter_histories
+from skilloscope.inference.sd_fit import SdFit
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
@@ -111,7 +111,7 @@ class Profile:
     dispersion: float
     mass: float
     unit: str
-    drift: Drift | None
+    drift: SdFit | None
     scale: Scale | None
     model: Mapping[str, Any]
     settings: Mapping[str, Any]
@@ -120,7 +120,10 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the dict that every report of a profile sends."""
-        drift = None if self.drift is None else {**self.drift.as_dict(), "drift_unit": self.unit}
+        drift: dict[str, Any] | None = None
+        if self.drift is not None:
+            drift = {"drift_sd": self.drift.sd, "drift_low": self.drift.low, "drift_high": self.drift.high}
+            drift |= {"drift_unit": self.unit}
         scale = None if self.scale is None else {"name": self.scale.name, "axis": self.scale.axis}
         return {
             "schema": SCHEMA,
