@@ -21,12 +21,7 @@ def dimensions_page(study: Dimensions, *, title: str, source: str) -> str:
     line = spread_line(report)
     said = f"{line[0].upper()}{line[1:]}."
     sections = [
-        Section(
-            f"By {study.by}",
-            f"{said[0].upper()}{said[1:]}.",
-            figure=dimensions_figure(study),
-            caption=DIMENSIONS_CAPTION,
-        ),
+        Section(f"By {study.by}", said, figure=dimensions_figure(study), caption=DIMENSIONS_CAPTION),
         Section("Group by group", "", dimension_columns(report), dimension_rows(report)),
     ]
     return report_page(title, source, sections, skipped=study.tally.as_dict(), cannot_tell=_CANNOT_TELL)
