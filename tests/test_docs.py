@@ -32,7 +32,7 @@ BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # How many positions were searched, cached and imported depends on the machine and on what ran before.
 COUNTS = re.compile(r"positions: [\d,]+ searched now, [\d,]+ from the cache, [\d,]+ imported")
 # The keys of these objects are data (reasons, names, packages), not fields.
-FREE_KEYS = {"skipped", "truth", "packages", "settings", "options"}
+FREE_KEYS = {"skipped", "noted", "truth", "packages", "settings", "options"}
 
 
 def name(page: Path) -> str:

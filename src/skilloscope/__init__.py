@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from skilloscope.decision.text import read_decisions
     from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
     from skilloscope.models.agent import Agent
+    from skilloscope.ratings.periods import Periods
     from skilloscope.ratings.scale import Scale, scale
+    from skilloscope.results.period_games import PeriodGames
     from skilloscope.studies.profile import profile
     from skilloscope.studies.rating import rate
     from skilloscope.studies.shipped import analyses_file, demo_games
@@ -39,6 +41,8 @@ _HOMES = {
     "Grid": "inference",
     "Losses": "decision",
     "Normal": "inference",
+    "PeriodGames": "results.period_games",
+    "Periods": "ratings.periods",
     "Posterior": "inference",
     "Scale": "ratings.scale",
     "Uniform": "inference",
@@ -67,6 +71,8 @@ __all__ = [
     "Grid",
     "Losses",
     "Normal",
+    "PeriodGames",
+    "Periods",
     "Posterior",
     "Scale",
     "Settings",
