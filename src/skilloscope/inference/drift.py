@@ -13,27 +13,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 from scipy.linalg import hankel, toeplitz
-from scipy.optimize import minimize_scalar
 from scipy.special import ive, logsumexp
-from scipy.stats import chi2
 
 from skilloscope.errors import GridError, InputError
 from skilloscope.inference.evidence import Evidence
 from skilloscope.inference.posterior import Posterior, posterior_from_log_density
 from skilloscope.inference.priors import Uniform
+from skilloscope.inference.sd_fit import SdFit, fit_sd, sds_to_try
 
-__all__ = ["Drift", "Lattice", "Walk", "drift_grid", "fit_drift", "lattice_for", "reflected_walk", "walk_kernel"]
+__all__ = [
+    "Lattice",
+    "Walk",
+    "averaged_scores",
+    "backward",
+    "fit_drift",
+    "forward",
+    "lattice_for",
+    "reflected_walk",
+    "walk_kernel",
+]
 
 Array = npt.NDArray[np.float64]
 
 _FEWEST, _MOST = 200, 2000  # cells
-_SMALLEST, _LARGEST, _DRIFTS = 0.001, 0.5, 24  # of the range, over the usual gap; and how many drifts between them
 _REACH = 38.0  # a normal density so many sd out is the smallest number above zero
 
 
@@ -81,30 +88,6 @@ class Walk:
     filtered: Array
     log_scores: Array
     """The log of the probability of each period's (tempered) evidence, given the periods before."""
-
-
-@dataclass(frozen=True, eq=False)
-class Drift:
-    """The fitted drift: the sd of the change in one unit of time, with its profile-likelihood interval.
-
-    `high` is None where the likelihood does not fall far enough within the drifts that were tried: it may be anything.
-    """
-
-    sd: float
-    low: float
-    high: float | None
-    mass: float
-    tried: Array
-    log_likelihood: Array
-
-    @property
-    def variance(self) -> float:
-        """q: by how much the variance grows in one unit of time."""
-        return self.sd**2
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what reports send about the drift."""
-        return {"drift_sd": self.sd, "drift_low": self.low, "drift_high": self.high}
 
 
 def walk_kernel(variance: float, cells: int) -> Array:
@@ -188,39 +171,22 @@ def backward(walk: Walk, logs: Array, gaps: Array) -> Array:
     return smoothed
 
 
-def drift_grid(times: Sequence[Array], low: float, high: float) -> Array:
-    """Return the drifts to try: none, then from a thousandth to half of the range over the usual gap."""
-    gaps = np.concatenate([np.diff(t) for t in times])
-    usual = float(np.median(gaps[gaps > 0])) if np.any(gaps > 0) else 1.0
-    tried = np.geomspace(_SMALLEST, _LARGEST, _DRIFTS) * (high - low) / np.sqrt(usual)
-    return np.concatenate([[0.0], tried])
-
-
-def fit_drift(
-    lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *, mass: float = 0.95, tried: Array | None = None
-) -> Drift:
+def fit_drift(lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *, mass: float = 0.95) -> SdFit:
     """Return the drift that makes the evidence of all sequences likeliest, one drift for all of them.
 
-    The interval holds the drifts whose log-likelihood is within ½χ² of the best. Near zero it is on the wide side.
+    It is the sd of the change in one unit of time. Tried is none, then so much that over the usual gap the sd of the
+    change goes from a thousandth to half of the range.
     """
     if not any(len(t) > 1 for t in times):
         raise InputError("a drift cannot be seen in a single period", hint="use another prior, or shorter periods")
-    tried = drift_grid(times, lattice.low, lattice.high) if tried is None else tried
+    gaps = np.concatenate([np.diff(t) for t in times])
+    usual = float(np.median(gaps[gaps > 0])) if np.any(gaps > 0) else 1.0
 
     def total(drift: float) -> float:
         walks = (forward(lattice, log, np.diff(t), drift) for log, t in zip(logs, times, strict=True))
         return float(sum(walk.log_scores.sum() for walk in walks))
 
-    found = np.array([total(drift) for drift in tried])
-    best = int(found.argmax())
-    sd, top = float(tried[best]), float(found[best])
-    if best:
-        around = np.log([tried[max(best - 1, 1)], tried[min(best + 1, len(tried) - 1)]])
-        fine = minimize_scalar(lambda x: -total(float(np.exp(x))), bounds=tuple(around), options={"xatol": 1e-2})
-        if -fine.fun > top:
-            sd, top = float(np.exp(fine.x)), float(-fine.fun)
-    low, high = _crossings(np.append(tried, sd), np.append(found, top), top - 0.5 * float(chi2.ppf(mass, 1)))
-    return Drift(sd, low, high, mass, tried, found)
+    return fit_sd(total, sds_to_try(lattice.high - lattice.low) / np.sqrt(usual), mass=mass)
 
 
 def averaged_scores(scores: Array, plain: Array) -> Array:
@@ -236,19 +202,3 @@ def _steps(lattice: Lattice, drift: float, gap: float, known: dict[float, Array]
     if gap not in known:
         known[gap] = reflected_walk(drift**2 * gap / lattice.step**2, lattice.cells)
     return known[gap]
-
-
-def _crossings(drifts: Array, logs: Array, level: float) -> tuple[float, float | None]:
-    """Return where the log-likelihood crosses a level below and above its top, by straight lines between the drifts."""
-    order = np.argsort(drifts)
-    drifts, above = drifts[order], logs[order] - level
-    inside = np.flatnonzero(above >= 0)
-    first, last = int(inside[0]), int(inside[-1])
-    low = float(drifts[0]) if first == 0 else _cross(drifts, above, first - 1)
-    return low, None if last == len(drifts) - 1 else _cross(drifts, above, last)
-
-
-def _cross(drifts: Array, above: Array, left: int) -> float:
-    a, b = above[left], above[left + 1]
-    share = a / (a - b) if np.isfinite(a) and np.isfinite(b) else float(np.isfinite(b))
-    return float(drifts[left] + share * (drifts[left + 1] - drifts[left]))

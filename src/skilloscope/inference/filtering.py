@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from skilloscope.errors import InputError
 from skilloscope.inference.drift import (
-    Drift,
     Lattice,
     averaged_scores,
     backward,
@@ -29,6 +28,7 @@ from skilloscope.inference.drift import (
 from skilloscope.inference.evidence import Evidence
 from skilloscope.inference.posterior import Posterior, posterior_from_log_density
 from skilloscope.inference.priors import Normal, Prior, Uniform
+from skilloscope.inference.sd_fit import SdFit
 
 __all__ = ["PERIOD_PRIORS", "Filtered", "History", "filter_histories", "log_score", "period_prior"]
 
@@ -36,8 +36,6 @@ PERIOD_PRIORS = ("carry", "widen", "reset", "drift")
 
 Array = npt.NDArray[np.float64]
 LogDensity = Callable[[Array], Array]
-
-_NO_WEIGHT = 1e-6  # relative to the likeliest drift: what is left out cannot be seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +87,7 @@ def filter_histories(
     span: tuple[float, float] | None = None,
     dispersion: float = 1.0,
     mass: float = 0.95,
-) -> tuple[list[Filtered], Drift | None]:
+) -> tuple[list[Filtered], SdFit | None]:
     """Filter every history under the named prior; the drift, if there is one, is common to all of them.
 
     Evidence is divided by `dispersion` before it is believed: games scatter more than the agent does. The scores are
@@ -143,7 +141,7 @@ def _one_by_one(history: History, name: str, flat: Uniform, dispersion: float) -
 
 def _drifting(
     histories: Sequence[History], low: float, high: float, dispersion: float, mass: float
-) -> tuple[list[Filtered], Drift]:
+) -> tuple[list[Filtered], SdFit]:
     tempered = [history.tempered(dispersion) for history in histories]
     lattice = lattice_for([history.evidences for history in tempered], low, high)
     logs = [history.at(lattice.centres) for history in tempered]
@@ -153,13 +151,13 @@ def _drifting(
     return [_walked(lattice, *one, drift) for one in zip(logs, plain, times, strict=True)], drift
 
 
-def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: Drift) -> Filtered:
+def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: SdFit) -> Filtered:
     """Filter and smooth one history, averaged over the drifts that were tried, each by its likelihood.
 
     With few periods the drift is hardly known; a band for the best one alone would be too narrow.
     """
     gaps = np.diff(times)
-    weights = np.exp(drift.log_likelihood - drift.log_likelihood.max())
+    weights = drift.weights
     walks = [forward(lattice, logs, gaps, tried) for tried in drift.tried]
     usable = [at for at, walk in enumerate(walks) if np.all(np.isfinite(walk.log_scores))]
     scores = averaged_scores(
@@ -167,7 +165,7 @@ def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: Dr
         np.array([_predictive(walks[at].predicted, plain) for at in usable]),
     )
     said = f"random walk, sd {drift.sd:.3g} in one unit of time, on [{lattice.low:g}, {lattice.high:g}]"
-    heavy = [at for at in usable if weights[at] > _NO_WEIGHT]
+    heavy = [at for at in usable if weights[at] > 0]
     past = sum(weights[at] * walks[at].filtered for at in heavy)
     smoothed = sum(weights[at] * backward(walks[at], logs, gaps) for at in heavy)
     return Filtered(

@@ -18,7 +18,7 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.columns import encode
 from skilloscope.errors import InputError
 
-__all__ = ["EVERY", "Periods", "column_periods", "date_periods", "decimal_year"]
+__all__ = ["EVERY", "GameCounts", "Periods", "column_periods", "date_periods", "decimal_year"]
 
 EVERY = ("year", "month", "event")
 
@@ -38,6 +38,30 @@ class Periods:
     code: npt.NDArray[np.int32]
     unit: str
     """What one unit of time is, for the drift."""
+
+
+class GameCounts:
+    """Games and the Elo in their headers, by player and period; each game counts once."""
+
+    def __init__(self, periods: Periods) -> None:
+        batch = periods.decisions
+        assert batch.context is not None
+        columns = batch.context.column_names
+        games = batch.column("game").to_pylist() if "game" in columns else [None] * len(batch)
+        elos = batch.column("elo").to_pylist() if "elo" in columns else [None] * len(batch)
+        self._elo_of_game: dict[tuple[str, int], dict[Any, float | None]] = {}
+        for decider, code, game, elo in zip(batch.decider.tolist(), periods.code.tolist(), games, elos, strict=True):
+            if game is not None:
+                self._elo_of_game.setdefault((batch.deciders[decider], code), {})[game] = elo
+
+    def games(self, player: str, code: int) -> int:
+        """Return how many games the player has in the period; 0 where the table does not name games."""
+        return len(self._elo_of_game.get((player, code), {}))
+
+    def header_elo(self, player: str, code: int) -> float | None:
+        """Return the mean Elo of the player in the headers of these games, None where none has one."""
+        known = [elo for elo in self._elo_of_game.get((player, code), {}).values() if elo is not None]
+        return float(np.mean(known)) if known else None
 
 
 def decimal_year(text: str | None) -> tuple[float, int | None] | None:

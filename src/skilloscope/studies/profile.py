@@ -19,12 +19,12 @@ import pyarrow as pa
 from skilloscope.decision import Decisions
 from skilloscope.errors import InputError, Tally
 from skilloscope.inference import EvidenceTable, Posterior, evidence
-from skilloscope.inference.drift import Drift
 from skilloscope.inference.filtering import PERIOD_PRIORS, Filtered, History, filter_histories
+from skilloscope.inference.sd_fit import SdFit
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
-from skilloscope.studies.periods import Periods, column_periods, date_periods
+from skilloscope.studies.periods import GameCounts, Periods, column_periods, date_periods
 from skilloscope.studies.rating import scale_warnings
 
 __all__ = [
@@ -111,7 +111,7 @@ class Profile:
     dispersion: float
     mass: float
     unit: str
-    drift: Drift | None
+    drift: SdFit | None
     scale: Scale | None
     model: Mapping[str, Any]
     settings: Mapping[str, Any]
@@ -120,7 +120,10 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the dict that every report of a profile sends."""
-        drift = None if self.drift is None else {**self.drift.as_dict(), "drift_unit": self.unit}
+        drift: dict[str, Any] | None = None
+        if self.drift is not None:
+            drift = {"drift_sd": self.drift.sd, "drift_low": self.drift.low, "drift_high": self.drift.high}
+            drift |= {"drift_unit": self.unit}
         scale = None if self.scale is None else {"name": self.scale.name, "axis": self.scale.axis}
         return {
             "schema": SCHEMA,
@@ -272,7 +275,7 @@ def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
     filtered, drift = filter_histories(
         [history for history, _ in histories], prior, span=found.span, dispersion=found.dispersion, mass=mass
     )
-    counts = _Counts(found.periods)
+    counts = GameCounts(found.periods)
     players = [
         PlayerProfile(name, _skills(name, history, codes, one, found, counts))
         for name, (history, codes), one in zip(found.players, histories, filtered, strict=True)
@@ -299,7 +302,7 @@ def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
 
 
 def _skills(
-    player: str, history: History, codes: list[int], filtered: Filtered, found: ProfileEvidence, counts: _Counts
+    player: str, history: History, codes: list[int], filtered: Filtered, found: ProfileEvidence, counts: GameCounts
 ) -> list[PeriodSkill]:
     skills = []
     for at, code in enumerate(codes):
@@ -326,27 +329,3 @@ def _elo(c: Posterior, scale: Scale) -> Posterior:
     low, high = (float(elo) for elo in scale.elo([c.low, c.high]))
     along = replace(c, at=scale.elo(c.at), density=c.density * scale.slope, low=low, high=high)
     return along.widened(scale.line_sd(along.mean))
-
-
-class _Counts:
-    """Games and the Elo in their headers, by player and period; each game counts once."""
-
-    def __init__(self, periods: Periods) -> None:
-        batch = periods.decisions
-        assert batch.context is not None
-        columns = batch.context.column_names
-        games = batch.column("game").to_pylist() if "game" in columns else [None] * len(batch)
-        elos = batch.column("elo").to_pylist() if "elo" in columns else [None] * len(batch)
-        self._elo_of_game: dict[tuple[str, int], dict[Any, float | None]] = {}
-        for decider, code, game, elo in zip(batch.decider.tolist(), periods.code.tolist(), games, elos, strict=True):
-            if game is not None:
-                self._elo_of_game.setdefault((batch.deciders[decider], code), {})[game] = elo
-
-    def games(self, player: str, code: int) -> int:
-        """Return how many games the player has in the period; 0 where the table does not name games."""
-        return len(self._elo_of_game.get((player, code), {}))
-
-    def header_elo(self, player: str, code: int) -> float | None:
-        """Return the mean Elo of the player in the headers of these games, None where none has one."""
-        known = [elo for elo in self._elo_of_game.get((player, code), {}).values() if elo is not None]
-        return float(np.mean(known)) if known else None
