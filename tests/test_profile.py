@@ -28,9 +28,8 @@ from skilloscope.reports.profile import profile_page
 from skilloscope.reports.reproduction import reproduction_page
 from skilloscope.reports.tables.profile import profile_rows
 from skilloscope.studies.careers import Career, career_scores, score_differences, simulated_career
-from skilloscope.studies.judging import Work
+from skilloscope.studies.judging import Work, aliases_from_texts, judge, renamed
 from skilloscope.studies.periods import column_periods, date_periods
-from skilloscope.studies.players import alias_table, judge_players, renamed
 from skilloscope.studies.profile import competence_profiles, profile, profiles
 from skilloscope.studies.rating import rate
 from skilloscope.studies.reproduction import ENTRIES, reproduce
@@ -324,9 +323,11 @@ class TestProfile:
 
 class TestPlayersOfGames:
     def test_spellings_become_one_player(self):
-        assert alias_table(["Bobby=Fischer, Robert James", "B F = Fischer, Robert James"])["B F"].startswith("Fischer")
-        with pytest.raises(InputError, match="no alias"):
-            alias_table(["Bobby"])
+        assert aliases_from_texts(["Bobby=Fischer, Robert James", "B F = Fischer, Robert James"])["B F"].startswith(
+            "Fischer"
+        )
+        with pytest.raises(InputError, match="alias"):
+            aliases_from_texts(["Bobby"])
         batch = renamed(Decisions.from_lists(["A", "B", "C"], [[0.0, -1.0]] * 3, [0, 1, 0]), {"B": "A"})
         assert batch.names() == ["A", "C"]
 
@@ -335,16 +336,16 @@ class TestPlayersOfGames:
         path.write_text(dated(3) + '[White "X"]\n\n1. e4 Qh9 *\n')
         work = Work(store=tmp_path / "store.sqlite", imports=(analyses_file(),))
         two, four = "simulated, c = 2.0", "simulated, c = 0.6"
-        judged = judge_players([path], work, [two, "Weak"], {four: "Weak"})
+        judged = judge([path], work, player=[two, "Weak"], aliases={four: "Weak"})
         assert set(judged.decisions.names()) <= {two, "Weak"}
         assert len(judged.decisions.tally.faults) == 1
         table = tmp_path / "table.parquet"
         write_decisions(judged.decisions, table)
-        again = judge_players([path, table], work, [two, "Weak"], {four: "Weak"})
+        again = judge([path, table], work, player=[two, "Weak"], aliases={four: "Weak"})
         assert len(again.decisions) == len(judged.decisions)
         assert again.decisions.skipped["decision given twice"] == len(judged.decisions)
         with pytest.raises(InputError, match="Nobody"):
-            judge_players([path], work, ["Nobody"])
+            judge([path], work, player=["Nobody"])
 
 
 def dated(count: int) -> str:

@@ -21,8 +21,7 @@ from skilloscope.models.agent import Agent, probability
 from skilloscope.reports.figures.within import running_figure, within_figure
 from skilloscope.reports.reproduction import figures_of
 from skilloscope.reports.within import within_page
-from skilloscope.studies.judging import Work, judge
-from skilloscope.studies.player_games import aliases_from_texts, judge_player, renamed
+from skilloscope.studies.judging import Work, aliases_from_texts, judge, renamed
 from skilloscope.studies.reproduction import ENTRIES, reproduce
 from skilloscope.studies.shipped import demo_file
 from skilloscope.studies.simulation import cut_lists, simulated_deciders
@@ -193,13 +192,13 @@ class TestSpellings:
         games.write_bytes(demo_file("simulated.pgn").read_bytes())
         work = Work(store=tmp_path / "store.sqlite", imports=[demo_file("analyses.jsonl.gz")])
         names = {"simulated, c = 1.4": "Ann", "simulated, c = 1.0": "Ann"}
-        judged = judge_player([games], work, "Ann", aliases=names, both_sides=True)
-        own = judge_player([games], work, "Ann", aliases=names)
+        judged = judge([games], work, player="Ann", aliases=names, both_sides=True)
+        own = judge([games], work, player="Ann", aliases=names)
         assert set(own.decisions.names()) == {"Ann"}
         assert "simulated, c = 2.0" in judged.decisions.names()
         table = tmp_path / "table.parquet"
         write_decisions(judge([games], work).decisions, table)
-        again = judge_player([table], work, "Ann", aliases=names)
+        again = judge([table], work, player="Ann", aliases=names)
         assert len(again.decisions) == len(own.decisions)
 
 

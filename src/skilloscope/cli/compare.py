@@ -105,7 +105,7 @@ def _compare(
     from skilloscope.ratings.scale import scale as load_scale
     from skilloscope.settings import effective_settings
     from skilloscope.studies.comparison import compare as compare_sets
-    from skilloscope.studies.player_games import aliases_from_texts, judge_player
+    from skilloscope.studies.judging import aliases_from_texts, judge
 
     if (asked["at"] is None) == (asked["by"] is None):
         raise InputError("a comparison needs one split, --at DATE or --by COLUMN", hint="e.g. --at 2006-07-01")
@@ -114,7 +114,7 @@ def _compare(
     model, scale = agent_of(asked["rule"], asked["mass"]), load_scale(effective_settings({})["scale"].value)
     allowed = scale.dispersion if dispersion == "scale" else _dispersion(dispersion)
     with working(engine_flags) as work:
-        judged = judge_player(paths, work, asked["player"], aliases=aliases_from_texts(asked["alias"]))
+        judged = judge(paths, work, player=asked["player"], aliases=aliases_from_texts(asked["alias"]))
     report_faults(judged.decisions.tally)
     first, second, labels = _split(judged.decisions, asked)
     options = {"labels": labels, "dispersion": allowed, "mass": asked["mass"], "elo_per_c": 1 / scale.slope}

@@ -11,7 +11,7 @@ from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
     from skilloscope.studies.dimensions import Dimensions
-    from skilloscope.studies.judging import Judged, Work
+    from skilloscope.studies.judging import Judged, judge
 
 __all__ = ["register"]
 
@@ -75,7 +75,7 @@ def _dimensions(
         raise InputError(f"no dimension {by!r}", hint=f"the dimensions: {', '.join((*DIMENSIONS, *CONTEXT))}")
     scale = load_scale()
     with working(engine_flags) as work:
-        judged = _judged(paths, work, players)
+        judged = judge(paths, work, player=players)
     report_faults(judged.decisions.tally)
     study = by_dimension(
         judged.decisions,
@@ -89,13 +89,6 @@ def _dimensions(
     if html:
         _write_page(html, study, paths)
     return exit_code(judged.decisions.tally)
-
-
-def _judged(paths: list[Path], work: Work, players: list[str]) -> Judged:
-    from skilloscope.studies.judging import judge
-    from skilloscope.studies.players import judge_players
-
-    return judge_players(paths, work, players) if players else judge(paths, work)
 
 
 def _show(study: Dimensions, judged: Judged, as_json: bool) -> None:

@@ -71,16 +71,16 @@ def _profile(
     from skilloscope.ratings.scale import scale as load_scale
     from skilloscope.reports.words import engine_line
     from skilloscope.settings import effective_settings
-    from skilloscope.studies.players import alias_table, judge_players
+    from skilloscope.studies.judging import aliases_from_texts, judge
     from skilloscope.studies.profile import profiles
 
     _check(prior, options, html)
-    names = alias_table(aliases)
+    names = aliases_from_texts(aliases)
     found = effective_settings(named)
     scale = load_scale(found["scale"].value)
     model = Agent.from_about(scale.model, rule=found["rule"].value)
     with working(engine_flags) as work:
-        judged = judge_players(paths, work, options["players"], names)
+        judged = judge(paths, work, player=options["players"], aliases=names)
     report_faults(judged.decisions.tally)
     chosen = profiles(judged.decisions, scale, (prior,), model=model, **options)[0]
     if not as_json:

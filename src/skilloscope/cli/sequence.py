@@ -52,7 +52,7 @@ def _sequence(paths: list[Path], asked: dict[str, Any], engine_flags: EngineFlag
     from skilloscope.ratings.scale import scale as load_scale
     from skilloscope.reports.tables.sequences import sequence_table
     from skilloscope.settings import effective_settings
-    from skilloscope.studies.player_games import aliases_from_texts, judge_player
+    from skilloscope.studies.judging import aliases_from_texts, judge
     from skilloscope.studies.sequences import sequence_probability
 
     if (asked["elo"] is None) == (asked["c"] is None):
@@ -60,7 +60,7 @@ def _sequence(paths: list[Path], asked: dict[str, Any], engine_flags: EngineFlag
     scale, model = load_scale(effective_settings({})["scale"].value), agent_of(asked["rule"], 0.95)
     c = asked["c"] if asked["c"] is not None else float(scale.parameter(asked["elo"]))
     with working(engine_flags) as work:
-        judged = judge_player(paths, work, asked["player"], aliases=aliases_from_texts(asked["alias"]))
+        judged = judge(paths, work, player=asked["player"], aliases=aliases_from_texts(asked["alias"]))
     report_faults(judged.decisions.tally)
     options = {"elo": asked["elo"], "dispersion": scale.dispersion, "draws": asked["draws"], "seed": asked["seed"]}
     found = sequence_probability(judged.decisions, c, model, **options)

@@ -60,14 +60,14 @@ def _within(
     from skilloscope.cli.work import working
     from skilloscope.errors import check_writable
     from skilloscope.reports.within import within_page
-    from skilloscope.studies.player_games import aliases_from_texts, judge_player
+    from skilloscope.studies.judging import aliases_from_texts, judge
     from skilloscope.studies.within_game import follow_game, within_games
 
     if html:
         check_writable(html)
     model, aliases, mass = agent_of(asked["rule"], asked["mass"]), aliases_from_texts(asked["alias"]), asked["mass"]
     with working(engine_flags) as work:
-        judged = judge_player(paths, work, asked["player"], aliases=aliases, both_sides=True)
+        judged = judge(paths, work, player=asked["player"], aliases=aliases, both_sides=True)
     report_faults(judged.decisions.tally)
     study = within_games(judged.decisions, asked["player"], model, mark=asked["mark"], mass=mass)
     followed = follow_game(judged.decisions, asked["follow"], model, mass=mass) if asked["follow"] else None
@@ -104,7 +104,7 @@ def agent_of(rule: str | None, mass: float) -> Agent:
 
 def judge_fields(judged: Judged) -> dict[str, Any]:
     """Return what judged the moves, and where the answers came from, as JSON documents send them."""
-    from skilloscope.studies.player_games import engine_of
+    from skilloscope.studies.judging import engine_of
 
     return {"engine": engine_of(judged.decisions), "positions": judged.as_dict()}
 

@@ -18,12 +18,12 @@ from skilloscope.inference import Evidence, Posterior, Uniform
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.regression import EloLine, fit_elo_line
 from skilloscope.studies.game_evidence import MILEPOST, PlayerGames, player_games, with_mileposts
+from skilloscope.studies.judging import engine_of
 from skilloscope.studies.rating import group_name
 
 __all__ = ["SCHEMA", "Composite", "Composites", "composites", "composites_from"]
 
 SCHEMA = 1
-_JUDGED = ("mate_cap", "max_abs_value", "skip_moves", "notes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,14 +157,13 @@ def composites_from(
         for label in rows.labels()
         if table[label].decisions
     ]
-    settings = dict(decisions.about.get("settings", {}))
     return Composites(
         by=rows.by,
         groups=groups,
         unused=[group_name(label) for label in rows.labels() if not table[label].decisions],
         line=_line(groups) if rows.by == MILEPOST else None,
         model=table.about,
-        settings={**settings, **{name: decisions.about[name] for name in _JUDGED if name in decisions.about}},
+        settings=engine_of(decisions),
         tally=table.tally,
         prior=str(prior),
         mass=mass,

@@ -17,6 +17,7 @@ from skilloscope.inference import Evidence, EvidenceTable, Posterior, Uniform, e
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
+from skilloscope.studies.judging import engine_of
 
 __all__ = ["SCHEMA", "PlayerRating", "Ratings", "group_name", "loss_with_floor", "rate", "scale_warnings"]
 
@@ -24,7 +25,6 @@ SCHEMA = 1
 _POOL = ("time_control", "site")
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
-_JUDGED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,6 @@ def rate(
         for label in table
         if table[label].decisions > 0
     ]
-    settings = dict(decisions.about.get("settings", {}))
     warnings = scale_warnings(decisions, scale, table.about)
     few = [f"{player.player} ({player.decisions})" for player in players if player.decisions < _FEW]
     if few:
@@ -139,9 +138,8 @@ def rate(
     if scale.provisional:
         warnings.append(f"the scale {scale.name!r} is provisional ({scale.data})")
     players.sort(key=lambda player: -player.elo.mean)
-    judge = {**settings, **{name: decisions.about[name] for name in _JUDGED if name in decisions.about}}
     unrated = [group_name(label) for label in table if table[label].decisions == 0]
-    return Ratings(players, unrated, scale, judge, table.about, table.tally, warnings, mass)
+    return Ratings(players, unrated, scale, engine_of(decisions), table.about, table.tally, warnings, mass)
 
 
 def group_name(label: Any) -> str:
