@@ -10,6 +10,8 @@ nor a pause in the middle of one changes a single bit of what comes out.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -25,9 +27,8 @@ __all__ = [
     "THREE_Q2_PI2",
     "UNIT",
     "advance",
-    "appearances",
+    "copy_state",
     "new_state",
-    "order_by_player",
     "posterior",
 ]
 
@@ -54,7 +55,7 @@ STATE = np.dtype(
         ("games", "i8"),  # all games so far
         ("first", "i4"),  # period of the first game, NEVER before
         ("last", "i4"),  # period of the latest game, NEVER before
-        ("row", "i8"),  # line of the running history; -1 outside
+        ("row", "i8"),  # while rows are kept: games of the player's open row, or -1 where he has none
     ]
 )
 
@@ -75,11 +76,25 @@ ROW = np.dtype(
 def new_state(entry_mean: npt.ArrayLike) -> StateArray:
     """Return the state of players who have not played yet; `entry_mean` has one number per player."""
     mean = np.asarray(entry_mean, dtype=float)
-    state = np.zeros(len(mean), dtype=STATE)
+    state = _lines(len(mean))
     state["mean"] = mean
     state["first"] = state["last"] = NEVER
     state["row"] = -1
     return state
+
+
+def copy_state(state: StateArray) -> StateArray:
+    """Return a copy whose lines lie in the memory as those of `new_state`."""
+    copied = _lines(len(state))
+    copied[:] = state
+    return copied
+
+
+def _lines(n: int) -> StateArray:
+    """Return n empty lines, each in one line of the processor's cache: astride two, all takes twice as long."""
+    room = np.zeros(STATE.itemsize * n + 64, dtype=np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + STATE.itemsize * n].view(STATE)
 
 
 def posterior(state: StateArray) -> tuple[Array, Array]:
@@ -108,19 +123,36 @@ def advance(
     """Play the periods `first`, `first` + 1, … on `state` in place, all games of a period at once.
 
     Return the discrepancy of each period in whole units of 2^−40, which add without rounding, and the rows of the
-    history if asked for.
+    history if asked for: each when its player next plays, those of the last periods at the end, so that the rows of
+    one player are in the order of time.
     """
     capacity = min(2 * len(score), len(state) * (len(offsets) - 1)) if history else 0
     rows = np.empty(capacity, ROW)
     ends, period_of = _pieces(offsets)
     state["row"] = -1
     used, totals = _play_periods(
-        state, player_1, player_2, score, ends, period_of + first, sigma0**2, nu**2, advantage, rows
+        state,
+        _frozen(player_1),
+        _frozen(player_2),
+        _frozen(score),
+        ends,
+        period_of + first,
+        float(sigma0) ** 2,
+        float(nu) ** 2,
+        float(advantage),
+        rows,
     )
     units = [0] * (len(offsets) - 1)
     for t, total in zip(period_of.tolist(), totals.tolist(), strict=True):
         units[t] += total
-    return units, _finished(state, rows[:used]) if history else None
+    return units, _finished(state, rows, used) if history else None
+
+
+def _frozen(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a read-only view: numba compiles once more for each mixture of columns that may and may not be written."""
+    view = np.ascontiguousarray(column).view()
+    view.flags.writeable = False
+    return view
 
 
 def _pieces(offsets: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -132,18 +164,20 @@ def _pieces(offsets: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.
     return np.concatenate([offsets[:1], ends]).astype(np.int64), period_of
 
 
-def _finished(state: StateArray, rows: RowArray) -> RowArray:
-    """Fill in the posteriors of those whose last period is still open."""
-    mean, variance = posterior(state)
-    still = state["row"] >= 0
-    rows["mean"][state["row"][still]] = mean[still]
-    rows["variance"][state["row"][still]] = variance[still]
-    return rows
+def _finished(state: StateArray, rows: RowArray, used: int) -> RowArray:
+    """Add the rows of those whose last period is still open."""
+    still = np.flatnonzero(state["row"] >= 0)
+    last = rows[used : used + len(still)]
+    last["player"] = still
+    for name, source in (("period", "last"), ("prior_mean", "mean"), ("prior_variance", "variance"), ("games", "row")):
+        last[name] = state[source][still]
+    last["mean"], last["variance"] = posterior(state[still])
+    return rows[: used + len(still)]
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def _open(state, i, t, sigma0_2, nu2, rows, used):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Make player i ready for period t: close the last one, let time pass; begin a row if rows are kept."""
+def _open(state, i, t, sigma0_2, nu2, keep, rows, used):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Make player i ready for period t: close the last one, with its row if rows are kept, and let time pass."""
     s = state[i]
     if s.last != t:
         if s.last == NEVER:
@@ -153,24 +187,25 @@ def _open(state, i, t, sigma0_2, nu2, rows, used):  # type: ignore[no-untyped-de
             variance = s.variance
             if s.information > 0:  # a closed line, taken up again, keeps its variance to the last bit
                 variance = 1.0 / (1.0 / s.variance + Q * Q * (s.information / UNIT))
-            s.mean += variance * Q * (s.gain / UNIT)
+            mean = s.mean + variance * Q * (s.gain / UNIT)
             if s.row >= 0:
-                rows[s.row].mean = s.mean
-                rows[s.row].variance = variance
+                rows[used].player = i
+                rows[used].period = s.last
+                rows[used].prior_mean = s.mean
+                rows[used].prior_variance = s.variance
+                rows[used].mean = mean
+                rows[used].variance = variance
+                rows[used].games = s.row
+                used += 1
+            s.mean = mean
             s.variance = variance + nu2 * (t - s.last)
         s.shrink = 1.0 / np.sqrt(1.0 + THREE_Q2_PI2 * s.variance)
         s.gain = 0
         s.information = 0
         s.last = t
         s.row = -1
-    if s.row < 0 and len(rows) > 0:
-        rows[used].player = i
-        rows[used].period = t
-        rows[used].prior_mean = s.mean
-        rows[used].prior_variance = s.variance
-        rows[used].games = 0
-        s.row = used
-        used += 1
+    if keep:
+        s.row = max(s.row, 0)
     return used
 
 
@@ -283,9 +318,9 @@ def _play(  # type: ignore[no-untyped-def] # pragma: no cover
             a = state[i]
             b = state[j]
             if a.last != t or (keep and a.row < 0):
-                used = _open(state, i, t, sigma0_2, nu2, rows, used)
+                used = _open(state, i, t, sigma0_2, nu2, keep, rows, used)
             if b.last != t or (keep and b.row < 0):
-                used = _open(state, j, t, sigma0_2, nu2, rows, used)
+                used = _open(state, j, t, sigma0_2, nu2, keep, rows, used)
             x[k] = Q * (a.mean - b.mean + advantage)
             shrink_1[k] = a.shrink
             shrink_2[k] = b.shrink
@@ -305,37 +340,6 @@ def _play(  # type: ignore[no-untyped-def] # pragma: no cover
             b.information += np.int64(np.rint(work[3, k]))
             total += np.int64(np.rint(work[4, k]))
             if keep:
-                rows[a.row].games += 1
-                rows[b.row].games += 1
+                a.row += 1
+                b.row += 1
     return used, total
-
-
-@njit(cache=True, error_model="numpy")
-def order_by_player(player, n_players):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the order that puts rows player by player, each in the order they came, and where each player begins."""
-    offsets = np.zeros(n_players + 1, np.int64)
-    for i in player:
-        offsets[i + 1] += 1
-    for i in range(n_players):
-        offsets[i + 1] += offsets[i]
-    place = offsets[:-1].copy()
-    order = np.empty(len(player), np.int64)
-    for r in range(len(player)):
-        order[place[player[r]]] = r
-        place[player[r]] += 1
-    return order, offsets
-
-
-@njit(cache=True, error_model="numpy")
-def appearances(player_1, player_2, offsets, n_players):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return how many players played at all, and how many pairs of a player and a period there are."""
-    last = np.full(n_players, -1, np.int64)  # periods are counted from 0 here
-    players = 0
-    pairs = 0
-    for t in range(len(offsets) - 1):
-        for k in range(offsets[t], offsets[t + 1]):
-            for i in (player_1[k], player_2[k]):
-                players += last[i] < 0
-                pairs += last[i] != t
-                last[i] = t
-    return players, pairs

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.errors import InputError
-from skilloscope.models.comparison_kernels import new_state, order_by_player
+from skilloscope.models.comparison_kernels import new_state
+from skilloscope.models.counting_kernels import order_by_player
 from skilloscope.ratings.states import State
 
 __all__ = ["History"]
@@ -49,7 +50,7 @@ class History:
 
     @classmethod
     def from_rows(cls, rows: npt.NDArray[np.void], state: State) -> History:
-        """Put the rows of a run, which come period by period, player by player."""
+        """Put the rows of a run player by player."""
         order, offsets = order_by_player(rows["player"], len(state))
         rows = rows[order]
         prior_mean, prior_variance, mean, variance = (

@@ -17,6 +17,7 @@ from scipy.special import xlogy
 from skilloscope.errors import InputError, Tally
 from skilloscope.models.comparison import davidson, discrepancy, win_probability
 from skilloscope.models.comparison_messages import links
+from skilloscope.models.counting_kernels import order_by_player
 from skilloscope.ratings.states import State
 from skilloscope.results.period_games import PeriodGames
 
@@ -101,6 +102,7 @@ def forecast(games: PeriodGames, state: State) -> tuple[Array, State]:
     after, rows = state.play(games, history=True)
     if rows is None or not len(games):
         return np.zeros(0), after
+    rows = rows[order_by_player(rows["period"] - games.first, games.n_periods)[0]]
     where = {name: i for i, name in enumerate(after.players)} if len(state) else None
     codes = np.arange(games.n_players) if where is None else np.array([where[name] for name in games.players])
     _, row_1, row_2 = links(

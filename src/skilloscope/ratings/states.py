@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from skilloscope.errors import InputError
 from skilloscope.models.comparison import passage_of_time
-from skilloscope.models.comparison_kernels import DISCREPANCY_UNIT, STATE, advance, new_state, posterior
+from skilloscope.models.comparison_kernels import DISCREPANCY_UNIT, STATE, advance, copy_state, new_state, posterior
 from skilloscope.results.period_games import PeriodGames
 
 __all__ = ["SCHEMA", "State"]
@@ -82,7 +82,7 @@ class State:
         mean, variance = posterior(self.lines)
         if at is None:
             return mean, variance
-        return mean, passage_of_time(variance, self.nu, np.maximum(at - self.lines["last"], 0))
+        return mean, passage_of_time(variance, self.nu, np.maximum(at - self.lines["last"].astype(np.int64), 0))
 
     def beliefs(self, names: Sequence[str], at: npt.ArrayLike | None = None) -> tuple[Array, Array]:
         """Return means and variances of these players, at one period or each at his own; who has not played is new."""
@@ -150,7 +150,7 @@ class State:
             return names, lines, np.arange(len(names), dtype=np.int32)
         codes = [self._where.get(name, -1) for name in players]
         if min(codes, default=0) >= 0:  # nobody new: a small batch costs little, however many players there are
-            return self.players, self.lines.copy(), np.array(codes, dtype=np.int32)
+            return self.players, copy_state(self.lines), np.array(codes, dtype=np.int32)
         names = sorted({*self.players, *players})
         where = {name: i for i, name in enumerate(names)}
         lines = new_state([entry.get(name, self.mean) for name in names])

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.errors import InputError
-from skilloscope.models.comparison_kernels import DISCREPANCY_UNIT, advance, appearances, new_state
+from skilloscope.models.comparison_kernels import DISCREPANCY_UNIT, advance, copy_state, new_state
+from skilloscope.models.counting_kernels import appearances
 from skilloscope.results.period_games import PeriodGames
 
 __all__ = ["METHODS", "VarianceFit", "fit_variances", "total_discrepancy"]
@@ -129,7 +130,7 @@ def _criterion(
 
     def value_of(parameters: Mapping[str, float]) -> float:
         units, _ = advance(
-            fresh.copy(),
+            copy_state(fresh),
             games.player_1,
             games.player_2,
             games.score,
