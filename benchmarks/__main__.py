@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import engine, kernels, nodes, startup
-from benchmarks.measure import Figure, yardstick
+from benchmarks import engine, kernels, nodes, results, startup
+from benchmarks.measure import Figure, NotMeasured, yardstick
 
 
 def main() -> int:
     print(f"yardstick: exp of ten million numbers in numpy, {yardstick():.3f} CPU-seconds")
-    failed: list[Figure] = []
-    for module in (kernels, nodes, startup, engine):
+    failed: list[Figure | NotMeasured] = []
+    for module in (kernels, nodes, startup, results, engine):
         print(f"\n{(module.__doc__ or '').splitlines()[0]}")
         for figure in module.figures():
             print(f"  {figure}", flush=True)

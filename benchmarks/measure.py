@@ -31,6 +31,18 @@ class Figure:
         return f"{'ok  ' if self.kept else 'FAIL'} {self.name}: {self.value:,.3g} {self.unit}{limit}"
 
 
+@dataclass(frozen=True)
+class NotMeasured:
+    """A figure that could not be measured here, and why: neither kept nor missed."""
+
+    name: str
+    reason: str
+    kept: bool = True
+
+    def __str__(self) -> str:
+        return f"–    {self.name}: not measured ({self.reason})"
+
+
 def cpu_seconds(work: Callable[[], object], repeats: int = 5) -> float:
     """Return the CPU seconds of the fastest of several runs, after one that warms up."""
     work()
