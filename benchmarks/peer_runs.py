@@ -1,8 +1,8 @@
 """One peer on the benchmark's games; runs in the peers' environment, and needs nothing but numpy and that peer.
 
-`python peer_runs.py NAME games.npz` prints one line of JSON: CPU seconds of rating all games (after a warm-up on a few,
-imports apart), everybody's strength at the end, and the log-loss of the held-out periods, predicted from one state that
-has seen the others.
+`python peer_runs.py NAME games.npz LIMIT` prints one line of JSON, or is ended after LIMIT CPU seconds: the CPU seconds
+of rating all games (after a warm-up on a few, imports apart), everybody's strength at the end, and the log-loss of the
+held-out periods, predicted from one state that has seen the others.
 
 Every peer gets the scale of the simulated truth where it has a parameter for it: first strengths with a standard
 deviation of 300 Elo, changes of 40 Elo in a period; a performance of 223 Elo where games are normal, which is the
@@ -14,6 +14,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import resource
 import sys
 import time
 from collections.abc import Callable
@@ -221,7 +222,9 @@ PEERS: dict[str, Callable[[Games, int], Trained]] = {
 }
 
 
-def main(name: str, path: str) -> dict[str, Any]:
+def main(name: str, path: str, limit: str) -> dict[str, Any]:
+    """Train twice, on all periods and on those before the held-out ones; a library that takes for ever is ended."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
     data = np.load(path)
     games: Games = tuple(data[column] for column in ("player_1", "player_2", "score", "period"))  # type: ignore[assignment]
     n = int(max(games[0].max(), games[1].max())) + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from skilloscope.results.period_games import PeriodGames
 
 PINNED = Path(__file__).with_name("peers.txt")
 RUNNER = Path(__file__).with_name("peer_runs.py")
-TIME_LIMIT = float(os.environ.get("BENCH_PEER_SECONDS", "600"))
+CPU_LIMIT = int(os.environ.get("BENCH_PEER_SECONDS", "900"))
 RIIX, THROUGH_TIME = "riix", ("trueskillthroughtime", "kickscore")
 
 
@@ -52,9 +53,9 @@ def compared(
             outcome["rho"] = float(spearmanr(outcome["strength"], truth).statistic)
             found[name] = outcome
             yield Figure(f"{name}: games", len(games) / outcome["seconds"] / 1e3, "thousand per CPU-second")
-            yield Figure(f"{name}: rank correlation with the truth at the end", outcome["rho"], "")
+            yield Figure(f"{name}: rank correlation with the truth at the end", outcome["rho"], "", digits=4)
             if outcome["log_loss"] is not None:
-                yield Figure(f"{name}: log-loss of the held-out periods", outcome["log_loss"], "per game")
+                yield Figure(f"{name}: log-loss of the held-out periods", outcome["log_loss"], "per game", digits=5)
     yield from _against(found, seconds, ours)
 
 
@@ -99,12 +100,11 @@ def installed() -> dict[str, str]:
 def run(name: str, data: Path) -> dict[str, Any]:
     """Run one peer on the games; return its CPU seconds, strengths and log-loss, or its trouble."""
     python = os.environ.get("BENCH_PEERS_PYTHON") or str(_environment())
-    command = [python, "-W", "ignore", str(RUNNER), name, str(data)]
+    command = [python, "-W", "ignore", str(RUNNER), name, str(data), str(CPU_LIMIT)]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False, env=environment)
-    except subprocess.TimeoutExpired:
-        return {"trouble": f"not done after {TIME_LIMIT:g} s"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode == -signal.SIGXCPU:
+        return {"trouble": f"not done after {CPU_LIMIT} CPU-seconds"}
     if done.returncode:
         return {"trouble": (done.stderr.strip().splitlines() or ["it failed"])[-1][:200]}
     return dict(json.loads(done.stdout.splitlines()[-1]))

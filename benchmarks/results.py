@@ -19,6 +19,7 @@ from scipy.stats import spearmanr
 from benchmarks import peers
 from benchmarks.measure import Figure, NotMeasured, cpu_seconds, first_seconds
 from skilloscope.ratings.histories import History
+from skilloscope.ratings.periods import Periods
 from skilloscope.ratings.prediction import held_out
 from skilloscope.ratings.smoothing import joint, smooth
 from skilloscope.ratings.states import State
@@ -75,18 +76,25 @@ def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Fi
     state, rows = State.empty(sigma0=fit.sigma0, nu=fit.nu).play(games, history=True)
     assert rows is not None
     history = History.from_rows(rows, state)
-    early = fit_variances(games.between(0, games.n_periods - HELD_OUT))
+    split = games.n_periods - HELD_OUT
+    early = fit_variances(games.between(0, split))
     known = State.empty(sigma0=early.sigma0, nu=early.nu)
-    ours = held_out(games, known, periods=HELD_OUT, rolling=False).log_loss
+    filtered = held_out(games, known, periods=HELD_OUT, rolling=False).log_loss
+    weighed = Periods(sigma0=early.sigma0, nu=early.nu, smoothing="joint", predict_from="joint")
+    ours = weighed.fit(games.between(0, split)).evaluate(games.between(split, games.n_periods)).log_loss
     smoothing = cpu_seconds(lambda: smooth(history), 3)
     joining = cpu_seconds(lambda: joint(history, games), 1)
     strengths = {"rts": smooth(history), "joint": joint(history, games)[0]}
     rho = {name: _rank_correlation(found, truth) for name, found in strengths.items()}
-    yield Figure("rank correlation with the truth at the end, rts", rho["rts"], "", at_least=0.95)
-    yield Figure("rank correlation with the truth at the end, joint", rho["joint"], "", at_least=0.957)
+    yield Figure("rank correlation with the truth at the end, rts", rho["rts"], "", at_least=0.95, digits=4)
+    yield Figure("rank correlation with the truth at the end, joint", rho["joint"], "", at_least=0.957, digits=4)
     yield Figure("smoothing by rts, beyond rating", smoothing, "CPU-seconds")
     yield Figure("smoothing by joint, beyond rating", joining, "CPU-seconds")
-    yield Figure(f"log-loss of the last {HELD_OUT} periods, σ0 and ν fitted before", ours, "per game")
+    losses = {"filter": filtered, "joint": ours}
+    for name, loss in losses.items():
+        yield Figure(
+            f"log-loss of the last {HELD_OUT} periods by {name}, σ0 and ν fitted before", loss, "per game", digits=5
+        )
     yield from peers.compared(games, truth, HELD_OUT, seconds, {"log_loss": ours, "rho": rho, "joint": joining})
 
 
