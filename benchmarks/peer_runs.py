@@ -159,7 +159,7 @@ def trueskillthroughtime(games: Games, n: int) -> Trained:
     results = [[s, 1 - s] for s in score]
     # In units of the performance, as the package's own beta = 1.
     history = History(composition, results, period, mu=0.0, sigma=SIGMA0 / BETA, beta=1.0, gamma=NU / BETA)
-    history.convergence(verbose=False)
+    history.convergence(epsilon=0.01, iterations=10, verbose=False)  # as in its documentation
     mean, sd = np.full(n, MEAN), np.full(n, SIGMA0)
     for player, curve in history.learning_curves().items():
         last, found = curve[-1]

@@ -106,7 +106,7 @@ class Results:
         if period not in (None, GIVEN):
             raise InputError(
                 f"the table has period numbers, not dates: it cannot be cut into periods of {period}",
-                hint="leave the period out, or give a table with dates",
+                hint="leave the period out, or say `given`",
             )
         return Calendar.from_text(GIVEN)
 
