@@ -174,7 +174,7 @@ def kickscore(games: Games, n: int) -> Trained:
     model = library.BinaryModel(obs_type="logit")
     one, two, score, period = (column.tolist() for column in games)
     for name in range(n):
-        kernel = library.kernel.Constant(var=(SIGMA0 * Q) ** 2) + library.kernel.Wiener(var=(NU * Q) ** 2, t0=0.0)
+        kernel = library.kernel.Wiener(var=(NU * Q) ** 2, t0=0.0, var_t0=(SIGMA0 * Q) ** 2)
         model.add_item(str(name), kernel=kernel)
     for i, j, s, t in zip(one, two, score, period, strict=True):
         winner, loser = (i, j) if s == 1 else (j, i)

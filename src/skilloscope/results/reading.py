@@ -153,7 +153,7 @@ class _When:
 def _dates(column: pa.ChunkedArray) -> _When:
     """Return the days of dates given as dates, times, whole numbers (19951231) or texts; each distinct text once."""
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
-        days = column.cast(pa.timestamp("us")).cast(pa.date32(), safe=False).cast(pa.int32())
+        days = column.cast(pa.timestamp("us"), safe=False).cast(pa.date32(), safe=False).cast(pa.int32())
         missing = column.is_null().to_numpy()
         value = days.fill_null(0).to_numpy().astype(np.int64)
         return _When(value, missing, np.zeros_like(missing), np.full(len(value), DAY, dtype=np.uint8))
