@@ -198,7 +198,7 @@ def test_a_bad_problem_of_a_long_table_is_left_out_with_its_place(rows, reason, 
     batch = read_long_csv(io.StringIO(text), name="t.csv")
     assert len(batch) == 1
     assert (batch.tally.faults[0].reason, batch.tally.faults[0].place) == (reason, place)
-    assert batch.context.to_pydict() == {"problem": ["1"], "year": ["1999"]}
+    assert batch.context.to_pydict() == {"problem": ["1"], "alternatives": [["b", "a"]], "year": ["1999"]}
 
 
 def test_rows_of_a_problem_belong_together_wherever_they_stand():

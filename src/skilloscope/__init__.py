@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skilloscope.ratings.scale import Scale, scale
     from skilloscope.results import Results, read_results
     from skilloscope.results.period_games import PeriodGames
+    from skilloscope.studies.profile import profile
     from skilloscope.studies.rating import rate
     from skilloscope.studies.shipped import analyses_file, demo_games
     from skilloscope.studies.simulation import simulate_choices
@@ -53,6 +54,7 @@ _HOMES = {
     "decisions": "chess.decisions",
     "demo_games": "studies.shipped",
     "evidence": "inference",
+    "profile": "studies.profile",
     "rate": "studies.rating",
     "read_decisions": "decision.text",
     "read_games": "chess.games",
@@ -86,6 +88,7 @@ __all__ = [
     "demo_games",
     "evidence",
     "preset",
+    "profile",
     "rate",
     "read_decisions",
     "read_games",

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from skilloscope.chess.analyses import Analyses
 from skilloscope.chess.joining import chosen_places, context_of, movers
-from skilloscope.chess.lines import MATE_CAP, LineArray, value_pawns
-from skilloscope.decision.columns import encode
+from skilloscope.chess.lines import MATE_CAP, LineArray, move_uci, value_pawns
+from skilloscope.decision.columns import LABELS, encode
 from skilloscope.decision.decisions import Decisions
 from skilloscope.errors import Tally
 
@@ -26,12 +26,18 @@ __all__ = ["decided_reason", "decisions"]
 
 
 def decisions(
-    analyses: Analyses, *, max_abs_value: float = 3.0, mate_cap: float = MATE_CAP, all_depths: bool = True
+    analyses: Analyses,
+    *,
+    max_abs_value: float = 3.0,
+    mate_cap: float = MATE_CAP,
+    all_depths: bool = True,
+    named_moves: bool = False,
 ) -> Decisions:
     """Return the decisions of all analysed positions whose best value is within ± `max_abs_value` pawns.
 
     A value at a shallower depth is NaN where the move was not on that depth's list. Searches by nodes end at
-    different depths and have no depth axis.
+    different depths and have no depth axis. With `named_moves` the context column `alternatives` names every listed
+    move, so that the lists of two engines can be compared.
     """
     answers = _Answers(analyses, mate_cap)
     player = movers(analyses.positions)
@@ -47,6 +53,9 @@ def decisions(
     index = np.flatnonzero(keep)
     depths = answers.depths() if all_depths else ()
     values, moves, counts = answers.table(index, depths)
+    context = context_of(analyses.positions).take(pa.array(index))
+    if named_moves:
+        context = context.append_column(LABELS, _named(moves, counts))
     return Decisions.from_columns(
         encode(player.take(pa.array(index)).to_pylist()),
         values,
@@ -54,7 +63,7 @@ def decisions(
         chosen_places(moves, counts, analyses.positions.played[index]),
         analyses.positions.n_legal[index],
         depths=depths,
-        context=context_of(analyses.positions).take(pa.array(index)),
+        context=context,
         tally=analyses.games.tally + analyses.positions.tally + analyses.tally + tally,
         about=_about(analyses, max_abs_value, mate_cap),
     )
@@ -123,6 +132,14 @@ def _last_depths(lines: LineArray, offsets: npt.NDArray[np.int64]) -> npt.NDArra
     last = np.zeros(len(offsets) - 1, dtype=np.int64)
     np.maximum.at(last, np.repeat(np.arange(len(last)), np.diff(offsets)), lines["depth"].astype(np.int64))
     return last
+
+
+def _named(moves: npt.NDArray[np.uint16], counts: npt.NDArray[np.int64]) -> pa.Array:
+    """Return each decision's listed moves as an engine writes them; each different move is written once."""
+    codes, places = np.unique(moves, return_inverse=True)
+    written = pa.array([move_uci(code) for code in codes], type=pa.string()).take(pa.array(places))
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return pa.LargeListArray.from_arrays(pa.array(offsets), written)
 
 
 def _about(analyses: Analyses, max_abs_value: float, mate_cap: float) -> dict[str, Any]:

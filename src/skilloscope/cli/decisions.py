@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from skilloscope.cli import compare, convert, judges
+
 __all__ = ["register"]
 
 group = typer.Typer(help="Decisions of any domain: rate deciders from a table of utilities.", no_args_is_help=True)
@@ -14,6 +16,8 @@ group = typer.Typer(help="Decisions of any domain: rate deciders from a table of
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
+    for module in (compare, convert, judges):
+        module.register_on(group)
     app.add_typer(group, name="decisions")
 
 
@@ -27,7 +31,7 @@ def rate(
     tables: Annotated[
         list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")
     ],
-    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1,
+    k: Annotated[str, typer.Option(help="The agent's constant, in units of the utilities, or fit.")] = "0.1",
     rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
     mass: Annotated[float, typer.Option(help="Mass of the equal-tailed interval.")] = 0.95,
     prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
@@ -44,7 +48,7 @@ def rate(
 
 
 def _rate(
-    tables: list[Path], k: float, rule: str, mass: float, prior: str, c_range: tuple[float, float], as_json: bool
+    tables: list[Path], k: str, rule: str, mass: float, prior: str, c_range: tuple[float, float], as_json: bool
 ) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.decision.decisions import Decisions
@@ -52,13 +56,44 @@ def _rate(
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
     from skilloscope.reports.tables.ratings import deciders_table
-    from skilloscope.studies.deciders import rate_deciders
+    from skilloscope.studies.deciders import k_from_text, rate_deciders, rate_fitting_k
 
     batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
-    report = rate_deciders(batch, Agent(k=k, rule=rule), prior_from_text(prior, *c_range), mass=mass)
+    given = k_from_text(k)
+    if given is None:
+        report = rate_fitting_k(batch, rule, prior, None if c_range == (0.0, 4.0) else c_range, mass=mass)
+    else:
+        report = rate_deciders(batch, Agent(k=given, rule=rule), prior_from_text(prior, *c_range), mass=mass)
     report_faults(batch.tally)
     if as_json:
         print_json(report)
     else:
         out().print(deciders_table(report))
     return exit_code(batch.tally)
+
+
+@group.command(epilog="Example: skilloscope decisions profile backgammon.jsonl --every season --json")
+def profile(
+    tables: Annotated[
+        list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")
+    ],
+    every: Annotated[str, typer.Option(help="The column of periods: numbers, dates or names.", metavar="COLUMN")],
+    decider: Annotated[list[str] | None, typer.Option(help="Only this decider; may be repeated.")] = None,
+    prior: Annotated[str, typer.Option(help="Prior of each period: carry, widen, reset or drift.")] = "drift",
+    dispersion: Annotated[float, typer.Option(help="Divide all evidence by this; 1 believes it in full.")] = 1.0,
+    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1,
+    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
+    mass: Annotated[float, typer.Option(help="Mass of the equal-tailed intervals.")] = 0.95,
+    c_range: Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")] = (
+        0.0,
+        4.0,
+    ),
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")] = False,
+) -> None:
+    """Follow deciders over time: the competence c of each in every period, with its interval."""
+    from skilloscope.cli.console import run
+    from skilloscope.cli.profile import profile_tables
+
+    options = {"players": decider or (), "dispersion": dispersion, "span": c_range, "mass": mass}
+    raise typer.Exit(run(lambda: profile_tables(tables, every, prior, (k, rule), options, html, as_json)))

@@ -6,6 +6,7 @@ Arrow table, so that every column of it may be null and a million rows cost mega
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 from skilloscope.errors import InputError
 
 __all__ = [
+    "LABELS",
     "Codes",
     "Selection",
     "as_context",
@@ -25,9 +27,14 @@ __all__ = [
     "decider_column",
     "encode",
     "group_codes",
+    "label_lists",
     "ragged_take",
+    "reorder_labels",
     "selection_index",
 ]
+
+LABELS = "alternatives"
+"""The context column that may hold the names of each decision's alternatives, in the order of their values."""
 
 Selection = npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int] | slice
 Codes = npt.NDArray[np.int32]
@@ -91,6 +98,36 @@ def ragged_take(
     return taken, np.repeat(offsets[index] - taken[:-1], counts) + np.arange(taken[-1])
 
 
+def label_lists(labels: pa.Array | pa.ChunkedArray, offsets: npt.NDArray[np.int64]) -> pa.Array:
+    """Return the names of all alternatives end to end, checked against the lists that they name."""
+    lists = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
+    if not _is_list(lists.type):
+        raise InputError(f"the column {LABELS} holds {lists.type}, not lists of names")
+    lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+    if not np.array_equal(lengths, np.diff(offsets)):
+        row = int(np.flatnonzero(lengths != np.diff(offsets))[0])
+        raise InputError(
+            f"decision {row + 1} has {lengths[row]} names for {np.diff(offsets)[row]} alternatives",
+            hint=f"give every alternative a name in the column {LABELS}, or leave the column out",
+        )
+    return lists.flatten()
+
+
+def reorder_labels(context: pa.Table, offsets: npt.NDArray[np.int64], order: npt.NDArray[np.int64]) -> pa.Table:
+    """Return the context with the names of the alternatives, where it has them, put in the order of the values."""
+    if LABELS not in context.column_names or not _is_list(context.schema.field(LABELS).type):
+        return context
+    if np.array_equal(order, np.arange(len(order))):
+        return context
+    names = label_lists(context.column(LABELS), offsets).take(pa.array(order))
+    at = context.schema.get_field_index(LABELS)
+    return context.set_column(at, LABELS, pa.LargeListArray.from_arrays(pa.array(offsets), names))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
 def concat_deciders(batches: Sequence[Coded]) -> tuple[tuple[str, ...], Codes]:
     """Return the names of several batches together, and every row's code among them; equal names are one."""
     names, codes = encode([name for batch in batches for name in batch.deciders])
@@ -134,15 +171,31 @@ def group_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Any], Codes]:
     combined = np.zeros(len(columns[0]), dtype=np.int64)
     for labels, codes in coded:
         combined = combined * max(len(labels), 1) + codes
-    distinct, first, codes = np.unique(combined, return_index=True, return_inverse=True)
+    first, codes = _first_and_codes(combined, math.prod(max(len(labels), 1) for labels, _ in coded))
     order = np.argsort(first, kind="stable")
-    rank = np.empty(len(distinct), dtype=np.int32)
-    rank[order] = np.arange(len(distinct), dtype=np.int32)
+    rank = np.empty(len(first), dtype=np.int32)
+    rank[order] = np.arange(len(first), dtype=np.int32)
     rows = first[order]
     if len(coded) == 1:
         labels, column_codes = coded[0]
         return [labels[i] for i in column_codes[rows]], rank[codes]
     return [tuple(labels[c[row]] for labels, c in coded) for row in rows], rank[codes]
+
+
+def _first_and_codes(
+    combined: npt.NDArray[np.int64], possible: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return where each group that occurs is first seen, and each row's group; without sorting where that is cheap."""
+    if possible > 4 * len(combined):
+        _, first, codes = np.unique(combined, return_index=True, return_inverse=True)
+        return first, codes
+    seen = np.full(possible, -1, dtype=np.int64)
+    # Of several assignments to one place the last stays, so that from the back it is the first row.
+    seen[combined[::-1]] = np.arange(len(combined) - 1, -1, -1)
+    occurs = np.flatnonzero(seen >= 0)
+    place = np.empty(possible, dtype=np.int64)
+    place[occurs] = np.arange(len(occurs))
+    return seen[occurs], place[combined]
 
 
 def _column_codes(column: pa.ChunkedArray) -> tuple[list[Any], npt.NDArray[np.int64]]:

@@ -28,6 +28,7 @@ from skilloscope.decision.columns import (
     encode,
     group_codes,
     ragged_take,
+    reorder_labels,
     selection_index,
 )
 from skilloscope.errors import InputError, Tally
@@ -36,6 +37,8 @@ __all__ = ["UNLISTED", "Decisions"]
 
 UNLISTED = -1
 """The value of `chosen` where the choice is not among the listed alternatives."""
+
+_PART = 1_000_000  # decisions that are checked at once, so that a check needs no memory of the batch's own size
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +97,10 @@ class Decisions:
         n_legal: npt.NDArray[np.integer[Any]],
         **columns: Any,
     ) -> Decisions:
-        """Build a batch from flat columns, sorting each decision's alternatives best first (ties keep their order)."""
+        """Build a batch from flat columns, sorting each decision's alternatives best first (ties keep their order).
+
+        A context column `alternatives`, a list of names for each decision, follows its alternatives.
+        """
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         order = _best_first(values if values.ndim == 1 else values[:, -1], offsets)
         where = np.empty(len(order), dtype=np.int64)
@@ -102,6 +108,8 @@ class Decisions:
         listed = (chosen >= 0) & (chosen < counts)
         moved = np.where(chosen < 0, UNLISTED, chosen).astype(np.int64)
         moved[listed] = where[offsets[:-1][listed] + chosen[listed]] - offsets[:-1][listed]
+        if columns.get("context") is not None:
+            columns["context"] = reorder_labels(as_context(columns["context"], len(counts)), offsets, order)
         return cls(
             deciders[0],
             deciders[1].astype(np.int32),
@@ -278,8 +286,16 @@ def _check(batch: Decisions) -> None:
         raise InputError("a decision lists more alternatives than n_legal says there were")
     if np.any((batch.chosen < 0) & (batch.n_legal == batch.counts)):
         raise InputError("a choice is unlisted although every alternative is listed")
-    steps = np.diff(batch.judged)
-    inside = np.ones(max(flat - 1, 0), dtype=bool)
-    inside[batch.offsets[1:-1] - 1] = False
-    if np.any(steps[inside] > 0):
+    if not _is_best_first(batch.judged, batch.offsets):
         raise InputError("alternatives must be best first", hint="build the batch with Decisions.from_columns")
+
+
+def _is_best_first(judged: npt.NDArray[np.floating[Any]], offsets: npt.NDArray[np.int64]) -> bool:
+    """Return whether no value is greater than the one before it in its decision; looked at part by part."""
+    for start in range(0, len(offsets) - 1, _PART):
+        part = offsets[start : start + _PART + 1]
+        rises = np.diff(judged[part[0] : part[-1]]) > 0
+        rises[part[1:-1] - part[0] - 1] = False  # a step from one decision to the next
+        if rises.any():
+            return False
+    return True

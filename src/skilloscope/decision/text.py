@@ -2,8 +2,9 @@
 
 JSON lines: `{"decider": "Ann", "utilities": [0.3, 0.1], "chosen": 0}`; other keys become context columns.
 Long CSV: `decider,problem,alternative,utility,chosen`, one row per alternative, and `n_legal` where more existed than
-are listed; further columns become context. In both, a missing `n_legal` means that the list is complete, 0 that nobody
-knows; a choice outside the list is `"chosen": null`, or no row marked.
+are listed; `alternative` becomes the context column `alternatives`, a list of names, and any other column is context of
+its own. In both, a missing `n_legal` means that the list is complete, 0 that nobody knows; a choice outside the list is
+`"chosen": null`, or no row marked.
 A decision with a fault (a utility that is no finite number, a chosen index out of range, nothing chosen) is left out,
 counted and named with its file and line; the others go on.
 """
@@ -22,6 +23,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from skilloscope.decision.columns import LABELS
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
 from skilloscope.decision.tables import read_parquet, write_parquet
@@ -205,6 +207,7 @@ class _Problem:
         self.bad: tuple[str, str, str] | None = None
         self.n_legal: int | None = None
         self.extra: dict[str, Any] = {}
+        self.labels: list[str] = []
 
     def add(self, place: str, entry: dict[str, str]) -> None:
         mark = entry["chosen"].strip().lower()
@@ -220,6 +223,8 @@ class _Problem:
         if legal and not legal.isdigit():
             self.bad = self.bad or ("n_legal is not a whole number", place, legal)
         self.n_legal = int(legal) if legal.isdigit() else self.n_legal
+        if "alternative" in entry:
+            self.labels.append(entry["alternative"])
         if not self.extra:
             self.extra = {key: value for key, value in entry.items() if key not in _CSV_COLUMNS}
 
@@ -231,7 +236,8 @@ class _Problem:
             rows.tally.fault(reason, rows.name, place, detail)
             return
         chosen = self.chosen[0] if self.chosen else None
-        rows.add(self.place, decider, self.utilities, chosen, self.n_legal, {"problem": label, **self.extra})
+        extra = {"problem": label, **({LABELS: self.labels} if self.labels else {}), **self.extra}
+        rows.add(self.place, decider, self.utilities, chosen, self.n_legal, extra)
 
 
 class _Rows:
@@ -246,7 +252,7 @@ class _Rows:
         self.extra: list[dict[str, Any]] = []
 
     def add(self, place: str, decider: Any, utilities: Any, chosen: Any, n_legal: Any, extra: dict[str, Any]) -> None:
-        fault = _fault(decider, utilities, chosen, n_legal)
+        fault = _fault(decider, utilities, chosen, n_legal) or _label_fault(utilities, extra.get(LABELS))
         if fault:
             self.tally.fault(fault[0], self.name, place, fault[1])
             return
@@ -287,6 +293,13 @@ def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any) -> tuple[str
         return "n_legal is smaller than the list", repr(n_legal)
     if chosen is None and (n_legal is None or n_legal == len(utilities)):
         return "nothing chosen", "an unlisted choice needs n_legal to exceed the list"
+    return None
+
+
+def _label_fault(utilities: list[Any], labels: Any) -> tuple[str, str] | None:
+    """Return what is wrong with the names of the alternatives, where they are given as a list."""
+    if isinstance(labels, list) and len(labels) != len(utilities):
+        return "alternatives without a name", f"{len(labels)} names, {len(utilities)} utilities"
     return None
 
 

@@ -18,7 +18,7 @@ from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
 
-__all__ = ["SCHEMA", "PlayerRating", "Ratings", "group_name", "loss_with_floor", "rate"]
+__all__ = ["SCHEMA", "PlayerRating", "Ratings", "group_name", "loss_with_floor", "rate", "scale_warnings"]
 
 SCHEMA = 1
 _POOL = ("time_control", "site")
@@ -132,8 +132,7 @@ def rate(
         if table[label].decisions > 0
     ]
     settings = dict(decisions.about.get("settings", {}))
-    warnings = scale.warnings(table.about, settings)
-    warnings += [*scale.filter_warnings(decisions.about), *_pool_warnings(decisions), *decisions.about.get("notes", [])]
+    warnings = scale_warnings(decisions, scale, table.about)
     few = [f"{player.player} ({player.decisions})" for player in players if player.decisions < _FEW]
     if few:
         warnings.append(f"fewer than {_FEW} decisions: {'; '.join(few[:8])}{' and others' if len(few) > 8 else ''}")
@@ -148,6 +147,17 @@ def rate(
 def group_name(label: Any) -> str:
     """Return the name of a group; what a column leaves null is unknown."""
     return "unknown" if label is None else str(label)
+
+
+def scale_warnings(decisions: Decisions, scale: Scale, model: Mapping[str, Any]) -> list[str]:
+    """Return what must be said where decisions are read along a scale: how they differ from its own data, and notes."""
+    found = scale.warnings(model, dict(decisions.about.get("settings", {})))
+    return [
+        *found,
+        *scale.filter_warnings(decisions.about),
+        *_pool_warnings(decisions),
+        *decisions.about.get("notes", []),
+    ]
 
 
 def loss_with_floor(decisions: Decisions) -> np.ndarray[Any, np.dtype[np.float64]]:

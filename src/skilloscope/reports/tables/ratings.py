@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from skilloscope.reports.tables.frame import framed
+from skilloscope.reports.tables.judges import k_line
 from skilloscope.reports.words import EDGE_NOTE, competence, edge_mark, elo_interval, percent, skipped_line
 
 __all__ = ["deciders_table", "ratings_table"]
@@ -57,6 +58,8 @@ def deciders_table(report: Mapping[str, Any]) -> Group:
     """Return the table of `decisions rate`."""
     model, deciders = report["model"], report["deciders"]
     notes = [skipped_line(sum(decider["decisions"] for decider in deciders), report["skipped"])]
+    if "k_fit" in report:
+        notes.append(k_line(report["k_fit"]))
     if any(decider["edge"] for decider in deciders):
         notes.append(EDGE_NOTE)
     if report["unrated"]:

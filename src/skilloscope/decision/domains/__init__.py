@@ -1,0 +1,5 @@
+"""Adapters: files of other domains as decisions. Each module describes its format and counts what it leaves out."""
+
+from skilloscope.decision.domains.convert import DOMAINS, convert
+
+__all__ = ["DOMAINS", "convert"]

@@ -1,0 +1,47 @@
+"""One door to the adapters: a domain by name, its files, and what it may be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skilloscope.decision.decisions import Decisions
+from skilloscope.decision.domains.backgammon import read_backgammon
+from skilloscope.decision.domains.four_in_a_row import read_four_in_a_row
+from skilloscope.decision.domains.risky_choice import read_risky_choice
+from skilloscope.errors import InputError
+
+__all__ = ["DOMAINS", "convert"]
+
+DOMAINS: Mapping[str, tuple[Callable[..., Decisions], tuple[str, ...]]] = {
+    "backgammon": (read_backgammon, ()),
+    "four-in-a-row": (read_four_in_a_row, ("cap",)),
+    "risky-choice": (read_risky_choice, ("exponent",)),
+}
+"""The domains: how each is read, and the options that it takes."""
+
+POOLED = "everybody"
+"""The one decider of a pooled batch: the composite player."""
+
+
+def convert(domain: str, paths: Sequence[str | Path], *, pooled: bool = False, **options: Any) -> Decisions:
+    """Return the decisions that files of a domain hold; options that are None were not given.
+
+    With `pooled` all decisions are one composite decider's, and no name is kept.
+    """
+    if domain not in DOMAINS:
+        raise InputError(f"no domain {domain!r}", hint=f"the domains: {', '.join(DOMAINS)}")
+    read, known = DOMAINS[domain]
+    given = {name: value for name, value in options.items() if value is not None}
+    foreign = [name for name in given if name not in known]
+    if foreign:
+        takes = ", ".join(f"--{name}" for name in known) or "no such option"
+        raise InputError(f"{domain} takes no --{foreign[0]}", hint=f"it takes: {takes}")
+    batch = read(paths, **given)
+    if not pooled:
+        return batch
+    return replace(batch, deciders=(POOLED,), decider=np.zeros(len(batch), dtype=np.int32))
