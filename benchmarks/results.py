@@ -18,6 +18,7 @@ from scipy.stats import spearmanr
 
 from benchmarks import peers
 from benchmarks.measure import Figure, NotMeasured, cpu_seconds, first_seconds
+from skilloscope.chess.results import read_pgn_results
 from skilloscope.ratings.histories import History
 from skilloscope.ratings.periods import Periods
 from skilloscope.ratings.prediction import held_out
@@ -44,6 +45,7 @@ def figures() -> Iterator[Figure | NotMeasured]:
     seconds = cpu_seconds(lambda: _rated(games))
     yield Figure("100,000 games, 2,000 players, 24 periods", len(games) / seconds / 1e6, "M games per CPU-second")
     yield from _sizes()
+    yield _headers(made)
     yield from _quality(made, games, seconds)
     yield from _streams()
 
@@ -67,6 +69,24 @@ def _sizes() -> Iterator[Figure]:
     passes: list[int] = []
     seconds = cpu_seconds(lambda: passes.append(fit_variances(large).passes), 1)
     yield Figure("σ0 and ν fitted to 1 M games", seconds, f"CPU-seconds ({passes[0]} passes)")
+
+
+def _headers(made: Simulated) -> Figure:
+    """Read the same games from PGN headers, with the moves of an ordinary game under each."""
+    one, two = (np.array(made.results.players)[codes] for codes in (made.results.player_1, made.results.player_2))
+    moves = " ".join(f"{n}. Nf3 Nf6" if n % 2 else f"{n}. Ng1 Ng8" for n in range(1, 41))
+    form = (
+        '[Event "E"]\n[Site "S"]\n[Date "20{:02d}.01.{:02d}"]\n[Round "1"]\n[White "{}"]\n[Black "{}"]\n[Result "{}"]\n'
+    )
+    rows = zip(made.results.numbers().tolist(), one, two, made.results.score, strict=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "games.pgn"
+        with path.open("w", encoding="utf-8") as file:
+            for at, (period, white, black, score) in enumerate(rows):
+                result = "1-0" if score else "0-1"
+                file.write(form.format(period, at % 28 + 1, white, black, result) + f"\n{moves} {result}\n\n")
+        seconds = cpu_seconds(lambda: read_pgn_results(path), 3)
+    return Figure("results from PGN headers", len(one) / seconds / 1e3, "thousand games per CPU-second", at_least=227)
 
 
 def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Figure | NotMeasured]:
