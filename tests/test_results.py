@@ -255,6 +255,18 @@ def test_results_go_through_frames_and_files_unchanged(tmp_path):
             assert (getattr(other, column) == getattr(results, column)).all()
 
 
+def test_frames_with_times_and_numbers_for_players_are_read():
+    import pandas as pd
+    import polars as pl
+
+    columns = {"player_1": [7, 10], "player_2": [10, 3], "score": [1.0, 0.5]}
+    times = pd.to_datetime(["2024-01-05 20:15:01.123456789", "2024-02-01 00:00:00.000000001"])
+    for frame in (pd.DataFrame({"date": times, **columns}), pl.DataFrame({"date": times.to_numpy(), **columns})):
+        results = results_from_frame(frame)
+        assert list(results.players) == ["10", "3", "7"]
+        assert results.date.astype(str).tolist() == ["2024-01-05", "2024-02-01"]
+
+
 NAMES = ["=1+1", "+A", "-B", "@C", "'t Hart", "'=D", "plain", 'quo"te', "com,ma", "''x"]
 
 

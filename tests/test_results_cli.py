@@ -158,6 +158,7 @@ def test_a_stream_gives_the_same_ratings(folder, tmp_path):
     assert streamed["players"] == sent("rate", folder / "r.csv", *FIXED)["players"]
     _, said = run("rate", tmp_path / "r.parquet", "--stream", code=1)
     assert "cannot be fitted" in said
+    run("rate", tmp_path / "r.parquet", *FIXED, "--stream", "--history", tmp_path / "h.csv", code=2)
 
 
 @pytest.mark.parametrize("method", ["rts", "eq14", "joint"])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.periods import Periods
     from skilloscope.ratings.scale import Scale, scale
+    from skilloscope.results import Results, read_results
     from skilloscope.results.period_games import PeriodGames
     from skilloscope.studies.profile import profile
     from skilloscope.studies.rating import rate
@@ -43,6 +44,8 @@ _HOMES = {
     "Normal": "inference",
     "PeriodGames": "results.period_games",
     "Periods": "ratings.periods",
+    "Results": "results",
+    "read_results": "results",
     "Posterior": "inference",
     "Scale": "ratings.scale",
     "Uniform": "inference",
@@ -74,6 +77,7 @@ __all__ = [
     "PeriodGames",
     "Periods",
     "Posterior",
+    "Results",
     "Scale",
     "Settings",
     "Uniform",
@@ -88,6 +92,7 @@ __all__ = [
     "rate",
     "read_decisions",
     "read_games",
+    "read_results",
     "scale",
     "simulate_choices",
 ]

@@ -138,6 +138,8 @@ def rate(
 
     def work() -> int:
         _check_files(history, html, state)
+        if stream and (history or html or state or rewind):
+            raise typer.BadParameter("a stream keeps no history: leave out --history, --html, --state and --from")
         if stream:
             rated = _streamed(files, period, sigma0, nu, columns)
         else:

@@ -106,7 +106,7 @@ class Results:
         if period not in (None, GIVEN):
             raise InputError(
                 f"the table has period numbers, not dates: it cannot be cut into periods of {period}",
-                hint="leave the period out, or give a table with dates",
+                hint="leave the period out, or say `given`",
             )
         return Calendar.from_text(GIVEN)
 
@@ -212,8 +212,9 @@ def sorted_codes(names: pa.Array | pa.ChunkedArray) -> tuple[tuple[str, ...], Co
         names = names.unify_dictionaries().combine_chunks() if len(names) else pa.array([], type=pa.string())
     encoded = names if pa.types.is_dictionary(names.type) else names.dictionary_encode()
     found = encoded.dictionary.to_pylist()
-    used = np.unique(encoded.indices.to_numpy(zero_copy_only=False)) if len(encoded) else np.zeros(0, dtype=np.int64)
-    order = sorted((int(i) for i in used), key=lambda i: found[i])
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    used = np.flatnonzero(np.bincount(codes, minlength=len(found))).tolist()
+    order = sorted(used, key=found.__getitem__)
     rank = np.zeros(len(found), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    return tuple(found[i] for i in order), rank[encoded.indices.to_numpy(zero_copy_only=False)]
+    return tuple(found[i] for i in order), rank[codes]
