@@ -172,7 +172,8 @@ def write_parquet(batch: Decisions | Losses, path: str | Path) -> None:
 def read_parquet(path: str | Path) -> Decisions | Losses:
     """Read a batch from a Parquet file; its metadata or columns tell which kind it is."""
     try:
-        table = pq.read_table(path).combine_chunks()  # here, so that the pieces are given back before they are used
+        # Without buffers ahead, and put together here, so that the pieces are given back before they are used.
+        table = pq.read_table(path, pre_buffer=False).combine_chunks()
         if "before" in table.column_names:
             return losses_from_arrow(table)
         return decisions_from_arrow(table, name=str(path))
