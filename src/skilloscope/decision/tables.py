@@ -174,6 +174,7 @@ def read_parquet(path: str | Path) -> Decisions | Losses:
     try:
         # Without buffers ahead, and put together here, so that the pieces are given back before they are used.
         table = pq.read_table(path, pre_buffer=False).combine_chunks()
+        pa.default_memory_pool().release_unused()
         if "before" in table.column_names:
             return losses_from_arrow(table)
         return decisions_from_arrow(table, name=str(path))
