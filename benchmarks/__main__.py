@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import engine, kernels, nodes, results, startup
+from benchmarks import engine, evidence, kernels, nodes, results, startup
 from benchmarks.measure import Figure, NotMeasured, yardstick
 
 
@@ -15,7 +15,9 @@ def main(wanted: list[str]) -> int:
     print(f"yardstick: exp of ten million numbers in numpy, {yardstick():.3f} CPU-seconds")
     failed: list[Figure | NotMeasured] = []
     modules = [
-        m for m in (kernels, nodes, startup, results, engine) if not wanted or m.__name__.split(".")[-1] in wanted
+        m
+        for m in (kernels, nodes, evidence, startup, results, engine)
+        if not wanted or m.__name__.split(".")[-1] in wanted
     ]
     for module in modules:
         print(f"\n{(module.__doc__ or '').splitlines()[0]}")

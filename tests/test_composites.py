@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import linregress
+from scipy.stats import binomtest, linregress
 from typer.testing import CliRunner
 
 from skilloscope.cli.app import app
@@ -105,6 +105,17 @@ class TestComposites:
         assert group.decisions == alone.decisions == len(own)
         assert group.c.mean == pytest.approx(alone.posterior().mean, abs=1e-9)
         assert group.games == len(own.groups("game")[0])
+
+    @pytest.mark.parametrize(("n", "groups"), [(20, 400), (200, 200)])
+    def test_the_regions_of_groups_cover_as_often_as_they_say(self, n, groups):
+        """Several deciders of one c make a group; c comes from the prior. test_coverage_of_intervals has 20,000."""
+        rng = np.random.default_rng(n)
+        truth = rng.uniform(0, 4, groups)
+        batch = simulated_deciders(np.repeat(truth, 4), n // 4, rng=rng)
+        study = composites(replace(batch, context=pa.table({"team": pa.array(batch.decider // 4)})), by="team")
+        bounds = np.array([group.c.interval(0.95) for group in study.groups])
+        hits = int(((bounds[:, 0] <= truth) & (truth <= bounds[:, 1])).sum())
+        assert binomtest(hits, groups, 0.95).pvalue > 1e-3, f"{hits} of {groups} cover"
 
     def test_any_column_makes_groups_and_only_mileposts_a_line(self):
         study = composites(simulated(4), by="mover")

@@ -33,7 +33,7 @@ from skilloscope.decision.columns import (
 )
 from skilloscope.errors import InputError, Tally
 
-__all__ = ["UNLISTED", "Decisions"]
+__all__ = ["UNLISTED", "Decisions", "is_best_first"]
 
 UNLISTED = -1
 """The value of `chosen` where the choice is not among the listed alternatives."""
@@ -286,11 +286,11 @@ def _check(batch: Decisions) -> None:
         raise InputError("a decision lists more alternatives than n_legal says there were")
     if np.any((batch.chosen < 0) & (batch.n_legal == batch.counts)):
         raise InputError("a choice is unlisted although every alternative is listed")
-    if not _is_best_first(batch.judged, batch.offsets):
+    if not is_best_first(batch.judged, batch.offsets):
         raise InputError("alternatives must be best first", hint="build the batch with Decisions.from_columns")
 
 
-def _is_best_first(judged: npt.NDArray[np.floating[Any]], offsets: npt.NDArray[np.int64]) -> bool:
+def is_best_first(judged: npt.NDArray[np.floating[Any]], offsets: npt.NDArray[np.int64]) -> bool:
     """Return whether no value is greater than the one before it in its decision; looked at part by part."""
     for start in range(0, len(offsets) - 1, _PART):
         part = offsets[start : start + _PART + 1]

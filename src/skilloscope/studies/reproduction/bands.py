@@ -7,7 +7,7 @@ file costs no engine time; the papers' own years are sampled where analyses are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skilloscope.chess.analysed import read_analysed
-from skilloscope.chess.decisions import decisions
+from skilloscope.chess.decisions import decided_reason, decisions
 from skilloscope.chess.games import Games, read_games
 from skilloscope.decision import Decisions
 from skilloscope.errors import InputError
@@ -25,7 +25,17 @@ from skilloscope.studies.planning import game_order
 from skilloscope.studies.reproduction.games import NO_DATA, sampled_decisions
 from skilloscope.studies.reproduction.harness import Budget
 
-__all__ = ["PERIODS", "TOLERANCE", "Bands", "analysed_bands", "analysed_batch", "period_bands", "year_sample"]
+__all__ = [
+    "PERIODS",
+    "TOLERANCE",
+    "Bands",
+    "analysed_bands",
+    "analysed_batch",
+    "analysed_file",
+    "may_sample",
+    "period_bands",
+    "year_games",
+]
 
 TOLERANCE = 15.0
 """How near the milepost the players of the data are; the papers' are within 10."""
@@ -62,13 +72,16 @@ class Bands:
 
 def analysed_bands(budget: Budget) -> Bands | None:
     """Return the composites of the games that come analysed, None without them."""
-    path = _analysed_file(budget)
+    path = analysed_file(budget)
     return None if path is None else _analysed_bands(path, path.stat().st_mtime)
 
 
 def analysed_batch(path: Path, *, max_abs_value: float = 3.0) -> Decisions:
-    """Return the decisions of a file of analysed games, without the shallower depths."""
-    return decisions(read_analysed(path), max_abs_value=max_abs_value, all_depths=False)
+    """Return the decisions of a file of analysed games, without the shallower depths; the file is read once."""
+    every = _every_decision(path, path.stat().st_mtime)
+    near = np.abs(every.best.astype(float)) <= max_abs_value
+    about = {**every.about, "max_abs_value": max_abs_value}
+    return replace(every.select(near, reason=decided_reason(max_abs_value)), about=about)
 
 
 def period_bands(budget: Budget) -> tuple[Bands | None, str]:
@@ -83,16 +96,14 @@ def period_bands(budget: Budget) -> tuple[Bands | None, str]:
 _last: list[tuple[Budget, tuple[Bands | None, str]]] = []
 
 
-def year_sample(budget: Budget, years: tuple[int, int], mileposts: Sequence[int], eras: Sequence[str]) -> Games | None:
-    """Return games of these years near the mileposts: the first of each in the seed's order. None without data."""
-    if budget.data is None:
-        return None
-    files = tuple(
-        path for post in mileposts for era in eras if (path := budget.data / "bands" / f"{post}_{era}.pgn").is_file()
-    )
+def year_games(budget: Budget, years: tuple[int, int], era: str) -> Games | None:
+    """Return games of an era's files near mileposts: the first of each in the seed's order. None without files."""
+    folder = None if budget.data is None else budget.data / "bands"
+    files = tuple(sorted(folder.glob(f"*_{era}.pgn"))) if folder is not None and folder.is_dir() else ()
     if not files:
         return None
-    return _first_games(_read(files), [years] * len(mileposts), mileposts, budget.seed, TOLERANCE)
+    posts = [int(path.name.split("_")[0]) for path in files]
+    return _first_games(_read(files), [years] * len(posts), posts, budget.seed, TOLERANCE)
 
 
 def may_sample(budget: Budget) -> bool:
@@ -124,10 +135,16 @@ def _period_bands(budget: Budget) -> tuple[Bands | None, str]:
     return _bands(with_mileposts(sampled.decisions, 10.0), 10.0, sampled.note, "the paper's years"), sampled.note
 
 
-def _analysed_file(budget: Budget) -> Path | None:
+def analysed_file(budget: Budget) -> Path | None:
+    """Return the file of analysed games in the data folder, None where there is none."""
     folder = None if budget.data is None else budget.data / "analysed"
     files = sorted(folder.glob("*.jsonl*")) if folder is not None and folder.is_dir() else []
     return files[0] if files else None
+
+
+@lru_cache(maxsize=1)
+def _every_decision(path: Path, modified: float) -> Decisions:
+    return decisions(read_analysed(path), max_abs_value=np.inf, all_depths=False)
 
 
 @lru_cache(maxsize=1)
