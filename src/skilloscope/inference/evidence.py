@@ -20,6 +20,7 @@ from skilloscope.inference.grid import Grid
 from skilloscope.inference.posterior import Posterior, posterior_from_log_density
 from skilloscope.inference.priors import Prior, Uniform
 from skilloscope.models.agent import Agent
+from skilloscope.models.choice_sets import ChoiceSets
 from skilloscope.models.kernels import add_curves
 
 __all__ = ["Evidence", "EvidenceTable", "evidence"]
@@ -29,6 +30,7 @@ Array = npt.NDArray[np.float64]
 _TOLERANCE = 1e-9  # error of a curve between its nodes, per decision, at which no more nodes are added
 _WORST = 1e-5  # error per decision beyond which a curve is refused
 _MOST_NODES = 768
+_LARGEST = 1e307  # of loss/k: a little below what a float holds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,6 +157,7 @@ def evidence(
     model = (model or Agent()).prepared(decisions)
     labels, codes = decisions.groups(by)
     sets = model.choice_sets(decisions)
+    _check_losses(sets, model.k)
     groups = codes[sets.row]
     chosen = grid or Grid(*span)
     while True:
@@ -171,6 +174,16 @@ def evidence(
         )
     counts = np.bincount(groups, minlength=len(labels)).astype(np.int64)
     return EvidenceTable(chosen, labels, curves, counts, decisions.tally + sets.tally, model.about())
+
+
+def _check_losses(sets: ChoiceSets, k: float) -> None:
+    """Raise where loss/k is beyond what a number can hold; everything smaller is carried, however large."""
+    largest = float(sets.losses.max(initial=0.0))
+    if not largest < _LARGEST * min(k, 1.0):
+        raise InputError(
+            f"a loss of {largest:.3g} is more than {_LARGEST:g} times k = {k:g}: their ratio overflows",
+            hint="k scales with the utilities: use a larger one, or give the utilities in a larger unit",
+        )
 
 
 def _common_model(one: Evidence, other: Evidence) -> Mapping[str, Any]:

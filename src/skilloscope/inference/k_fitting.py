@@ -160,7 +160,9 @@ class _Profile:
         self.decider = np.unique(decisions.decider[self.sets.row], return_inverse=True)[1].astype(np.int64)
         self.folds = folds.of(self.sets.row) if folds else None
         self.scale = _typical_loss(self.sets)
-        self.ends = np.log(self.scale * _SPAN[0]), np.log(self.scale * _SPAN[1])
+        # A loss so large that loss/k would overflow keeps the smallest k away from it.
+        least = max(self.scale * _SPAN[0], float(self.sets.losses.max()) * 1e-300)
+        self.ends = np.log(least), np.log(max(self.scale * _SPAN[1], least * 1e3))
         self.seen: dict[float, Array] = {}
 
     def c_high(self, k: float) -> float:

@@ -25,7 +25,7 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.aligning import align, at_depth, depth_pair
 from skilloscope.errors import InputError
 from skilloscope.inference import EvidenceTable, Posterior, evidence
-from skilloscope.inference.held_out import folds_of
+from skilloscope.inference.held_out import cluster_column, folds_of
 from skilloscope.inference.k_fitting import fit_k, held_out
 from skilloscope.models.agent import Agent
 from skilloscope.models.choice_sets import RULES
@@ -178,7 +178,7 @@ class _Study:
         self.agent = Agent(k=plan.base_k, rule=plan.base_rule)
         losses = batch.losses()
         self.typical = float(np.median(losses[losses > 0])) if np.any(losses > 0) else plan.base_k
-        self.clusters_by = folds_of(self.flat, seed=seed).by
+        self.clusters_by = cluster_column(self.flat)
         self.base = self._setting("base", self._base_name(), self.flat, self.agent)
 
     def depth(self, depth: int) -> Setting:
@@ -200,9 +200,9 @@ class _Study:
         if self.agent.rule == "bucket":
             reason = "the bucket is fitted for each k"
             return self._setting("k", name, self.flat, agent, not_comparable=reason)
-        gain, compared = self._gain((self.flat, self.flat), (k, self.agent.k))
         fitted = (fit.low, fit.high) if fit else None
-        return self._setting("k", name, self.flat, agent, gain=gain, compared=compared, fitted=fitted)
+        found = self._gain((self.flat, self.flat), (k, self.agent.k))
+        return self._setting("k", name, self.flat, agent, fitted=fitted, **found)
 
     def other_rule(self, rule: str) -> Setting:
         """Return the base under another choice-set rule."""
@@ -227,16 +227,17 @@ class _Study:
         if self.agent.rule != "listed":
             reason = "the alternatives in common are no choice set of this rule"
             return self._setting(kind, name, batch, self.agent, not_comparable=reason)
-        gain, compared = self._gain(pair, (self.agent.k, self.agent.k))
-        return self._setting(kind, name, batch, self.agent, gain=gain, compared=compared)
+        return self._setting(kind, name, batch, self.agent, **self._gain(pair, (self.agent.k, self.agent.k)))
 
-    def _gain(
-        self, pair: tuple[Decisions, Decisions], ks: tuple[float | None, float]
-    ) -> tuple[tuple[float, float, float], int]:
-        folds = folds_of(pair[0], seed=self.seed)
+    def _gain(self, pair: tuple[Decisions, Decisions], ks: tuple[float | None, float]) -> dict[str, Any]:
+        """Return the gain of the first over the second on decisions not seen, or why there is none."""
+        try:
+            folds = folds_of(pair[0], seed=self.seed)
+        except InputError as error:
+            return {"not_comparable": str(error)}
         found = [held_out(batch, k, self.agent.rule, folds=folds) for batch, k in zip(pair, ks, strict=True)]
         gain, (low, high) = found[0].gain(found[1], rng=np.random.default_rng(self.seed), mass=self.mass)
-        return (gain, low, high), int(found[0].decisions.sum())
+        return {"gain": (gain, low, high), "compared": int(found[0].decisions.sum())}
 
     def _setting(self, kind: str, name: str, batch: Decisions, agent: Agent, **found: Any) -> Setting:
         # The range of c is carried along with k, so that its end always means an equally sharp agent.
