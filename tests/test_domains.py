@@ -165,6 +165,10 @@ class TestFourInARow:
         assert batch.counts.tolist() == batch.n_legal.tolist() == [36, 35]
         assert batch.context[LABELS].to_pylist()[1][0] == "1"
 
+    def test_rounding_errors_of_the_solver_are_ties(self, tmp_path):
+        batch = self.read(tmp_path, [board([5.55e-16, -2.22e-16, 0.0, 1.2])])
+        assert batch.losses()[:4].tolist() == [0, 1.2, 1.2, 1.2]
+
     def test_solved_values_are_clipped_at_the_cap_and_become_ties(self, tmp_path):
         rows = [board([10000, 10000, 19.2, -10000], square=2)]
         batch = self.read(tmp_path, rows)
