@@ -39,6 +39,7 @@ def convert(
 
 def _convert(domain: str, files: list[Path], path: Path, options: dict[str, Any], pooled: bool, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
+    from skilloscope.decision.domains import conversion_report
     from skilloscope.decision.domains import convert as read
     from skilloscope.decision.text import check_format, write_decisions
     from skilloscope.reports.words import skipped_line
@@ -47,14 +48,7 @@ def _convert(domain: str, files: list[Path], path: Path, options: dict[str, Any]
     batch = read(domain, files, pooled=pooled, **options)
     write_decisions(batch, path)
     report_faults(batch.tally)
-    report = {
-        "file": str(path),
-        "decisions": len(batch),
-        "deciders": len(batch.names()),
-        "depths": list(batch.depths),
-        "about": dict(batch.about),
-        "skipped": batch.skipped,
-    }
+    report = conversion_report(batch, path)
     if as_json:
         print_json(report)
     else:

@@ -33,6 +33,7 @@ _TOLERANCE = 1e-9  # error of a curve between its nodes, per decision, at which 
 _WORST = 1e-5  # error per decision beyond which a curve is refused
 _MOST_NODES = 768
 _BATCH = 100_000  # decisions whose losses are held at once: memory is that of the decisions, not a multiple of it
+_LARGEST = 1e307  # of loss/k: a little below what a float holds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,6 +170,7 @@ def evidence(
         counts = np.zeros(len(labels), dtype=np.int64)
         tally = Tally()
         for start, sets in _batches(decisions, model):
+            _check_losses(sets, model.k)
             groups = codes[start + sets.row]
             add_curves(sets, groups, chosen.nodes, curves, k=model.k)
             counts += np.bincount(groups, minlength=len(labels))
@@ -207,6 +209,16 @@ def _added_rows(rows: Array, codes: npt.NDArray[np.int64], n: int) -> Array:
     """Return Σ of the rows of each code: a sparse matrix of ones does what np.add.at does, several times faster."""
     ones = csc_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(n, len(codes)))
     return np.asarray(ones @ rows)
+
+
+def _check_losses(sets: ChoiceSets, k: float) -> None:
+    """Raise where loss/k is beyond what a number can hold; everything smaller is carried, however large."""
+    largest = float(sets.losses.max(initial=0.0))
+    if not largest < _LARGEST * min(k, 1.0):
+        raise InputError(
+            f"a loss of {largest:.3g} is more than {_LARGEST:g} times k = {k:g}: their ratio overflows",
+            hint="k scales with the utilities: use a larger one, or give the utilities in a larger unit",
+        )
 
 
 def _common_model(one: Evidence, other: Evidence) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from skilloscope.decision import Decisions
 from skilloscope.errors import InputError
 from skilloscope.inference.grid import Grid
 
-__all__ = ["Folds", "HeldOut", "cluster_interval", "folds_of", "log_mean_likelihood", "scores"]
+__all__ = ["Folds", "HeldOut", "cluster_column", "cluster_interval", "folds_of", "log_mean_likelihood", "scores"]
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -52,12 +53,17 @@ class Folds:
         return Folds(self.by, self.cluster[rows], self.fold[rows], self.size)
 
 
+def cluster_column(decisions: Decisions) -> str:
+    """Return what is held out whole: `game` where there is such a column, else `problem`, else the deciders."""
+    assert decisions.context is not None
+    return next((name for name in ("game", "problem") if name in decisions.context.column_names), "decider")
+
+
 def folds_of(decisions: Decisions, by: str | None = None, *, folds: int = 5, seed: int = 1) -> Folds:
-    """Return folds of whole clusters: the games where there is a column `game`, else problems, else deciders."""
+    """Return folds of whole clusters, by a column or by `cluster_column`."""
     if folds < 2:
         raise InputError(f"held-out likelihood needs at least two folds, got {folds}")
-    assert decisions.context is not None
-    by = by or next((name for name in ("game", "problem") if name in decisions.context.column_names), "decider")
+    by = by or cluster_column(decisions)
     labels, codes = decisions.groups(by)
     if len(labels) < 2:
         raise InputError(
@@ -168,11 +174,10 @@ class _Fine:
 
     def __init__(self, grid: Grid, most_decisions: int) -> None:
         self.points = int(np.clip(10 * np.sqrt(max(most_decisions, 1)), 800, 40_000)) + 1
-        unit = np.linspace(-1.0, 1.0, self.points)
         weight = np.full(self.points, 1.0 / (self.points - 1))
         weight[[0, -1]] *= 0.5
         self.log_flat = np.log(weight)
-        self.between = grid.coefficients(np.eye(grid.size)).T @ chebyshev.chebvander(unit, grid.size - 1).T
+        self.between = _between(grid.size, self.points)
 
     def logs(self, curves: Array) -> Array:
         """Return curves, given at the nodes, at every step."""
@@ -187,6 +192,14 @@ class _Fine:
         """Return slices of the rows that fit into memory."""
         step = max(1, _NUMBERS // self.points)
         return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
+
+
+@lru_cache(maxsize=8)
+def _between(size: int, points: int) -> Array:
+    """Return the matrix that carries a curve from so many nodes to so many equal steps of the same range."""
+    unit = np.linspace(-1.0, 1.0, points)
+    nodes_to_coefficients = Grid(0.0, 1.0, size).coefficients(np.eye(size))
+    return np.asarray(nodes_to_coefficients.T @ chebyshev.chebvander(unit, size - 1).T)
 
 
 def _log_sum(logs: Array) -> Array:

@@ -38,8 +38,9 @@ Array = npt.NDArray[np.float64]
 SHARPEST = 10.0
 """The upper end of λ: one choice in 22,000 is an alternative of the median loss rather than the best."""
 
-_SPAN = (1e-4, 1e3)  # the k that are looked at, in units of the median loss
-_COARSE = 15  # steps of the log grid: a factor of √10 each
+_SMALL = 0.05  # the quantile of the losses that counts as small
+_SPAN = (1e-4, 1e3)  # the k that are looked at, from this times a small loss to this times the median loss
+_COARSE = np.log(10) / 2  # the steps of the log grid: a factor of √10
 _STEP = 0.1  # of log k, for the curvature at the peak
 _TOLERANCE = 1e-7  # error of a curve between its nodes, per decision: what is compared here is of the order of 1e-3
 _MOST_NODES = 768
@@ -159,8 +160,10 @@ class _Profile:
             raise InputError(f"no decision can be used under the rule {rule}; left out: {self.sets.tally}")
         self.decider = np.unique(decisions.decider[self.sets.row], return_inverse=True)[1].astype(np.int64)
         self.folds = folds.of(self.sets.row) if folds else None
-        self.scale = _typical_loss(self.sets)
-        self.ends = np.log(self.scale * _SPAN[0]), np.log(self.scale * _SPAN[1])
+        small, self.scale = _losses(self.sets)
+        # A loss so large that loss/k would overflow keeps the smallest k away from it.
+        least = max(small * _SPAN[0], float(self.sets.losses.max()) * 1e-300)
+        self.ends = np.log(least), np.log(max(self.scale * _SPAN[1], least * 1e3))
         self.seen: dict[float, Array] = {}
 
     def c_high(self, k: float) -> float:
@@ -191,9 +194,9 @@ class _Profile:
 
     def search(self) -> tuple[Array, Array]:
         """Return the log k looked at, ascending, and their log-likelihoods: a log grid, then closer about the top."""
-        grid = np.linspace(*self.ends, _COARSE)
+        grid = np.linspace(*self.ends, 1 + int(np.ceil((self.ends[1] - self.ends[0]) / _COARSE)))
         rough = np.array([self.at(log_k)[0] for log_k in grid])
-        top = int(np.clip(rough.argmax(), 1, _COARSE - 2))
+        top = int(np.clip(rough.argmax(), 1, len(grid) - 2))
         minimize_scalar(
             lambda log_k: -self.at(float(log_k))[0],
             bounds=(grid[top - 1], grid[top + 1]),
@@ -238,12 +241,13 @@ class _Profile:
         return scores(self.folds, self.decider, curves_of)
 
 
-def _typical_loss(sets: ChoiceSets) -> float:
-    """Return the median loss of the alternatives that lose something: the unit in which k is looked for."""
+def _losses(sets: ChoiceSets) -> tuple[float, float]:
+    """Return a small and the median loss of the alternatives that lose something: where k is looked for."""
     losing = sets.losses[sets.losses > 0]
     if not len(losing):
         raise InputError(
             "every alternative of every decision is worth the same: there is nothing to fit k to",
             hint="are the utilities in the right column?",
         )
-    return float(np.median(losing))
+    small, median = np.quantile(losing, [_SMALL, 0.5])
+    return float(small), float(median)

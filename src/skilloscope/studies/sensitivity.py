@@ -14,8 +14,9 @@ fewer lines gives other values, so the two are not the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.aligning import align, at_depth, depth_pair
 from skilloscope.errors import InputError
 from skilloscope.inference import EvidenceTable, Posterior, evidence
-from skilloscope.inference.held_out import folds_of
+from skilloscope.inference.held_out import cluster_column, folds_of
 from skilloscope.inference.k_fitting import fit_k, held_out
 from skilloscope.models.agent import Agent
 from skilloscope.models.choice_sets import RULES
@@ -47,7 +48,7 @@ class Plan:
     lists: Sequence[int] = ()
     ks: Sequence[float | None] = ()
     rules: Sequence[str] = ()
-    judges: Mapping[str, Decisions] = ()  # type: ignore[assignment]
+    judges: Mapping[str, Decisions] = field(default_factory=dict)
     """Other judges' decisions in the same games, by the name of the setting."""
 
     @property
@@ -153,7 +154,7 @@ def sensitivity(batch: Decisions, plan: Plan, *, by: str = "player", seed: int =
     settings += [study.cut(n) for n in plan.lists if n < int(batch.counts.max())]
     settings += [study.other_k(k) for k in plan.ks if k != plan.base_k]
     settings += [study.other_rule(rule) for rule in plan.rules if rule != plan.base_rule]
-    settings += [study.judge(name, other) for name, other in dict(plan.judges).items()]
+    settings += [study.judge(name, other) for name, other in plan.judges.items()]
     return Sensitivity(by, settings, study.order(), study.clusters_by, mass)
 
 
@@ -178,12 +179,12 @@ class _Study:
         self.agent = Agent(k=plan.base_k, rule=plan.base_rule)
         losses = batch.losses()
         self.typical = float(np.median(losses[losses > 0])) if np.any(losses > 0) else plan.base_k
-        self.clusters_by = folds_of(self.flat, seed=seed).by
+        self.clusters_by = cluster_column(self.flat)
         self.base = self._setting("base", self._base_name(), self.flat, self.agent)
 
     def depth(self, depth: int) -> Setting:
         """Return the base with the values of a shallower depth."""
-        pair = depth_pair(self.batch, depth, self.batch.depths[-1])
+        pair = partial(depth_pair, self.batch, depth, self.batch.depths[-1])
         return self._compared("depth", f"depth {depth}", at_depth(self.batch, depth), pair)
 
     def cut(self, n: int) -> Setting:
@@ -197,12 +198,12 @@ class _Study:
         fit = fit_k(self.flat, self.agent.rule) if k is None else None
         agent = Agent(k=fit.k if fit else float(k or 0.0), rule=self.agent.rule)
         name = f"k fitted: {agent.k:.3g}" if fit else f"k {agent.k:g}"
-        if self.agent.rule == "bucket":
-            reason = "the bucket is fitted for each k"
-            return self._setting("k", name, self.flat, agent, not_comparable=reason)
-        gain, compared = self._gain((self.flat, self.flat), (k, self.agent.k))
         fitted = (fit.low, fit.high) if fit else None
-        return self._setting("k", name, self.flat, agent, gain=gain, compared=compared, fitted=fitted)
+        try:
+            found = self._gain((self.flat, self.flat), (k, self.agent.k))
+        except InputError as error:
+            found = {"not_comparable": str(error)}
+        return self._setting("k", name, self.flat, agent, fitted=fitted, **found)
 
     def other_rule(self, rule: str) -> Setting:
         """Return the base under another choice-set rule."""
@@ -213,7 +214,7 @@ class _Study:
     def judge(self, name: str, other: Decisions) -> Setting:
         """Return another judge of the same games."""
         kind = "search" if name.startswith("search") else "engine"
-        return self._compared(kind, name, other.at_depths(), align(other, self.batch))
+        return self._compared(kind, name, other.at_depths(), partial(align, other, self.batch))
 
     def order(self) -> list[str]:
         """Return the groups: numbers ascending, names by the base's c."""
@@ -222,21 +223,24 @@ class _Study:
             return sorted(names, key=float)
         return sorted(names, key=lambda name: -self.base.groups[name][1].mean)
 
-    def _compared(self, kind: str, name: str, batch: Decisions, pair: tuple[Decisions, Decisions]) -> Setting:
+    def _compared(
+        self, kind: str, name: str, batch: Decisions, pair: Callable[[], tuple[Decisions, Decisions]]
+    ) -> Setting:
         """Return a setting whose values are others; the likelihoods compare over what both list."""
-        if self.agent.rule != "listed":
-            reason = "the alternatives in common are no choice set of this rule"
-            return self._setting(kind, name, batch, self.agent, not_comparable=reason)
-        gain, compared = self._gain(pair, (self.agent.k, self.agent.k))
-        return self._setting(kind, name, batch, self.agent, gain=gain, compared=compared)
+        found: dict[str, Any] = {"not_comparable": "the alternatives in common are no choice set of this rule"}
+        if self.agent.rule == "listed":
+            try:
+                found = self._gain(pair(), (self.agent.k, self.agent.k))
+            except InputError as error:
+                found = {"not_comparable": str(error)}
+        return self._setting(kind, name, batch, self.agent, **found)
 
-    def _gain(
-        self, pair: tuple[Decisions, Decisions], ks: tuple[float | None, float]
-    ) -> tuple[tuple[float, float, float], int]:
+    def _gain(self, pair: tuple[Decisions, Decisions], ks: tuple[float | None, float]) -> dict[str, Any]:
+        """Return the gain of the first over the second on decisions not seen."""
         folds = folds_of(pair[0], seed=self.seed)
         found = [held_out(batch, k, self.agent.rule, folds=folds) for batch, k in zip(pair, ks, strict=True)]
         gain, (low, high) = found[0].gain(found[1], rng=np.random.default_rng(self.seed), mass=self.mass)
-        return (gain, low, high), int(found[0].decisions.sum())
+        return {"gain": (gain, low, high), "compared": int(found[0].decisions.sum())}
 
     def _setting(self, kind: str, name: str, batch: Decisions, agent: Agent, **found: Any) -> Setting:
         # The range of c is carried along with k, so that its end always means an equally sharp agent.

@@ -15,7 +15,9 @@ from skilloscope.decision.domains.four_in_a_row import read_four_in_a_row
 from skilloscope.decision.domains.risky_choice import read_risky_choice
 from skilloscope.errors import InputError
 
-__all__ = ["DOMAINS", "convert"]
+__all__ = ["DOMAINS", "SCHEMA", "conversion_report", "convert"]
+
+SCHEMA = 1
 
 DOMAINS: Mapping[str, tuple[Callable[..., Decisions], tuple[str, ...]]] = {
     "backgammon": (read_backgammon, ()),
@@ -45,3 +47,16 @@ def convert(domain: str, paths: Sequence[str | Path], *, pooled: bool = False, *
     if not pooled:
         return batch
     return replace(batch, deciders=(POOLED,), decider=np.zeros(len(batch), dtype=np.int32))
+
+
+def conversion_report(batch: Decisions, file: str | Path) -> dict[str, Any]:
+    """Return what a conversion says: how much came in, of what kind, and what was left out."""
+    return {
+        "schema": SCHEMA,
+        "file": str(file),
+        "decisions": len(batch),
+        "deciders": len(batch.names()),
+        "depths": list(batch.depths),
+        "about": dict(batch.about),
+        "skipped": batch.skipped,
+    }

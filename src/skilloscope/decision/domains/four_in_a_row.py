@@ -12,6 +12,9 @@ A solved win is a mark, not a measure: ten thousand would be the only loss that 
 to the other losses would know nothing of it. So values are clipped at ± a cap, `CAP` unless told otherwise; squares
 that are clipped alike are ties. The share of values that were clipped is in `about`.
 
+The solver's sums differ in their sixteenth digit (5.6e-16 beside 0), so values are rounded to nine decimals: equal
+squares are ties, not losses of nothing.
+
 Every free square is listed, so the list is complete and every choice-set rule gives the same.
 """
 
@@ -32,6 +35,7 @@ SQUARES = 36
 CAP = 20.0
 """Values beyond ± this, solved positions among them, count as this much. Heuristic values reach 19.2."""
 
+_DECIMALS = 9
 _VALUES = "values_36_by_square_nan_if_occupied"
 _NEEDED = ("player", "color", "black_bits", "white_bits", "chosen_square", _VALUES)
 
@@ -76,8 +80,8 @@ def _move(entry: dict[str, str]) -> tuple[list[int], np.ndarray[tuple[int], np.d
     if square not in free:
         raise ValueError(f"square {square} is not free")
     sign = 1.0 if entry["color"] == "Black" else -1.0
-    # 0.0 is added so that a value of nothing is never minus nothing.
-    return free, sign * np.array([finite(cells[at]) for at in free]) + 0.0, free.index(square)
+    values = np.round([finite(cells[at]) for at in free], _DECIMALS)
+    return free, sign * values + 0.0, free.index(square)  # 0.0 is added so that nothing is never minus nothing
 
 
 def _add(
