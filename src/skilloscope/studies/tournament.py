@@ -30,7 +30,7 @@ from skilloscope.ratings.perceived import (
 from skilloscope.ratings.resampling import GainTable, Totals, differences, draw_games, interval
 from skilloscope.studies.gains import Gained
 
-__all__ = ["EVENTS", "POOLS", "Entry", "Options", "Pair", "Tournament", "tournament", "with_surnames"]
+__all__ = ["EVENTS", "POOLS", "Drawn", "Entry", "Options", "Pair", "Tournament", "tournament", "with_surnames"]
 
 Pool = Literal["event", "match"]
 POOLS = ("event", "match")
@@ -114,6 +114,7 @@ class Tournament:
     engine_high: float
     comparison: Sequence[tuple[int, int, float, float, float, float]]
     """Entries of two events: both, expected score, difference, low, high. [FER12 table 2]"""
+    drawn: Drawn
     histograms: Mapping[int, GainHistogram]
     about: Mapping[str, Any]
     tally: Tally
@@ -143,7 +144,7 @@ def tournament(gained: Gained, options: Options | None = None) -> Tournament:
     elo = np.array([entry.elo for entry in field.entries])
     known = np.flatnonzero(~np.isnan(lead))
     perceived = perceived_least_squares(first[known], second[known], lead[known], elo)
-    drawn = _Drawn.of(tables, field, options, known, elo)
+    drawn = Drawn.of(tables, field, options, known, elo)
     games = tables.by_entry.games_of_group
     shared = np.minimum(games[first], games[second]) if options.pool == "event" else tables.pair_games()
     tally = gained.losses.tally + perceived.tally
@@ -175,6 +176,7 @@ def tournament(gained: Gained, options: Options | None = None) -> Tournament:
         float(by_engine[0][0]),
         float(by_engine[1][0]),
         _comparison(field, tables, options, drawn),
+        drawn,
         {at: tables.by_entry.histogram(at) for at in np.flatnonzero(moves > 0).tolist()},
         gained.about(),
         tally,
@@ -285,7 +287,7 @@ class _Tables:
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn:
+class Drawn:
     """The same numbers from games drawn anew, one row for each draw."""
 
     leads: Array
@@ -295,7 +297,8 @@ class _Drawn:
     weights: Array
 
     @classmethod
-    def of(cls, tables: _Tables, field: _Field, options: Options, known: Indices, elo: Array) -> _Drawn:
+    def of(cls, tables: _Tables, field: _Field, options: Options, known: Indices, elo: Array) -> Drawn:
+        """Draw the games and compute again, so many times."""
         rng = np.random.default_rng(options.seed)
         first, second = _ends(field.pairs)
         solve = perceived_again(first[known], second[known], elo)
@@ -314,7 +317,7 @@ class _Drawn:
 
 
 def _comparison(
-    field: _Field, tables: _Tables, options: Options, drawn: _Drawn
+    field: _Field, tables: _Tables, options: Options, drawn: Drawn
 ) -> list[tuple[int, int, float, float, float, float]]:
     """Return everybody who was in two events, in one of them against everybody of these in the other."""
     events = list(dict.fromkeys(entry.event for entry in field.entries))
