@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from skilloscope.__about__ import __version__
-from skilloscope.cli import analyse, decisions, demo, doctor, game, rate, reproduce, simulate, store, tournament
+from skilloscope.cli import analyse, decisions, demo, doctor, game, live, rate, reproduce, simulate, store, tournament
 
 __all__ = ["app"]
 
@@ -42,5 +42,5 @@ def options(
     set_verbosity(verbose, quiet)
 
 
-for module in (analyse, rate, game, tournament, decisions, simulate, reproduce, store, demo, doctor):
+for module in (analyse, rate, game, tournament, live, decisions, simulate, reproduce, store, demo, doctor):
     module.register(app)
