@@ -319,9 +319,10 @@ class TestResampling:
         solve = perceived_again(first, second, elo)
         for _ in range(5):
             d = rng.normal(0, 50, 4)
-            np.testing.assert_allclose(solve(d), perceived_least_squares(first, second, d, elo).elo)
+            wanted = perceived_least_squares(first, second, d, elo)
+            np.testing.assert_allclose(solve(d), [wanted.elo, wanted.relative])
         d[0] = np.inf  # the others still connect the three
-        np.testing.assert_allclose(solve(d), perceived_least_squares(first, second, d, elo).elo)
+        np.testing.assert_allclose(solve(d)[0], perceived_least_squares(first, second, d, elo).elo)
         d[3] = np.nan  # now two players hang in the air
         assert np.all(np.isnan(solve(d)))
 

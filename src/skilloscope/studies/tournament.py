@@ -105,6 +105,8 @@ class Tournament:
     perceived: Perceived
     perceived_low: Array
     perceived_high: Array
+    relative_low: Array
+    relative_high: Array
     engine_score: Array
     engine_lead: Array
     engine_lead_low: Array
@@ -169,6 +171,7 @@ def tournament(gained: Gained, options: Options | None = None) -> Tournament:
         *leads,
         perceived,
         *strengths,
+        *interval(drawn.relatives, options.mass, games),
         engine_score,
         engine_lead,
         *engine_leads,
@@ -292,6 +295,7 @@ class Drawn:
 
     leads: Array
     strengths: Array
+    relatives: Array
     engine_leads: Array
     engine_elo: Array
     weights: Array
@@ -304,16 +308,16 @@ class Drawn:
         solve = perceived_again(first[known], second[known], elo)
         n = options.replicates
         leads, weights = np.full((n, len(first)), np.nan), np.zeros((n, len(field.stratum)))
-        strengths, engine_leads = np.full((n, len(elo)), np.nan), np.full((n, len(elo)), np.nan)
+        strengths, relatives, engine_leads = (np.full((n, len(elo)), np.nan) for _ in range(3))
         engine_elo = np.full(n, np.nan)
         for row in range(n):
             weights[row] = draw_games(field.stratum, rng)
             score, engine_score = tables.scores(weights[row], first, second, options.engine)
             leads[row] = differences(score, options.curve)
-            strengths[row] = solve(leads[row][known])
+            strengths[row], relatives[row] = solve(leads[row][known])
             engine_leads[row] = differences(engine_score, options.curve)
             engine_elo[row] = engine_strength(elo, elo, engine_leads[row]).elo
-        return cls(leads, strengths, engine_leads, engine_elo, weights)
+        return cls(leads, strengths, relatives, engine_leads, engine_elo, weights)
 
 
 def _comparison(
