@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import http.server
 import json
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -338,10 +341,10 @@ class TestFollowing:
         assert kinds(events)[-1] == "result"
         assert clock.now < 3
 
-    def test_without_an_engine_each_position_is_given_up_once(self):
+    def test_without_any_engine_it_ends_with_an_error(self):
         clock = Clock()
-        events = follow(Script(clock, (0, pgn("e4"))), clock, self.no_engine, Stopping(once=True))
-        assert kinds(events) == ["board", "problem", "problem"]
+        with pytest.raises(EngineError):
+            follow(Script(clock, (0, pgn("e4"))), clock, self.no_engine, Stopping(once=True))
 
     def test_an_engine_that_crashes_once_is_started_anew(self, fake_engine):
         clock = Clock()
@@ -534,6 +537,26 @@ def test_without_a_screen_there_is_a_line_for_each_event_and_a_table():
     text = run("live", CENTURY, "--once", "--engine-elo", 2860).stdout
     assert "41... Rc2# -39.00 (gain +0.00)" in text
     assert "= 2817" in text
+
+
+def test_a_growing_file_is_followed_until_ctrl_c(tmp_path, stockfish):
+    path = tmp_path / "feed.pgn"
+    path.write_text(pgn(RUY[:2]) + pgn("d4 d5", "Cid", "Dora"))
+    command = [sys.executable, "-m", "skilloscope", "live", str(path), "--budget", "50", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        seen = []
+        while len(seen) < 6:
+            seen.append(json.loads(process.stdout.readline()))
+        path.write_text(pgn(RUY[:3]) + pgn("d4 d5 c4", "Cid", "Dora"))
+        seen += [json.loads(process.stdout.readline()) for _ in range(2)]
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=20)
+    assert process.returncode == 0, errors
+    assert rest == ""
+    assert [event["type"] for event in seen] == ["board"] * 2 + ["move"] * 6
+    assert {event["san"] for event in seen[6:]} == {"Nf3", "c4"}
+    assert all(event["gain_cp"] is not None for event in seen[6:])
 
 
 def test_what_cannot_be_followed_is_refused():

@@ -51,6 +51,9 @@ def live(
 def _live(
     source: str, every: float, how: dict[str, Any], stop: dict[str, Any], flags: EngineFlags, as_json: bool
 ) -> int:
+    import contextlib
+    from dataclasses import replace
+
     from skilloscope.chess.engine import find_engine
     from skilloscope.cli.gain_options import gain_flags
     from skilloscope.cli.work import working
@@ -67,16 +70,19 @@ def _live(
     if not how["mate_cap"] > 0:
         raise InputError(f"a mate of {how['mate_cap']} pawns", hint="give more than 0; 39 is the paper's")
     with working(gain_flags(flags)) as work:
-        settings, engine, store = work.settings, work.engine, work.store
+        settings, engine, store = replace(work.settings, multipv=1), work.engine, work.store
     follower = Follower(Live(**how))
-    with Following(
-        open_feed(source, every_seconds=every),
-        follower,
-        settings,
-        find=lambda: find_engine(engine),
-        store=store,
-        stopping=Stopping(**stop),
-    ) as following:
+    with (
+        Following(
+            open_feed(source, every_seconds=every),
+            follower,
+            settings,
+            find=lambda: find_engine(engine),
+            store=store,
+            stopping=Stopping(**stop),
+        ) as following,
+        contextlib.suppress(KeyboardInterrupt),
+    ):  # Ctrl-C is how one stops following
         _show(following.events(), follower, as_json)
     return 0
 

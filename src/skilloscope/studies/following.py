@@ -59,6 +59,7 @@ class Following:
         self._find, self._clock, self._sleep = find, clock, sleep
         self._store = Store(store, read_only=True) if store is not None and store.is_file() else None
         self._engine: QuickEngine | None = None
+        self._path: Path | None = None
         self._news = clock()
         self._stalled = False
         self._problem: str | None = None
@@ -116,10 +117,11 @@ class Following:
         stored = self._stored(task.fen)
         if stored is not None:
             return self.follower.valued(task, mate=stored[0], score=stored[1], depth=stored[2])
+        path = self._path = self._path or self._find()  # where there is no engine at all, that is an error
         begin, reason = self._clock(), ""
         for _ in range(2):
             try:
-                answer = self._ask(task)
+                answer = self._ask(task, path)
             except EngineError as error:
                 reason = str(error)
                 if self._engine is not None:
@@ -137,9 +139,9 @@ class Following:
                 )
         return self.follower.gave_up(task, reason, self._clock() - begin)
 
-    def _ask(self, task: Task) -> QuickAnswer | None:
+    def _ask(self, task: Task, path: Path) -> QuickAnswer | None:
         if self._engine is None:
-            self._engine = QuickEngine(self._find(), self.settings)
+            self._engine = QuickEngine(path, self.settings)
         if task.fresh:
             return self._engine.analyse_within(task.fen, task.seconds)
         stopped = False
@@ -155,7 +157,8 @@ class Following:
     def warm_up(self) -> dict[str, Any]:
         """Start the engine before the first move comes; return who it is."""
         if self._engine is None:
-            self._engine = QuickEngine(self._find(), self.settings)
+            self._path = self._path or self._find()
+            self._engine = QuickEngine(self._path, self.settings)
             self._engine.analyse_within("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0.01)
         return dict(self._engine.key)
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 
 from skilloscope.chess.games import Games, read_games
 from skilloscope.errors import EngineError, InputError
@@ -78,7 +77,7 @@ def _london(budget: Budget) -> Outcome:
         study = tournament(gained)
         rows = _strength_rows(study, "FER12_table_1_strengths")
         rows += _engine_rows(study, "FER12_table_4")
-        rows.append(Row("the engine, mean of r − d", printed("2860"), study.engine.elo, alike=False))
+        rows.append(Row("the engine, mean of r − d", printed("2860"), _finite(study.engine.elo), alike=False))
         notes = [note, _rank_note(study, "FER12_table_1_strengths"), _score_note(study, "FER12_table_4")]
         return Outcome(rows, [*notes, _closer_note(gained, study, _work(budget))], [study])
 
@@ -96,8 +95,8 @@ def _two_events(budget: Budget) -> Outcome:
         for line in paper_table("FER12_table_2"):
             own = found.get((line["player"], line["opponent"]))
             label = f"{line['player']} @ London – {line['opponent']} @ Tal Memorial, difference"
-            rows.append(Row(label, printed(line["difference"]), own[1] if own else None, alike=False))
-            if own:
+            rows.append(Row(label, printed(line["difference"]), _finite(own[1]) if own else None, alike=False))
+            if own and np.isfinite(own[1]):
                 pairs.append((float(line["difference"]), own[1]))
         told = (
             f"Rank correlation of the {len(pairs)} differences: {_spearman(*zip(*pairs, strict=True)):.2f}."
@@ -149,7 +148,7 @@ def _matches(budget: Budget) -> Outcome:
             if year not in studies:
                 studies[year] = _match(budget, paths[_YEARS[year]], year, notes)
             found = _engine_lead(studies[year], line["player"])
-            ours = None if found is None else engine + found[0]
+            ours = None if found is None else _finite(engine + found[0])
             sd = None if found is None else found[1]
             rows.append(Row(f"{line['player']} {year}, strength", printed(line["strength"]), ours, sd=sd, alike=False))
             if ours is not None:
@@ -193,7 +192,7 @@ def _strength_rows(study: Tournament, table: str) -> list[Row]:
     rows = []
     for line in paper_table(table):
         at = _entry(study, line["player"])
-        ours = None if at is None else float(study.perceived.elo[at])
+        ours = None if at is None else _finite(study.perceived.elo[at])
         sd = None if at is None else _half(study.perceived_low[at], study.perceived_high[at])
         label = f"{line['player']}, strength"
         rows.append(Row(label, printed(line["strength"]), ours, sd=sd, alike=False))
@@ -204,17 +203,17 @@ def _engine_rows(study: Tournament, table: str) -> list[Row]:
     rows = []
     for line in paper_table(table):
         at = _entry(study, line["player"])
-        ours = None if at is None else float(study.engine_score[at])
+        ours = None if at is None else _finite(study.engine_score[at])
         rows.append(Row(f"{line['player']}, p against the engine", printed(line["expected_score"]), ours, alike=False))
     return rows
 
 
 def _difference_rows(study: Tournament, table: str) -> list[Row]:
-    found: dict[tuple[str, str], tuple[float, float | None]] = {}
+    found: dict[tuple[str, str], tuple[float | None, float | None]] = {}
     for at, pair in enumerate(study.pairs):
         one, two = study.entries[pair.first].player, study.entries[pair.second].player
         sd = _half(study.lead_low[at], study.lead_high[at])
-        found[one, two], found[two, one] = (float(study.lead[at]), sd), (-float(study.lead[at]), sd)
+        found[one, two], found[two, one] = (_finite(study.lead[at]), sd), (_finite(-study.lead[at]), sd)
     rows = []
     for line in (line for line in paper_table(table) if line["player"] < line["opponent"]):
         ours, spread = found.get((line["player"], line["opponent"]), (None, None))
@@ -240,7 +239,8 @@ def _correlation(study: Tournament, table: str, column: str, ours: Array, drawn:
     if len(known) < 3:
         return ""
     wanted, places = [value for value, _ in known], [at for _, at in known]
-    again = [_spearman(wanted, row[places]) for row in drawn if np.all(np.isfinite(row[places]))]
+    every = np.array([_spearman(wanted, row[places]) for row in drawn if np.all(np.isfinite(row[places]))])
+    again = every[np.isfinite(every)]
     low, high = np.quantile(again, [0.025, 0.975]) if len(again) > 20 else (np.nan, np.nan)
     rank = f"{_spearman(wanted, ours[places]):.2f} ({low:.2f} to {high:.2f})"
     return f"Rank correlation of the {len(known)} {what} with the printed: {rank}."
@@ -268,13 +268,20 @@ def _entry(study: Tournament, player: str) -> int | None:
     return next((at for at, entry in enumerate(study.entries) if entry.player == player), None)
 
 
+def _finite(value: float) -> float | None:
+    """Return a number, or None where it is infinite or unknown."""
+    return float(value) if np.isfinite(value) else None
+
+
 def _half(low: float, high: float) -> float | None:
     """Return the standard deviation that a 95 % interval implies."""
     return float((high - low) / 3.92) if np.isfinite(low) and np.isfinite(high) else None
 
 
-def _spearman(one: Any, two: Any) -> float:
-    return float(spearmanr(one, two).statistic)
+def _spearman(one: npt.ArrayLike, two: npt.ArrayLike) -> float:
+    """Return the correlation of the ranks; NaN where one side is all alike."""
+    ranks = [rankdata(side) for side in (one, two)]
+    return float("nan") if any(np.ptp(side) == 0 for side in ranks) else float(np.corrcoef(*ranks)[0, 1])
 
 
 _OTHER = "Another engine and depth than the paper's: differences are shown, not judged; ± is one sd over games."
