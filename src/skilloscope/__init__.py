@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skilloscope.decision.text import read_decisions
     from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
     from skilloscope.models.agent import Agent
+    from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
     from skilloscope.ratings.scale import Scale, scale
     from skilloscope.studies.rating import rate
     from skilloscope.studies.shipped import analyses_file, demo_games
@@ -35,6 +36,7 @@ _HOMES = {
     "Agent": "models.agent",
     "Decisions": "decision",
     "Evidence": "inference",
+    "GainHistogram": "models.gain",
     "Grid": "inference",
     "Losses": "decision",
     "Normal": "inference",
@@ -45,7 +47,9 @@ _HOMES = {
     "analyses_file": "studies.shipped",
     "decisions": "chess.decisions",
     "demo_games": "studies.shipped",
+    "elo_difference": "models.gain",
     "evidence": "inference",
+    "expected_score": "models.gain",
     "rate": "studies.rating",
     "read_decisions": "decision.text",
     "read_games": "chess.games",
@@ -62,6 +66,7 @@ __all__ = [
     "Agent",
     "Decisions",
     "Evidence",
+    "GainHistogram",
     "Grid",
     "Losses",
     "Normal",
@@ -74,7 +79,9 @@ __all__ = [
     "analyses_file",
     "decisions",
     "demo_games",
+    "elo_difference",
     "evidence",
+    "expected_score",
     "preset",
     "rate",
     "read_decisions",
