@@ -125,6 +125,13 @@ class TestExpectedScore:
         wanted = ((pairs > 0) + 0.5 * (pairs == 0)).mean()
         assert expected_score(histogram(one), histogram(two)) == pytest.approx(wanted, abs=1e-12)
 
+    @given(gains, gains)
+    def test_who_gains_more_at_every_move_scores_exactly_one(self, one, two):
+        above = histogram(one - one.min() + two.max() + 1)
+        for method in ("exact", "fft"):
+            assert expected_score(above, histogram(two), method=method) == 1.0
+            assert expected_score(histogram(two), above, method=method) == 0.0
+
     @given(gains)
     def test_nobody_is_better_than_oneself(self, one):
         assert expected_score(histogram(one), histogram(one)) == pytest.approx(0.5)

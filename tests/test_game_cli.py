@@ -116,16 +116,16 @@ def test_a_missing_first_value_makes_the_first_gain_unknown(tmp_path):
     assert "–" in run("game", path).stdout
 
 
-def test_several_lines_bring_the_agents_competence_beside_it(tmp_path, fake_engine):
-    path = tmp_path / "game.pgn"
-    path.write_text(MOVES)
-    found = report("game", path, "--engine", fake_engine(), "--depth", 2, "--multipv", 3)
+def test_several_lines_bring_the_agents_competence_beside_it(monkeypatch):
+    simulated = [demo_file("simulated.pgn"), "--index", 2, "--import", demo_file("analyses.jsonl.gz")]
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/engine")
+    found = report("game", *simulated, "--preset", "DFH13")
     known = [move for move in found["moves"] if move["c"] is not None]
     assert known
+    assert min(move["number"] for move in known) == 13  # the opening is no decision for the agent
     assert all(move["c_low"] < move["c"] < move["c_high"] for move in known)
-    assert any(player["c"] is not None for player in found["players"])
-    alone = report("game", path, "--engine", fake_engine(), "--depth", 2)
-    assert all(move["c"] is None for move in alone["moves"])
+    assert all(player["c"] is not None for player in found["players"])
+    assert all(move["c"] is None for move in report("game", CENTURY)["moves"])
 
 
 def test_the_engines_own_gains_can_be_measured(tmp_path, stockfish):

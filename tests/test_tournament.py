@@ -159,9 +159,19 @@ def test_an_infinite_difference_is_named_left_out_and_counted(tmp_path):
     assert (ann["infinite"], bob["infinite"]) == ("above", "below")
     assert ann["elo_difference"] is None
     assert found["skipped"]["infinite difference (expected score 0 or 1)"] == 1
+    assert [player["perceived_elo"] for player in found["players"]] == [None, None]  # nothing finite connects them
     text = run("tournament", path, "--replicates", 20).stdout
     assert "+∞" in text
     assert "−∞" in text
+
+
+def test_games_without_names_are_counted(tmp_path, pgn):
+    path = tmp_path / "more.pgn"
+    path.write_text(
+        pgn.read_text() + '[White "?"]\n[Black "Bob, B"]\n\n{[%eval 0]} 1. e4 {[%eval 0.1]} e5 {[%eval 0.1]} *\n'
+    )
+    assert report(path)["skipped"]["game without two named players"] == 1
+    assert len(report(path)["pairs"]) == 12
 
 
 def test_one_game_has_no_interval(tmp_path):
@@ -319,9 +329,10 @@ class TestResampling:
         solve = perceived_again(first, second, elo)
         for _ in range(5):
             d = rng.normal(0, 50, 4)
-            np.testing.assert_allclose(solve(d), perceived_least_squares(first, second, d, elo).elo)
+            wanted = perceived_least_squares(first, second, d, elo)
+            np.testing.assert_allclose(solve(d), [wanted.elo, wanted.relative])
         d[0] = np.inf  # the others still connect the three
-        np.testing.assert_allclose(solve(d), perceived_least_squares(first, second, d, elo).elo)
+        np.testing.assert_allclose(solve(d)[0], perceived_least_squares(first, second, d, elo).elo)
         d[3] = np.nan  # now two players hang in the air
         assert np.all(np.isnan(solve(d)))
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skilloscope.decision.text import read_decisions
     from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
     from skilloscope.models.agent import Agent
+    from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
     from skilloscope.ratings.periods import Periods
     from skilloscope.ratings.scale import Scale, scale
     from skilloscope.results import Results, read_results
@@ -39,6 +40,7 @@ _HOMES = {
     "Agent": "models.agent",
     "Decisions": "decision",
     "Evidence": "inference",
+    "GainHistogram": "models.gain",
     "Grid": "inference",
     "Losses": "decision",
     "Normal": "inference",
@@ -53,8 +55,10 @@ _HOMES = {
     "analyses_file": "studies.shipped",
     "decisions": "chess.decisions",
     "demo_games": "studies.shipped",
+    "elo_difference": "models.gain",
     "evidence": "inference",
     "profile": "studies.profile",
+    "expected_score": "models.gain",
     "rate": "studies.rating",
     "read_decisions": "decision.text",
     "read_games": "chess.games",
@@ -71,6 +75,7 @@ __all__ = [
     "Agent",
     "Decisions",
     "Evidence",
+    "GainHistogram",
     "Grid",
     "Losses",
     "Normal",
@@ -86,7 +91,9 @@ __all__ = [
     "analyses_file",
     "decisions",
     "demo_games",
+    "elo_difference",
     "evidence",
+    "expected_score",
     "preset",
     "profile",
     "rate",

@@ -37,6 +37,7 @@ __all__ = [
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Curve = Literal["normal", "logistic"]
+Method = Literal["auto", "exact", "fft"]
 
 CAP = 39.0
 """Values are cut at ± so many pawns, which is also what a mate is worth. [FER12 sect. 3]"""
@@ -76,8 +77,8 @@ class GainHistogram:
     def __post_init__(self) -> None:
         if len(self.centipawns) != len(self.counts):
             raise InputError("a histogram needs one count per bin")
-        if np.any(np.diff(self.centipawns) <= 0) or np.any(self.counts < 0):
-            raise InputError("the bins of a histogram ascend, and its counts are not negative")
+        if np.any(np.diff(self.centipawns) <= 0) or np.any(self.counts <= 0):
+            raise InputError("the bins of a histogram ascend, and each has occurred at least once")
 
     @classmethod
     def from_gains(cls, gains: npt.ArrayLike) -> GainHistogram:
@@ -138,9 +139,7 @@ PEAK = GainHistogram(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
 """The engine as one who never gains or loses: a single peak of height 1 at the origin. [FER12 sect. 6]"""
 
 
-def difference_distribution(
-    x: GainHistogram, y: GainHistogram, *, method: Literal["auto", "exact", "fft"] = "auto"
-) -> tuple[Integers, Array]:
+def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: Method = "auto") -> tuple[Integers, Array]:
     """f_{X−Y}[n] = Σ_m f_Y[m]·f_X[n+m]: the n in centipawns, ascending, and the probability of each. [FER12 (1)]
 
     Few different gains are summed one by one, exactly; many by FFT, equal to 1e-12.
@@ -150,11 +149,9 @@ def difference_distribution(
     ([0, 1], [0.5, 0.5])
     """
     _check_moves(x, y)
-    if method == "exact" or (method == "auto" and len(x.counts) * len(y.counts) <= _SPARSE):
-        merged = _merged(
-            np.subtract.outer(x.centipawns, y.centipawns).ravel(), np.multiply.outer(x.counts, y.counts).ravel()
-        )
-        return merged.centipawns, np.asarray(merged.counts / (x.moves * y.moves))
+    if _by_sums(x, y, method):
+        found = _difference_counts(x, y)
+        return found.centipawns, np.asarray(found.counts / (x.moves * y.moves))
     (first_x, f_x), (first_y, f_y) = x.dense(), y.dense()
     f = fftconvolve(f_x, f_y[::-1])
     start = first_x - (first_y + len(f_y) - 1)
@@ -166,9 +163,7 @@ def score_of_difference(at: Integers, f: Array) -> float:
     return float(0.5 * f[at == 0].sum() + f[at > 0].sum())
 
 
-def expected_score(
-    x: GainHistogram, y: GainHistogram = PEAK, *, method: Literal["auto", "exact", "fft"] = "auto"
-) -> float:
+def expected_score(x: GainHistogram, y: GainHistogram = PEAK, *, method: Method = "auto") -> float:
     """p_XY = 0.5·P(X = Y) + P(X > Y), by the cross-correlation of the histograms. [FER12 Algorithm 1, step 4]
 
     Without a second histogram the opponent is the engine as a single peak. [FER12 Algorithm 3, step 1]
@@ -176,7 +171,14 @@ def expected_score(
     >>> expected_score(GainHistogram.from_gains([0.0, -0.05, 0.02, -1.3]))
     0.375
     """
-    return score_of_difference(*difference_distribution(x, y, method=method))
+    _check_moves(x, y)
+    if _by_sums(x, y, method):
+        found = _difference_counts(x, y)
+        won = 2 * found.counts[found.centipawns > 0].sum() + found.counts[found.centipawns == 0].sum()
+        return int(won) / (2 * x.moves * y.moves)  # whole numbers: 0 and 1 are exactly that
+    if x.centipawns[0] > y.centipawns[-1] or x.centipawns[-1] < y.centipawns[0]:
+        return float(x.centipawns[0] > y.centipawns[-1])  # what rounding must not make finite
+    return float(np.clip(score_of_difference(*difference_distribution(x, y, method="fft")), 0.0, 1.0))
 
 
 def expected_scores(x: Sequence[GainHistogram], y: Sequence[GainHistogram] | None = None) -> Array:
@@ -237,6 +239,15 @@ def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
     else:
         raise InputError(f"no curve {curve!r}", hint="the curves are 'normal' and 'logistic'")
     return float(d) if d.ndim == 0 else d
+
+
+def _by_sums(x: GainHistogram, y: GainHistogram, method: Method) -> bool:
+    return method == "exact" or (method == "auto" and len(x.counts) * len(y.counts) <= _SPARSE)
+
+
+def _difference_counts(x: GainHistogram, y: GainHistogram) -> GainHistogram:
+    """Return how many pairs of moves have each difference of gain."""
+    return _merged(np.subtract.outer(x.centipawns, y.centipawns).ravel(), np.multiply.outer(x.counts, y.counts).ravel())
 
 
 def _centipawns(pawns: Array) -> Integers:

@@ -114,8 +114,10 @@ def perceived_least_squares(
     return edges.anchored(strength, known, errors, "least squares")
 
 
-def perceived_again(first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayLike) -> Callable[[Array], Array]:
-    """Return a function from the pairs' differences to the perceived Elo, for many sets of differences. [FER12 (3)]
+def perceived_again(
+    first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayLike
+) -> Callable[[Array], tuple[Array, Array]]:
+    """Return a function from the pairs' differences to the perceived and the relative Elo, for many sets. [FER12 (3)]
 
     What does not depend on the differences is done once. A set in which a difference is unknown or infinite is
     solved without it; where that parts a group of players, their Elo would hang in the air, and all is NaN.
@@ -130,16 +132,18 @@ def perceived_again(first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayL
         if len(own):
             inverse[np.ix_(players, players)] = _inverse(whole, own, players)
 
-    def solve(d: Array) -> Array:
+    def solve(d: Array) -> tuple[Array, Array]:
         finite = np.isfinite(d)
         if np.all(finite):
             target = np.zeros(len(known))
             np.add.at(target, one, d)
             np.add.at(target, two, -d)
-            return whole.anchored(inverse @ target, known, target, "least squares").elo
+            found = whole.anchored(inverse @ target, known, target, "least squares")
+            return found.elo, found.relative
         found = perceived_least_squares(one[finite], two[finite], d[finite], known)
+        nothing = np.full(len(known), np.nan)
         parted = found.component.max(initial=-1) != whole.component.max(initial=-1)
-        return np.full(len(known), np.nan) if parted else found.elo
+        return (nothing, nothing) if parted else (found.elo, found.relative)
 
     return solve
 

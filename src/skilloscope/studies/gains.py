@@ -28,7 +28,7 @@ from skilloscope.chess.evaluations import (
 )
 from skilloscope.chess.games import Games, read_games
 from skilloscope.chess.lines import MATE_CAP
-from skilloscope.chess.positions import Positions, positions
+from skilloscope.chess.positions import Positions, opening_reason, positions
 from skilloscope.chess.settings import FER12, Settings
 from skilloscope.decision import Decisions, Losses
 from skilloscope.errors import InputError, Tally
@@ -56,6 +56,9 @@ ENGINE_GAINS = ("peak", "agreed", "searched")
 
 AFFORDABLE: Settings = replace(FER12, depth=13)
 """FER12's search, one line before and after every move, to a depth that a laptop can pay: a twentieth of depth 20."""
+
+_OPENING = 12
+"""Moves of each side that the agent leaves out: they are remembered rather than decided."""
 
 _MOST = 0.5
 """Comments are used, without being asked for, where more than this share of the moves carries one."""
@@ -139,7 +142,7 @@ def gains_of_games(games: Games, work: Work, *, values: Values = "auto", mate_ca
     settings = replace(work.settings, scope="every position")
     analyses = analyse_as(replace(work, settings=settings), positions(games, scope=settings.scope))
     evaluations = evaluations_from_analyses(analyses, mate_cap=mate_cap)
-    several = decisions(analyses, mate_cap=mate_cap) if settings.multipv > 1 else None
+    several = _after_opening(decisions(analyses, mate_cap=mate_cap)) if settings.multipv > 1 else None
     return Gained(evaluations, evaluations.losses(), several, analyses)
 
 
@@ -163,6 +166,13 @@ def engine_gains(gained: Gained, kind: EngineGains, work: Work) -> GainHistogram
     if not len(gains):
         raise InputError("no move of the engine has a known gain")
     return GainHistogram.from_gains(gains)
+
+
+def _after_opening(batch: Decisions) -> Decisions:
+    """Return the decisions that the agent is rated by everywhere else: those after the opening."""
+    assert batch.context is not None
+    number = np.array([int(fen.split(" ")[5]) for fen in batch.context.column("fen").to_pylist()], dtype=np.int64)
+    return batch.select(number > _OPENING, reason=opening_reason(_OPENING))
 
 
 def _agreed_gains(losses: Losses) -> np.ndarray[Any, np.dtype[np.float64]]:

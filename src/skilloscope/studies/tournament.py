@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import Any, Literal
 
 import numpy as np
@@ -29,15 +28,12 @@ from skilloscope.ratings.perceived import (
 )
 from skilloscope.ratings.resampling import GainTable, Totals, differences, draw_games, interval
 from skilloscope.studies.gains import Gained
+from skilloscope.studies.tournament_field import EVENTS, Entry, EventBy, Field, Pair, ends
 
-__all__ = ["EVENTS", "POOLS", "Entry", "Options", "Pair", "Tournament", "tournament", "with_surnames"]
+__all__ = ["EVENTS", "POOLS", "Drawn", "Entry", "Options", "Pair", "Tournament", "tournament", "with_surnames"]
 
 Pool = Literal["event", "match"]
 POOLS = ("event", "match")
-EventBy = Literal["file", "event", "all"]
-EVENTS = ("file", "event", "all")
-"""What makes games one event: the file that they stand in, the header's name, or simply all of them."""
-
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
@@ -66,28 +62,6 @@ class Options:
             raise InputError(f"the mass of an interval lies between 0 and 1, got {self.mass}")
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A player in an event: games, points and rating from the headers."""
-
-    player: str
-    event: str
-    games: int
-    points: float
-    elo: float
-    """The mean of the ratings in the headers; NaN where there is none."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two entries of one event who met: how often, and the first one's points."""
-
-    first: int
-    second: int
-    games: int
-    points: float
-
-
 @dataclass(frozen=True, eq=False)
 class Tournament:
     """Everything that was computed, as columns beside the entries and the pairs."""
@@ -105,6 +79,8 @@ class Tournament:
     perceived: Perceived
     perceived_low: Array
     perceived_high: Array
+    relative_low: Array
+    relative_high: Array
     engine_score: Array
     engine_lead: Array
     engine_lead_low: Array
@@ -114,6 +90,7 @@ class Tournament:
     engine_high: float
     comparison: Sequence[tuple[int, int, float, float, float, float]]
     """Entries of two events: both, expected score, difference, low, high. [FER12 table 2]"""
+    drawn: Drawn
     histograms: Mapping[int, GainHistogram]
     about: Mapping[str, Any]
     tally: Tally
@@ -124,7 +101,7 @@ class Tournament:
 
         In section 7 they are 113 and 142: a distance of 29 points. Pairs with an infinite difference do not count.
         """
-        first, second = _ends(self.pairs)
+        first, second = ends(self.pairs)
         apart = np.full(len(self.lead), np.nan)
         finite = np.isfinite(self.lead) & np.isfinite(self.engine_lead[first]) & np.isfinite(self.engine_lead[second])
         by_engine = self.engine_lead[first[finite]] - self.engine_lead[second[finite]]
@@ -135,19 +112,20 @@ class Tournament:
 def tournament(gained: Gained, options: Options | None = None) -> Tournament:
     """Compute a tournament from the gains of its games. [FER12 Algorithms 1 to 4]"""
     options = options or Options()
-    field = _Field.of(gained, options.events)
-    first, second = _ends(field.pairs)
+    field = Field.of(gained.games, options.events)
+    first, second = ends(field.pairs)
     tables = _Tables.of(gained, field, options.pool)
     score, engine_score = tables.scores(None, first, second, options.engine)
     lead, engine_lead = differences(score, options.curve), differences(engine_score, options.curve)
     elo = np.array([entry.elo for entry in field.entries])
     known = np.flatnonzero(~np.isnan(lead))
-    perceived = perceived_least_squares(first[known], second[known], lead[known], elo)
-    drawn = _Drawn.of(tables, field, options, known, elo)
+    perceived = _compared(perceived_least_squares(first[known], second[known], lead[known], elo))
+    drawn = Drawn.of(tables, field, options, known, elo)
     games = tables.by_entry.games_of_group
     shared = np.minimum(games[first], games[second]) if options.pool == "event" else tables.pair_games()
     tally = gained.losses.tally + perceived.tally
     tally.count("pair without a known gain", len(lead) - len(known))
+    tally.count("game without two named players", field.left)
     engine = engine_strength(elo, perceived.elo, engine_lead)
     leads = interval(drawn.leads, options.mass, shared)
     strengths = interval(drawn.strengths, options.mass, games)
@@ -168,6 +146,7 @@ def tournament(gained: Gained, options: Options | None = None) -> Tournament:
         *leads,
         perceived,
         *strengths,
+        *interval(drawn.relatives, options.mass, games),
         engine_score,
         engine_lead,
         *engine_leads,
@@ -175,6 +154,7 @@ def tournament(gained: Gained, options: Options | None = None) -> Tournament:
         float(by_engine[0][0]),
         float(by_engine[1][0]),
         _comparison(field, tables, options, drawn),
+        drawn,
         {at: tables.by_entry.histogram(at) for at in np.flatnonzero(moves > 0).tolist()},
         gained.about(),
         tally,
@@ -191,48 +171,6 @@ def with_surnames(gained: Gained) -> Gained:
 
 
 @dataclass(frozen=True, eq=False)
-class _Field:
-    """Who played whom in which event, from the headers."""
-
-    entries: list[Entry]
-    pairs: list[Pair]
-    number: dict[tuple[str, str], int]
-    """The entry of a player in an event."""
-    event_of_game: list[str]
-    stratum: Indices
-
-    @classmethod
-    def of(cls, gained: Gained, by: EventBy) -> _Field:
-        headers = gained.games.headers
-        events = _events(headers["file" if by == "all" else by].to_pylist(), by)
-        columns = [headers[name].to_pylist() for name in ("white", "black", "white_elo", "black_elo", "result")]
-        points = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
-        played: dict[tuple[str, str], list[tuple[float, float]]] = {}
-        met: dict[tuple[tuple[str, str], tuple[str, str]], list[float]] = {}
-        for event, white, black, white_elo, black_elo, result in zip(events, *columns, strict=True):
-            if white is None or black is None or white == black:
-                continue
-            score = points.get(result, np.nan)
-            one, two = (white, event), (black, event)
-            played.setdefault(one, []).append((score, np.nan if white_elo is None else white_elo))
-            played.setdefault(two, []).append((1 - score, np.nan if black_elo is None else black_elo))
-            if (two, one) in met:
-                met[two, one].append(1 - score)
-            else:
-                met.setdefault((one, two), []).append(score)
-        entries = [
-            Entry(*key, len(rows), float(np.nansum([s for s, _ in rows])), _mean([e for _, e in rows]))
-            for key, rows in played.items()
-        ]
-        number = {key: at for at, key in enumerate(played)}
-        pairs = [Pair(number[a], number[b], len(s), float(np.nansum(s))) for (a, b), s in met.items()]
-        if not pairs:
-            raise InputError("no game of two named players", hint="a tournament needs players with names")
-        strata = {event: at for at, event in enumerate(dict.fromkeys(events))}
-        return cls(entries, pairs, number, events, np.array([strata[event] for event in events], dtype=np.int64))
-
-
-@dataclass(frozen=True, eq=False)
 class _Tables:
     """The gains by entry, and by entry and opponent where they are pooled by match."""
 
@@ -241,7 +179,7 @@ class _Tables:
     pairs: Sequence[Pair]
 
     @classmethod
-    def of(cls, gained: Gained, field: _Field, pool: Pool) -> _Tables:
+    def of(cls, gained: Gained, field: Field, pool: Pool) -> _Tables:
         losses = gained.losses
         assert losses.context is not None
         rows = {name: row for row, name in enumerate(gained.games.headers["game"].to_pylist())}
@@ -285,36 +223,45 @@ class _Tables:
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn:
+class Drawn:
     """The same numbers from games drawn anew, one row for each draw."""
 
     leads: Array
     strengths: Array
+    relatives: Array
     engine_leads: Array
     engine_elo: Array
     weights: Array
 
     @classmethod
-    def of(cls, tables: _Tables, field: _Field, options: Options, known: Indices, elo: Array) -> _Drawn:
+    def of(cls, tables: _Tables, field: Field, options: Options, known: Indices, elo: Array) -> Drawn:
+        """Draw the games and compute again, so many times."""
         rng = np.random.default_rng(options.seed)
-        first, second = _ends(field.pairs)
+        first, second = ends(field.pairs)
         solve = perceived_again(first[known], second[known], elo)
         n = options.replicates
         leads, weights = np.full((n, len(first)), np.nan), np.zeros((n, len(field.stratum)))
-        strengths, engine_leads = np.full((n, len(elo)), np.nan), np.full((n, len(elo)), np.nan)
+        strengths, relatives, engine_leads = (np.full((n, len(elo)), np.nan) for _ in range(3))
         engine_elo = np.full(n, np.nan)
         for row in range(n):
             weights[row] = draw_games(field.stratum, rng)
             score, engine_score = tables.scores(weights[row], first, second, options.engine)
             leads[row] = differences(score, options.curve)
-            strengths[row] = solve(leads[row][known])
+            strengths[row], relatives[row] = solve(leads[row][known])
             engine_leads[row] = differences(engine_score, options.curve)
             engine_elo[row] = engine_strength(elo, elo, engine_leads[row]).elo
-        return cls(leads, strengths, engine_leads, engine_elo, weights)
+        return cls(leads, strengths, relatives, engine_leads, engine_elo, weights)
+
+
+def _compared(found: Perceived) -> Perceived:
+    """Return the strengths without those of players whom nothing connects to another: their rating is no finding."""
+    alone = np.bincount(found.component)[found.component] == 1
+    elo, relative = (np.where(alone, np.nan, column) for column in (found.elo, found.relative))
+    return replace(found, elo=elo, relative=relative)
 
 
 def _comparison(
-    field: _Field, tables: _Tables, options: Options, drawn: _Drawn
+    field: Field, tables: _Tables, options: Options, drawn: Drawn
 ) -> list[tuple[int, int, float, float, float, float]]:
     """Return everybody who was in two events, in one of them against everybody of these in the other."""
     events = list(dict.fromkeys(entry.event for entry in field.entries))
@@ -338,27 +285,6 @@ def _comparison(
     return [tuple(column[at].item() for column in columns) for at in range(len(first))]
 
 
-def _events(labels: Sequence[str | None], by: EventBy) -> list[str]:
-    """Return the event of each game; a file is called by its name without folder and endings, where that is enough."""
-    if by != "file":
-        return ["" if by == "all" else str(label or "?") for label in labels]
-    short = {label: PurePath(label or "?").name.split(".")[0] for label in dict.fromkeys(labels)}
-    alone = len(set(short.values())) == len(short)
-    return [short[label] if alone else str(label) for label in labels]
-
-
 def _table(gains: Array, group: Indices, game: Indices, groups: int, games: int) -> GainTable:
     """Return the table with room for every group and game, those without a known gain too."""
     return replace(GainTable.from_gains(gains, group, game), groups=groups, games=games)
-
-
-def _ends(pairs: Sequence[Pair]) -> tuple[Indices, Indices]:
-    return (
-        np.array([pair.first for pair in pairs], dtype=np.int64),
-        np.array([pair.second for pair in pairs], dtype=np.int64),
-    )
-
-
-def _mean(values: list[float]) -> float:
-    known = [value for value in values if np.isfinite(value)]
-    return float(np.mean(known)) if known else float("nan")

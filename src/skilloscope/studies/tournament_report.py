@@ -97,6 +97,8 @@ def _players(study: Tournament) -> list[dict[str, Any]]:
                 "high": _known(study.perceived_high[at]),
                 "sd": _known(study.perceived.sd[at]),
                 "relative_elo": _known(study.perceived.relative[at]),
+                "relative_low": _known(study.relative_low[at]),
+                "relative_high": _known(study.relative_high[at]),
                 "component": int(study.perceived.component[at]),
                 "mean_gain": _known(study.mean_gain[at]),
                 "expected_score_against_engine": fields["expected_score"],

@@ -96,7 +96,7 @@ def _players(title: str, players: Sequence[Mapping[str, Any]], report: Mapping[s
                 f"{player['decisions']:,}",
                 _number(player["mean_gain"], 3),
                 _whole(player["elo"]),
-                f"{_whole(player['perceived_elo'])}{_interval(player['low'], player['high'], sign=False)}",
+                _perceived(player),
                 _number(player["expected_score_against_engine"], 3),
                 f"{lead}{_interval(player['engine_low'], player['engine_high'], sign=True)}",
                 *([_whole(player["strength"])] if given else []),
@@ -161,6 +161,16 @@ def _strength(player: Mapping[str, Any]) -> str:
         return "–" if player["relative_elo"] is None else f"{player['relative_elo']:+z.0f} to the mean"
     change = "" if player["elo"] is None else f"\n{player['perceived_elo'] - player['elo']:+z.0f}"
     return f"{player['perceived_elo']:.0f}{change}"
+
+
+def _perceived(player: Mapping[str, Any]) -> str:
+    """Return the perceived Elo with its interval; where no rating is known, to the mean of the players who met."""
+    if player["perceived_elo"] is not None:
+        return f"{player['perceived_elo']:.0f}{_interval(player['low'], player['high'], sign=False)}"
+    if player["relative_elo"] is None:
+        return "–"
+    ends = _interval(player["relative_low"], player["relative_high"], sign=True)
+    return f"{player['relative_elo']:+.0f}{ends} to the mean"
 
 
 def _interval(low: float | None, high: float | None, *, sign: bool) -> str:
