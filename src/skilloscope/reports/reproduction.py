@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
+from skilloscope.reports.figures.intrinsic import flatness_figure, milepost_figure
 from skilloscope.reports.html import Section, report_page
 from skilloscope.reports.tables.reproduction import COLUMNS, reproduction_rows
 from skilloscope.studies.reproduction.harness import Reproduction
+from skilloscope.studies.reproduction.rh11 import IntrinsicTable, ScalingStudy
 
 __all__ = ["figures_of", "reproduction_page"]
 
@@ -34,3 +36,14 @@ def _sections(done: Reproduction, entries: Sequence[Mapping[str, Any]]) -> Itera
         for study in outcome.studies:
             for svg, caption in figures_of(study):
                 yield Section(f"{entry.key}, figure", figure=svg, caption=caption)
+
+
+@figures_of.register
+def _(study: IntrinsicTable) -> list[tuple[str, str]]:
+    return [(milepost_figure(study.tables), "s at c_fit along the Elo line: printed, and ours with standard errors.")]
+
+
+@figures_of.register
+def _(study: ScalingStudy) -> list[tuple[str, str]]:
+    caption = "Mean loss by the evaluation before the move, without scaling and with the fitted one."
+    return [(flatness_figure(study.before, study.after), caption)]
