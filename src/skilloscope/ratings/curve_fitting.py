@@ -22,6 +22,7 @@ from scipy.optimize import least_squares
 from skilloscope.errors import InputError
 from skilloscope.models.curve_kernels import CurveColumns, intervals, probability_columns, scores
 from skilloscope.models.curve_model import CurveModel
+from skilloscope.ratings.climbing import climb
 
 __all__ = ["FITS", "PERCENTILES", "CurveFit", "Limits", "bootstrap", "fit_curves", "percentile_score", "up_shares"]
 
@@ -31,7 +32,6 @@ FITS = ("likelihood", "percentile", "moments")
 PERCENTILES = np.arange(1, 20) / 20
 """q from 0.05 to 0.95: 0 and 1 say nothing."""
 _SAMPLES = (2_000, 50_000)  # decisions on which the first steps of a large fit are made
-_STEP = 1e-4  # of the slopes, in log s and log c
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,12 @@ def fit_curves(
         raise InputError("no decisions to fit")
     limits = limits or Limits()
     work = _Work(columns, model, np.ones(len(columns)) if weights is None else weights, c)
-    climb = _climb if how == "likelihood" else _balance
+    reach = _climb if how == "likelihood" else _balance
     start = _start(work.thinned(len(columns) // 1000), limits)
     for sample in _SAMPLES:
         if len(columns) > 4 * sample:  # the first steps are made on a part: most of the way costs little
-            start = climb(work.thinned(len(columns) // sample), start, limits, how)[0]
-    at, covariance, converged = climb(work, start, limits, how)
+            start = reach(work.thinned(len(columns) // sample), start, limits, how)[0]
+    at, covariance, converged = reach(work, start, limits, how)
     s, c_found = np.exp(at)
     names = [name for name, ends in (("s", 0), ("c", 1)) if _at_end(at, limits)[ends] and not (name == "c" and c)]
     if names or c is not None:
@@ -213,14 +213,6 @@ class _Work:
             [self.weights @ found.by_log_s, c * (self.weights @ found.by_c)]
         )
 
-    def bend(self, at: Array) -> Array:
-        """Return the observed information: minus the second derivatives, from differences of the slopes."""
-        rows = []
-        for axis in np.eye(2):
-            ahead, behind = self.slopes(at + _STEP * axis)[1], self.slopes(at - _STEP * axis)[1]
-            rows.append((behind - ahead) / (2 * _STEP))
-        return 0.5 * (np.array(rows) + np.array(rows).T)
-
     def contributions(self, at: Array, how: str) -> Callable[[], Array]:
         """Return what gives the contributions (rows decisions) whose means the fit sets to zero."""
         args = (self.model.mapping, self.model.curve, at[0], np.exp(at[1]))
@@ -245,42 +237,11 @@ def _start(work: _Work, limits: Limits) -> Array:
 
 
 def _climb(work: _Work, start: Array, limits: Limits, how: str) -> tuple[Array, Array, bool]:
-    """Maximise the likelihood by damped Newton steps inside the limits; −inf is a step that is not taken."""
-    at, damping = start, 1e-6
-    value, slope = work.slopes(at)
+    """Maximise the likelihood inside the limits; the covariance is the inverse of the observed information."""
     free = np.array([True, work.fixed_c is None])
-    total = float(work.weights.sum())
-    for _ in range(100):
-        bend = work.bend(at)
-        moving = free & ~((at <= limits.low) & (slope < 0)) & ~((at >= limits.high) & (slope > 0))
-        if not moving.any() or np.abs(slope[moving]).max() < 1e-9 * total:
-            return at, _inverse(bend, free), True
-        improved = False
-        while damping < 1e12:
-            new = np.clip(at + _step(bend, slope, moving, damping), limits.low, limits.high)
-            new_value, new_slope = work.slopes(new)
-            if np.isfinite(new_value) and new_value >= value:
-                improved = bool(new_value > value + 1e-12 * abs(value))
-                damping = max(damping / 10, 1e-9)
-                break
-            damping *= 10
-        else:
-            break
-        small = np.abs(new - at).max() < 1e-6  # steps shrink as their squares: the next would be 1e-12
-        at, value, slope = new, new_value, new_slope
-        if small or not improved:
-            return at, _inverse(bend, free), True
-    return at, _inverse(work.bend(at), free), False
-
-
-def _step(bend: Array, slope: Array, moving: npt.NDArray[np.bool_], damping: float) -> Array:
-    step = np.zeros(2)
-    part = bend[np.ix_(moving, moving)]
-    eigenvalues, vectors = np.linalg.eigh(part)
-    size = max(np.abs(eigenvalues).max(), 1e-12)
-    # Where the likelihood bends upwards a Newton step would go the wrong way: its bend counts by its size.
-    step[moving] = vectors @ ((vectors.T @ slope[moving]) / (np.abs(eigenvalues) + damping * size))
-    return np.clip(step, -1.0, 1.0)
+    low, high = np.where(free, limits.low, start), np.where(free, limits.high, start)
+    top = climb(work.slopes, start, low, high, size=float(work.weights.sum()))
+    return top.at, _inverse(top.information, free), top.converged
 
 
 def _balance(work: _Work, start: Array, limits: Limits, how: str) -> tuple[Array, Array, bool]:

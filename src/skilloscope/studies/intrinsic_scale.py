@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from skilloscope.decision import Decisions
@@ -21,7 +21,8 @@ from skilloscope.errors import InputError, Tally
 from skilloscope.inference import EvidenceTable, Grid
 from skilloscope.models.curve_kernels import CurveColumns, probability_columns, scores
 from skilloscope.models.curve_model import CurveModel
-from skilloscope.ratings.curve_fitting import CurveFit
+from skilloscope.ratings.climbing import climb
+from skilloscope.ratings.curve_fitting import CurveFit, fit_curves
 from skilloscope.ratings.scale import MINUS_LOG_S, Scale
 from skilloscope.studies.intrinsic import predict
 
@@ -32,7 +33,9 @@ __all__ = [
     "curve_evidence",
     "error_rating",
     "fit_curve_scale",
+    "fit_lines",
     "inflation",
+    "lines_log_p",
     "measure_dispersion",
 ]
 
@@ -52,7 +55,7 @@ def fit_curve_scale(decisions: Decisions, model: CurveModel | None = None, *, na
     elo = rated.column("elo").to_numpy().astype(float)[columns.row]
     x = (elo - ORIGIN) / _HUNDRED
     design = np.column_stack([np.ones_like(x), x])
-    beta, bread, score = _fit_lines(columns, model, design, design)
+    beta, bread, score = fit_lines(columns, model, design, design)
     clusters = _codes(rated, ["game"])[columns.row]
     meat = _summed(score, clusters)
     covariance = bread @ (meat.T @ meat) @ bread
@@ -72,15 +75,16 @@ def fit_curve_scale(decisions: Decisions, model: CurveModel | None = None, *, na
         dispersion=max(float((step**2).sum() / (along**2).sum()), 1.0),
         valid=(float(np.round(elo.min(), -2)), float(np.round(elo.max(), -2))),
         population={"mean": float(elo.mean()), "sd": float(elo.std()), "source": "the fitted decisions"},
-        fit={"log_likelihood": float(found_likelihood(columns, model, design, beta)), "left_out": tally.as_dict()},
+        fit={"log_likelihood": float(lines_log_p(columns, model, design, beta).sum()), "left_out": tally.as_dict()},
         also={"c": (float(beta[2]), float(beta[3]) / _HUNDRED)},
     )
 
 
-def found_likelihood(columns: CurveColumns, model: CurveModel, design: Array, beta: Array) -> float:
-    """Return the log-likelihood of lines in log s and c."""
-    log_s, c = design @ beta[:2], np.maximum(design @ beta[2:], _LEAST_C)
-    return float(scores(columns, model.mapping, model.curve, log_s, c).log_p.sum())
+def lines_log_p(columns: CurveColumns, model: CurveModel, design: Array, beta: Array) -> Array:
+    """Return log p of every choice where log s and c are lines in the columns of the design."""
+    k = design.shape[1]
+    log_s, c = design @ beta[:k], np.maximum(design @ beta[k:], _LEAST_C)
+    return scores(columns, model.mapping, model.curve, log_s, c).log_p
 
 
 def curve_evidence(
@@ -209,7 +213,7 @@ def inflation(decisions: Decisions, model: CurveModel | None = None, *, mass: fl
     if not len(years) or np.ptp(years) == 0:
         raise InputError("the inflation question needs decisions of different years")
     design = np.column_stack([np.ones_like(x), x, (years - years.mean()) / 10])
-    beta, bread, score = _fit_lines(columns, model, design, design[:, :2])
+    beta, bread, score = fit_lines(columns, model, design, design[:, :2])
     meat = _summed(score, _codes(rated, ["game"])[columns.row])
     covariance = bread @ (meat.T @ meat) @ bread
     per_decade = -_HUNDRED * beta[2] / beta[1]
@@ -231,30 +235,29 @@ def inflation(decisions: Decisions, model: CurveModel | None = None, *, mass: fl
     )
 
 
-def _fit_lines(columns: CurveColumns, model: CurveModel, for_s: Array, for_c: Array) -> tuple[Array, Array, Array]:
-    """Return coefficients of log s and c, the inverse information, and each decision's score in all coefficients."""
+def fit_lines(columns: CurveColumns, model: CurveModel, for_s: Array, for_c: Array) -> tuple[Array, Array, Array]:
+    """Return coefficients of log s and c, the inverse information, and each decision's score in all coefficients.
+
+    The first column of each design is the constant; the climb begins with one s and c for all.
+    """
     k = for_s.shape[1]
-    n = len(columns)
 
     def score_rows(beta: Array) -> tuple[Array, Array]:
         c = np.maximum(for_c @ beta[k:], _LEAST_C)
         found = scores(columns, model.mapping, model.curve, for_s @ beta[:k], c)
         return found.log_p, np.column_stack([found.by_log_s[:, None] * for_s, found.by_c[:, None] * for_c])
 
-    def cost(beta: Array) -> tuple[float, Array]:
-        log_p, rows = score_rows(beta)
-        return -float(log_p.sum()) / n, -rows.sum(axis=0) / n
+    def slopes(beta: Array) -> tuple[float, Array]:
+        with np.errstate(over="ignore", invalid="ignore"):  # a step too far is not taken
+            log_p, rows = score_rows(beta)
+            return float(log_p.sum()), rows.sum(axis=0)
 
+    one = fit_curves(columns, model)
     start = np.zeros(k + for_c.shape[1])
-    start[0], start[k] = np.log(0.1), 0.6
-    fit = minimize(cost, start, jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 500})
-    beta = np.asarray(fit.x)
-    bend = np.empty((len(beta), len(beta)))
-    for j in range(len(beta)):
-        step = np.zeros(len(beta))
-        step[j] = 1e-4
-        bend[j] = (cost(beta + step)[1] - cost(beta - step)[1]) * n / 2e-4
-    return beta, np.asarray(np.linalg.inv(0.5 * (bend + bend.T)), dtype=np.float64), score_rows(beta)[1]
+    start[0], start[k] = np.log(one.s), one.c
+    anywhere = np.full(len(start), np.inf)
+    top = climb(slopes, start, -anywhere, anywhere, size=len(columns))
+    return top.at, np.asarray(np.linalg.inv(top.information), dtype=np.float64), score_rows(top.at)[1]
 
 
 def _effective(
