@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,6 +32,13 @@ def rate(
         list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")
     ],
     k: Annotated[str, typer.Option(help="The agent's constant, in units of the utilities, or fit.")] = "0.1",
+    method: Annotated[str, typer.Option(help="agent (c of the reference agent) or curves (RH11: s and c).")] = "agent",
+    mapping: Annotated[str, typer.Option(help="Curves: shares, powers or third.")] = "shares",
+    curve: Annotated[str, typer.Option(help="Curves: invexp, ipa, ipb, secha or sechb.")] = "invexp",
+    fit: Annotated[str, typer.Option(help="Curves: likelihood, percentile or moments.")] = "likelihood",
+    scaling: Annotated[
+        float | None, typer.Option(help="Curves: a of the evaluation scaling; 1 in chess, 0 elsewhere.", min=0.0)
+    ] = None,
     rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
     mass: Annotated[float, typer.Option(help="Mass of the equal-tailed interval.")] = 0.95,
     prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
@@ -44,6 +51,11 @@ def rate(
     """Rate deciders: the competence c of each, with its interval, from the values of what they could have chosen."""
     from skilloscope.cli.console import run
 
+    if method == "curves":
+        options = {"mapping": mapping, "curve": curve, "rule": rule, "scaling": scaling}
+        raise typer.Exit(run(lambda: _rate_by_curves(tables, options, fit, k, as_json)))
+    if method != "agent":
+        raise typer.BadParameter(f"{method!r} is not agent or curves", param_hint="--method")
     raise typer.Exit(run(lambda: _rate(tables, k, rule, mass, prior, c_range, as_json)))
 
 
@@ -69,6 +81,34 @@ def _rate(
         print_json(report)
     else:
         out().print(deciders_table(report))
+    return exit_code(batch.tally)
+
+
+def _rate_by_curves(tables: list[Path], options: dict[str, Any], fit: str, k: str, as_json: bool) -> int:
+    from skilloscope.cli.console import exit_code, out, print_json, report_faults
+    from skilloscope.decision.decisions import Decisions
+    from skilloscope.decision.text import read_tables
+    from skilloscope.errors import InputError
+    from skilloscope.models.curve_model import CurveModel
+    from skilloscope.reports.tables.intrinsic import curve_deciders_table
+    from skilloscope.studies.curve_deciders import default_scaling, rate_deciders_by_curves
+    from skilloscope.studies.deciders import k_from_text
+
+    unit = k_from_text(k)
+    if unit is None:
+        raise InputError(
+            "the curves have no k to fit", hint="leave --k fit to the agent; here k is a tenth of the unit"
+        )
+    batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
+    if options["scaling"] is None:
+        options["scaling"] = default_scaling(batch)
+    # k is a tenth of a pawn in chess, so it says what the utilities are counted in.
+    report = rate_deciders_by_curves(batch, CurveModel(**options), fit, unit=10 * unit)
+    report_faults(batch.tally)
+    if as_json:
+        print_json(report)
+    else:
+        out().print(curve_deciders_table(report))
     return exit_code(batch.tally)
 
 

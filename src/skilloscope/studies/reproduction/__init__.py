@@ -11,12 +11,14 @@ from skilloscope.studies.reproduction.dfhr09 import DFHR09_ENTRIES
 from skilloscope.studies.reproduction.fer12 import FER12_ENTRIES
 from skilloscope.studies.reproduction.gli99 import GLI99_ENTRIES
 from skilloscope.studies.reproduction.harness import Entry, Printed, Row, printed, reproduce
+from skilloscope.studies.reproduction.rh11 import RH11_ENTRIES
 
 ENTRIES: tuple[Entry, ...] = (
     *DFHR09_ENTRIES,
     *DFH13_ENTRIES,
     *DFH13_PROFILE_ENTRIES,
     *DFH13_WITHIN_ENTRIES,
+    *RH11_ENTRIES,
     *FER12_ENTRIES,
     *GLI99_ENTRIES,
 )
