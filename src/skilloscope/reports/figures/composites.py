@@ -156,7 +156,8 @@ def _sd_panel(axes: Any, study: Convergence) -> None:
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     _decisions_axis(axes, n)
     axes.set_ylabel("standard deviation")
-    axes.legend(fontsize=8, loc="upper right")
+    below = study.spread is not None and study.spread.sd**2 > low * high  # the spread's line is in the upper half
+    axes.legend(fontsize=8, loc="lower left" if below else "upper right")
 
 
 def _decisions_axis(axes: Any, n: npt.NDArray[np.int64]) -> None:

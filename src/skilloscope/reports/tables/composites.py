@@ -28,8 +28,8 @@ __all__ = [
     "split_table",
 ]
 
-CONVERGENCE_COLUMNS = ("decisions", "c̄", "σ", "95 % region")
-SPLIT_COLUMNS = ("result", "player-games", "decisions", "mean c̄ (95 % interval)", "sd", "variance", "pooled c")
+CONVERGENCE_COLUMNS = ("decisions", "c̄", "σ", "region")
+SPLIT_COLUMNS = ("result", "player-games", "decisions", "mean c̄ (interval)", "sd", "variance", "pooled c")
 
 
 def composites_columns(report: Mapping[str, Any]) -> tuple[str, ...]:
