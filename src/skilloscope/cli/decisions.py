@@ -96,9 +96,7 @@ def _rate_by_curves(tables: list[Path], options: dict[str, Any], fit: str, k: st
 
     unit = k_from_text(k)
     if unit is None:
-        raise InputError(
-            "the curves have no k to fit", hint="--k fit is the agent's; here k is a tenth of the unit"
-        )
+        raise InputError("the curves have no k to fit", hint="--k fit is the agent's; here k is a tenth of the unit")
     batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
     if options["scaling"] is None:
         options["scaling"] = default_scaling(batch)

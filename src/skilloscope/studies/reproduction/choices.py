@@ -21,7 +21,7 @@ from skilloscope.studies.reproduction.bands import analysed_batch, analysed_file
 from skilloscope.studies.reproduction.games import NO_DATA
 from skilloscope.studies.reproduction.harness import Budget, Entry, Outcome, Row, printed
 
-__all__ = ["CHOICES_ENTRY"]
+__all__ = ["DFH13_CHOICES_ENTRIES"]
 
 _EARLY, _ERA = (2006, 2009), "2006-2009"
 _EVERY = np.inf  # pawns: no position is left out, the filter is one of the choices
@@ -91,10 +91,12 @@ def _together(one: Decisions, other: Decisions) -> Decisions:
     return both.select(np.sort(np.unique(codes, return_index=True)[1]), reason="decision given twice")
 
 
-CHOICES_ENTRY = Entry(
-    "DFH13.choices",
-    "k, range and filter: chosen on 2006–2009, judged on 2010–2014",
-    _choices,
-    "The paper gives k = 0.1 and neither range nor filter. Gains are against k = 0.1, then range 4, then filter 3: of "
-    "predicting the second half of a player-game from its first, and of what player-games say of Elo.",
+DFH13_CHOICES_ENTRIES = (
+    Entry(
+        "DFH13.choices",
+        "k, range and filter: chosen on 2006–2009, judged on 2010–2014",
+        _choices,
+        "The paper gives k = 0.1 and neither range nor filter. Gains are against k = 0.1, then range 4, then filter 3: of "
+        "predicting the second half of a player-game from its first, and of what player-games say of Elo.",
+    ),
 )
