@@ -96,7 +96,7 @@ DFH13_CHOICES_ENTRIES = (
         "DFH13.choices",
         "k, range and filter: chosen on 2006–2009, judged on 2010–2014",
         _choices,
-        "The paper gives k = 0.1 and neither range nor filter. Gains are against k = 0.1, then range 4, then filter 3: of "
-        "predicting the second half of a player-game from its first, and of what player-games say of Elo.",
+        "The paper gives k = 0.1 and neither range nor filter. Gains are against k = 0.1, then range 4, then filter 3: "
+        "of predicting the second half of a player-game from its first, and of what player-games say of Elo.",
     ),
 )
