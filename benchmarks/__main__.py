@@ -1,17 +1,21 @@
-"""Run every benchmark, print its figures, and fail where one does not keep its limit: `make bench`."""
+"""Run every benchmark, print its figures, and fail where one does not keep its limit: `make bench`.
+
+`python -m benchmarks results startup` runs only those that are named.
+"""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import engine, kernels, nodes, startup
-from benchmarks.measure import Figure, yardstick
+from benchmarks import curves, engine, evidence, gain, kernels, nodes, results, startup
+from benchmarks.measure import Figure, NotMeasured, yardstick
 
 
-def main() -> int:
+def main(wanted: list[str]) -> int:
     print(f"yardstick: exp of ten million numbers in numpy, {yardstick():.3f} CPU-seconds")
-    failed: list[Figure] = []
-    for module in (kernels, nodes, startup, engine):
+    failed: list[Figure | NotMeasured] = []
+    known = (kernels, curves, nodes, evidence, gain, startup, results, engine)
+    for module in [m for m in known if not wanted or m.__name__.split(".")[-1] in wanted]:
         print(f"\n{(module.__doc__ or '').splitlines()[0]}")
         for figure in module.figures():
             print(f"  {figure}", flush=True)
@@ -20,4 +24,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -18,6 +18,8 @@ class Figure:
     unit: str
     at_least: float | None = None
     at_most: float | None = None
+    digits: int = 3
+    """How many figures are shown."""
 
     @property
     def kept(self) -> bool:
@@ -28,7 +30,19 @@ class Figure:
     def __str__(self) -> str:
         limit = f" (at least {self.at_least:g})" if self.at_least is not None else ""
         limit += f" (at most {self.at_most:g})" if self.at_most is not None else ""
-        return f"{'ok  ' if self.kept else 'FAIL'} {self.name}: {self.value:,.3g} {self.unit}{limit}"
+        return f"{'ok  ' if self.kept else 'FAIL'} {self.name}: {self.value:,.{self.digits}g} {self.unit}{limit}"
+
+
+@dataclass(frozen=True)
+class NotMeasured:
+    """A figure that could not be measured here, and why: neither kept nor missed."""
+
+    name: str
+    reason: str
+    kept: bool = True
+
+    def __str__(self) -> str:
+        return f"–    {self.name}: not measured ({self.reason})"
 
 
 def cpu_seconds(work: Callable[[], object], repeats: int = 5) -> float:

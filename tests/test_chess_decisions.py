@@ -91,6 +91,7 @@ def test_the_context_is_that_of_the_mover() -> None:
         "result": 1.0,
         "fen": None,
         "clock": 60.0,
+        "move": "e2e4",
     }
     assert (black["mover"], black["elo"], black["opponent"], black["opponent_elo"]) == ("black", None, "Ann", 2000)
     assert (black["result"], black["clock"]) == (0.0, None)

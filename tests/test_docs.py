@@ -32,7 +32,7 @@ BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # How many positions were searched, cached and imported depends on the machine and on what ran before.
 COUNTS = re.compile(r"positions: [\d,]+ searched now, [\d,]+ from the cache, [\d,]+ imported")
 # The keys of these objects are data (reasons, names, packages), not fields.
-FREE_KEYS = {"skipped", "truth", "packages", "settings", "options"}
+FREE_KEYS = {"skipped", "noted", "truth", "packages", "settings", "options"}
 
 
 def name(page: Path) -> str:
@@ -114,6 +114,7 @@ def lay_out_files(folder: Path, page: Path) -> None:
     """Put what a page's commands read into the folder: the files it shows with `cat`, and the games that ship."""
     shutil.copy(demo_file("simulated.pgn"), folder / "games.pgn")
     shutil.copy(demo_file("analyses.jsonl.gz"), folder / "analyses.jsonl.gz")
+    shutil.copy(demo_file("game_of_the_century.pgn"), folder / "century.pgn")
     for command in commands(page):
         words = shlex.split(command.line, comments=True)
         if words[0] == "cat":
@@ -147,9 +148,19 @@ def test_every_json_field_is_named_on_the_page_of_commands(tmp_path, monkeypatch
             assert code == 0, err
             if "--json" in command.line:
                 seen.add(max((leaf for leaf in leaves() if command.line.startswith(f"skilloscope {leaf} ")), key=len))
-                unnamed = set(fields(json.loads(out))) - named
+                unnamed = set(fields(documents(out))) - named
                 assert not unnamed, f"$ {command.line}\nfields that the page does not name: {sorted(unnamed)}"
     assert seen == set(leaves()), "every command needs an example with --json"
+
+
+def documents(text: str) -> list[Any]:
+    """Return the JSON documents of an output: usually one, with JSON lines one a line."""
+    found, at, decoder = [], 0, json.JSONDecoder()
+    while at < len(text.rstrip()):
+        document, at = decoder.raw_decode(text, at)
+        found.append(document)
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return found
 
 
 def fields(value: Any) -> Iterator[str]:

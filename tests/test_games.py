@@ -68,6 +68,8 @@ def test_headers_become_columns_and_the_unknown_is_null(tmp_path: Path) -> None:
         "eco": "C20",
         "time_control": "5400+30",
         "start_fen": None,
+        "start_eval": None,
+        "start_mate": None,
     }
 
 

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "skilloscope"
-WITHOUT_CHESS = ("decision", "models", "inference", "ratings", "store")
+WITHOUT_CHESS = ("decision", "models", "inference", "ratings", "results", "store")
 
 
 def allowed_imports() -> dict[str, set[str]]:

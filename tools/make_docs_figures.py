@@ -1,9 +1,9 @@
-"""Make the figure of README and docs from the games and analyses that ship: no engine, the same bytes each time.
+"""Make the figures of README and docs from what ships and from simulation: no engine, the same bytes each time.
 
     .venv/bin/python tools/make_docs_figures.py
 
-Out: docs/img/demo.svg. Its title says what it shows, so that somebody who cannot see it can read it, and a test can
-tell when it is out of date.
+Out: docs/img/demo.svg and docs/img/profile.svg. The title of each says what it shows, so that somebody who cannot see
+it can read it, and a test can tell when it is out of date.
 """
 
 from __future__ import annotations
@@ -11,10 +11,15 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+import numpy as np
+
 from skilloscope.chess.analysis import analyse
 from skilloscope.chess.decisions import decisions
+from skilloscope.reports.figures.profile import priors_figure
 from skilloscope.reports.figures.ratings import elo_figure
 from skilloscope.reports.words import elo_interval
+from skilloscope.studies.careers import simulated_career
+from skilloscope.studies.profile import competence_profiles
 from skilloscope.studies.rating import Ratings, rate
 from skilloscope.studies.shipped import analyses_file, demo_games
 
@@ -22,15 +27,23 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "img"
 
 
 def main() -> None:
-    """Write the figure."""
+    """Write the figures."""
     ratings = demo_ratings()
     FOLDER.mkdir(parents=True, exist_ok=True)
     write("demo.svg", elo_figure(ratings), described(ratings))
+    write("profile.svg", career_figure(), "A simulated career under the four priors, with its true competence")
 
 
 def demo_ratings() -> Ratings:
     """Return the ratings of the demo, from the analyses that ship."""
     return rate(decisions(analyse(demo_games(), imports=[analyses_file()])))
+
+
+def career_figure() -> str:
+    """Return a simulated career under the four priors, beside the truth."""
+    career = simulated_career(np.random.default_rng(5), years=(24, 24), games=(4, 30), drift=(0.06, 0.06))
+    truth = {float(year): c for year, c in career.truth.items()}
+    return priors_figure(competence_profiles(career.decisions, every="year"), truth)
 
 
 def described(ratings: Ratings) -> str:

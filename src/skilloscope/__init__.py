@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from skilloscope.decision.text import read_decisions
     from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
     from skilloscope.models.agent import Agent
+    from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
+    from skilloscope.ratings.periods import Periods
     from skilloscope.ratings.scale import Scale, scale
+    from skilloscope.results import Results, read_results
+    from skilloscope.results.period_games import PeriodGames
+    from skilloscope.studies.profile import profile
     from skilloscope.studies.rating import rate
     from skilloscope.studies.shipped import analyses_file, demo_games
     from skilloscope.studies.simulation import simulate_choices
@@ -35,9 +40,14 @@ _HOMES = {
     "Agent": "models.agent",
     "Decisions": "decision",
     "Evidence": "inference",
+    "GainHistogram": "models.gain",
     "Grid": "inference",
     "Losses": "decision",
     "Normal": "inference",
+    "PeriodGames": "results.period_games",
+    "Periods": "ratings.periods",
+    "Results": "results",
+    "read_results": "results",
     "Posterior": "inference",
     "Scale": "ratings.scale",
     "Uniform": "inference",
@@ -45,7 +55,10 @@ _HOMES = {
     "analyses_file": "studies.shipped",
     "decisions": "chess.decisions",
     "demo_games": "studies.shipped",
+    "elo_difference": "models.gain",
     "evidence": "inference",
+    "profile": "studies.profile",
+    "expected_score": "models.gain",
     "rate": "studies.rating",
     "read_decisions": "decision.text",
     "read_games": "chess.games",
@@ -62,10 +75,14 @@ __all__ = [
     "Agent",
     "Decisions",
     "Evidence",
+    "GainHistogram",
     "Grid",
     "Losses",
     "Normal",
+    "PeriodGames",
+    "Periods",
     "Posterior",
+    "Results",
     "Scale",
     "Settings",
     "Uniform",
@@ -74,11 +91,15 @@ __all__ = [
     "analyses_file",
     "decisions",
     "demo_games",
+    "elo_difference",
     "evidence",
+    "expected_score",
     "preset",
+    "profile",
     "rate",
     "read_decisions",
     "read_games",
+    "read_results",
     "scale",
     "simulate_choices",
 ]

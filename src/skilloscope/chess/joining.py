@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from skilloscope.chess.lines import move_uci
 from skilloscope.chess.positions import Positions
 from skilloscope.decision.decisions import UNLISTED
 
@@ -31,6 +32,7 @@ CONTEXT = (
     "result",
     "fen",
     "clock",
+    "move",
 )
 """The context columns of decisions in chess; every one may be null."""
 
@@ -73,6 +75,7 @@ def context_of(positions: Positions) -> pa.Table:
             "result": _scores(headers["result"], positions.mover),
             "fen": positions.fen,
             "clock": pa.array(clock, mask=np.isnan(clock)),
+            "move": _moves(positions.played),
         }
     )
 
@@ -82,6 +85,13 @@ def _by_side(positions: Positions, white: str, black: str) -> pa.Array:
     at = pa.array(positions.game)
     columns = [positions.games.headers[name].combine_chunks().take(at) for name in (white, black)]
     return pc.if_else(pa.array(positions.mover == 0), *columns)
+
+
+def _moves(played: npt.NDArray[np.uint16]) -> pa.Array:
+    """Return the moves as an engine writes them, null where none was made; each different one is written once."""
+    codes, places = np.unique(played, return_inverse=True)
+    written = pa.array([move_uci(code) if code else None for code in codes], type=pa.string())
+    return written.take(pa.array(places))
 
 
 def _scores(results: pa.ChunkedArray, mover: npt.NDArray[np.int8]) -> pa.Array:

@@ -56,6 +56,9 @@ class MainLine:
     clocks: list[float] = field(default_factory=list)
     evals: list[float] = field(default_factory=list)
     mates: list[int] = field(default_factory=list)
+    start_eval: float | None = None
+    """The evaluation in a comment before the first move: of the position that the game starts from."""
+    start_mate: int | None = None
     result: str | None = None
     fault: tuple[str, str, str] | None = None
     """Reason, place ("move 17, black") and detail, where reading ended early."""
@@ -108,7 +111,7 @@ def main_line(movetext: str, board: chess.Board) -> MainLine:
         if word[0] == "{":
             if not word.endswith("}"):
                 line.fault = ("unclosed comment", _place(board), word[:40])
-            elif variations == 0 and line.moves:
+            elif variations == 0:
                 _annotate(line, word)
         elif word in "()":
             variations = max(0, variations + (1 if word == "(" else -1))
@@ -148,12 +151,23 @@ def _play(line: MainLine, board: chess.Board, san: str, last: bool) -> tuple[str
 
 def _annotate(line: MainLine, comment: str) -> None:
     clock, value = _CLOCK.search(comment), _EVAL.search(comment)
+    if not line.moves:
+        if value and value[1]:
+            line.start_mate = _small(value[1])
+        elif value:
+            line.start_eval = float(value[2])
+        return
     if clock:
         line.clocks[-1] = int(clock[1]) * 3600 + int(clock[2]) * 60 + float(clock[3])
     if value and value[1]:
-        line.mates[-1] = max(NO_MATE + 1, min(int(value[1]), -NO_MATE - 1))
+        line.mates[-1] = _small(value[1])
     elif value:
         line.evals[-1] = float(value[2])
+
+
+def _small(mate: str) -> int:
+    """Return the moves to a mate, cut to what the column of mates can hold."""
+    return max(NO_MATE + 1, min(int(mate), -NO_MATE - 1))
 
 
 def _place(board: chess.Board) -> str:

@@ -10,6 +10,7 @@ values a move by the position after it needs them.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import chess
@@ -67,13 +68,18 @@ class Positions:
 
 
 def positions(
-    games: Games, *, skip_moves: int | None = None, player: str | None = None, scope: Scope = "decisions"
+    games: Games,
+    *,
+    skip_moves: int | None = None,
+    player: str | Collection[str] | None = None,
+    scope: Scope = "decisions",
 ) -> Positions:
     """Return the positions after the first `skip_moves` moves of each side (12) that leave more than one legal move.
 
     With the scope `every position` those before and after every move, from the first move on unless `skip_moves`
     says otherwise; only where there is no legal move, so that the game is over, there is nothing to search.
-    With a `player` only the positions in which that player is to move, or has just moved if the scope is every one.
+    With a `player`, or several, only the positions in which one of them is to move, or has just moved if the scope is
+    every one.
 
     >>> import io
     >>> from skilloscope.chess.games import read_games
@@ -86,10 +92,11 @@ def positions(
         skip_moves = 0 if every else 12
     if skip_moves < 0:
         raise InputError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")
+    wanted = {player} if isinstance(player, str) else None if player is None else set(player)
     columns = _Columns()
     headers = (games.headers[name].to_pylist() for name in ("start_fen", "black", "white"))
     for game, (start, *names) in enumerate(zip(*headers, strict=True)):
-        sides = tuple(player is None or name == player for name in names)  # as chess.BLACK and chess.WHITE count
+        sides = tuple(wanted is None or name in wanted for name in names)  # as chess.BLACK and chess.WHITE count
         if any(sides):
             columns.replay(games, game, chess.Board(start or chess.STARTING_FEN), skip_moves, sides, every)
     tally = Tally()

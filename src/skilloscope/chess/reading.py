@@ -36,9 +36,13 @@ HEADERS = pa.schema(
         ("eco", pa.string()),
         ("time_control", pa.string()),
         ("start_fen", pa.string()),
+        ("start_eval", pa.float64()),
+        ("start_mate", pa.int16()),
     ]
 )
-"""The columns of a game's header; whatever is unknown is null, and so is `start_fen` of the usual position."""
+"""The columns of a game's header; whatever is unknown is null, and so is `start_fen` of the usual position.
+
+`start_eval` (pawns) and `start_mate` (moves) are the evaluation in a comment before the first move, white's view."""
 
 _UNKNOWN_TEXT = {"", "?", "-"}
 _UNKNOWN_NAMES = _UNKNOWN_TEXT | {"NN", "N.N.", "N. N."}  # nomen nescio: not one player of many games
@@ -161,6 +165,8 @@ def header_from_tags(tags: dict[str, str], line: MainLine, file: str, index: int
         "eco": _text(tags.get("ECO")),
         "time_control": _text(tags.get("TimeControl")),
         "start_fen": _start_fen(tags),
+        "start_eval": line.start_eval,
+        "start_mate": line.start_mate,
     }
 
 

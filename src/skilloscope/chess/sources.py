@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from skilloscope.errors import InputError
 
-__all__ = ["DAMAGE", "BinaryDataError", "Source", "open_lines", "source_name"]
+__all__ = ["DAMAGE", "BinaryDataError", "Source", "open_bytes", "open_lines", "source_name"]
 
 Source = str | os.PathLike[str] | IO[Any]
 
@@ -59,6 +59,17 @@ def open_lines(source: Source) -> Iterator[Iterator[str]]:
     if isinstance(source, io.TextIOBase):
         yield iter(source)
         return
+    with open_bytes(source) as text:
+        wrapper = io.TextIOWrapper(text, encoding="utf-8", errors=_FALLBACK)
+        try:
+            yield iter(wrapper)
+        finally:
+            wrapper.detach()  # who opened the source closes it
+
+
+@contextlib.contextmanager
+def open_bytes(source: Source) -> Iterator[Any]:
+    """Open the source and give it unpacked; BinaryDataError if it is no text, InputError if it cannot be opened."""
     with contextlib.ExitStack() as stack:
         if isinstance(source, str | os.PathLike):
             raw: Any = stack.enter_context(_open_file(Path(source)))
@@ -69,9 +80,7 @@ def open_lines(source: Source) -> Iterator[Iterator[str]]:
         match = _BINARY.search(head)
         if match and not _TAG.search(head, 0, match.start()):  # after a tag it is damage, and the games before it count
             raise BinaryDataError(match.start())
-        wrapper = io.TextIOWrapper(text, encoding="utf-8", errors=_FALLBACK)
-        stack.callback(wrapper.detach)  # the stack closes what it opened, and leaves a caller's stream open
-        yield iter(wrapper)
+        yield text
 
 
 def _open_file(path: Path) -> IO[bytes]:

@@ -7,7 +7,27 @@ from typing import Annotated
 import typer
 
 from skilloscope.__about__ import __version__
-from skilloscope.cli import analyse, decisions, demo, doctor, rate, reproduce, sensitivity, simulate, store
+from skilloscope.cli import (
+    analyse,
+    compare,
+    composites,
+    decisions,
+    demo,
+    dimensions,
+    doctor,
+    game,
+    live,
+    profile,
+    rate,
+    reproduce,
+    results,
+    sensitivity,
+    sequence,
+    simulate,
+    store,
+    tournament,
+    within,
+)
 
 __all__ = ["app"]
 
@@ -42,5 +62,25 @@ def options(
     set_verbosity(verbose, quiet)
 
 
-for module in (analyse, rate, decisions, sensitivity, simulate, reproduce, store, demo, doctor):
+for module in (
+    analyse,
+    rate,
+    profile,
+    game,
+    within,
+    compare,
+    sequence,
+    tournament,
+    live,
+    composites,
+    sensitivity,
+    dimensions,
+    decisions,
+    results,
+    simulate,
+    reproduce,
+    store,
+    demo,
+    doctor,
+):
     module.register(app)

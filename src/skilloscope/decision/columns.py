@@ -6,6 +6,7 @@ Arrow table, so that every column of it may be null and a million rows cost mega
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -170,15 +171,31 @@ def group_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Any], Codes]:
     combined = np.zeros(len(columns[0]), dtype=np.int64)
     for labels, codes in coded:
         combined = combined * max(len(labels), 1) + codes
-    distinct, first, codes = np.unique(combined, return_index=True, return_inverse=True)
+    first, codes = _first_and_codes(combined, math.prod(max(len(labels), 1) for labels, _ in coded))
     order = np.argsort(first, kind="stable")
-    rank = np.empty(len(distinct), dtype=np.int32)
-    rank[order] = np.arange(len(distinct), dtype=np.int32)
+    rank = np.empty(len(first), dtype=np.int32)
+    rank[order] = np.arange(len(first), dtype=np.int32)
     rows = first[order]
     if len(coded) == 1:
         labels, column_codes = coded[0]
         return [labels[i] for i in column_codes[rows]], rank[codes]
     return [tuple(labels[c[row]] for labels, c in coded) for row in rows], rank[codes]
+
+
+def _first_and_codes(
+    combined: npt.NDArray[np.int64], possible: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return where each group that occurs is first seen, and each row's group; without sorting where that is cheap."""
+    if possible > 4 * len(combined):
+        _, first, codes = np.unique(combined, return_index=True, return_inverse=True)
+        return first, codes
+    seen = np.full(possible, -1, dtype=np.int64)
+    # Of several assignments to one place the last stays, so that from the back it is the first row.
+    seen[combined[::-1]] = np.arange(len(combined) - 1, -1, -1)
+    occurs = np.flatnonzero(seen >= 0)
+    place = np.empty(possible, dtype=np.int64)
+    place[occurs] = np.arange(len(occurs))
+    return seen[occurs], place[combined]
 
 
 def _column_codes(column: pa.ChunkedArray) -> tuple[list[Any], npt.NDArray[np.int64]]:

@@ -33,10 +33,12 @@ from skilloscope.decision.columns import (
 )
 from skilloscope.errors import InputError, Tally
 
-__all__ = ["UNLISTED", "Decisions"]
+__all__ = ["UNLISTED", "Decisions", "is_best_first"]
 
 UNLISTED = -1
 """The value of `chosen` where the choice is not among the listed alternatives."""
+
+_PART = 1_000_000  # decisions that are checked at once, so that a check needs no memory of the batch's own size
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -284,8 +286,16 @@ def _check(batch: Decisions) -> None:
         raise InputError("a decision lists more alternatives than n_legal says there were")
     if np.any((batch.chosen < 0) & (batch.n_legal == batch.counts)):
         raise InputError("a choice is unlisted although every alternative is listed")
-    steps = np.diff(batch.judged)
-    inside = np.ones(max(flat - 1, 0), dtype=bool)
-    inside[batch.offsets[1:-1] - 1] = False
-    if np.any(steps[inside] > 0):
+    if not is_best_first(batch.judged, batch.offsets):
         raise InputError("alternatives must be best first", hint="build the batch with Decisions.from_columns")
+
+
+def is_best_first(judged: npt.NDArray[np.floating[Any]], offsets: npt.NDArray[np.int64]) -> bool:
+    """Return whether no value is greater than the one before it in its decision; looked at part by part."""
+    for start in range(0, len(offsets) - 1, _PART):
+        part = offsets[start : start + _PART + 1]
+        rises = np.diff(judged[part[0] : part[-1]]) > 0
+        rises[part[1:-1] - part[0] - 1] = False  # a step from one decision to the next
+        if rises.any():
+            return False
+    return True

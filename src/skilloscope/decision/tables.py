@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from skilloscope.decision.columns import decider_column
-from skilloscope.decision.decisions import UNLISTED, Decisions
+from skilloscope.decision.decisions import UNLISTED, Decisions, is_best_first
 from skilloscope.decision.losses import Losses
 from skilloscope.errors import InputError, MissingExtraError, Tally
 
@@ -64,26 +64,26 @@ def decisions_from_arrow(table: pa.Table, *, name: str = "<table>") -> Decisions
     out, counted and named.
     """
     meta = _metadata(table, ("decider", "values", "chosen"))
-    table, faults = _without_faults(table, name)
-    lists = table.column("values").combine_chunks()
+    table, faults = _without_faults(table.combine_chunks(), name)
+    lists = _whole(table.column("values"))
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = _flat_values(lists)
     counts = np.diff(offsets)
     chosen = _integers(table.column("chosen"), UNLISTED)
     unknown = np.where(chosen < 0, 0, counts)
     has = set(table.column_names)
-    return Decisions.from_columns(
-        _codes(table.column("decider")),
-        values,
-        counts,
-        chosen,
-        _integers(table.column("n_legal"), 0) if "n_legal" in has else unknown,
-        depths=tuple(meta.get("depths", ())),
-        unlisted_value=table.column("unlisted_value").to_numpy().astype(float) if "unlisted_value" in has else None,
-        context=_context(table, _DECISION_COLUMNS),
-        tally=Tally.from_dict(meta.get("tally", {})) + faults,
-        about=meta.get("about", {}),
-    )
+    legal = _integers(table.column("n_legal"), 0) if "n_legal" in has else unknown
+    deciders = _codes(table.column("decider"))
+    others: dict[str, Any] = {
+        "depths": tuple(meta.get("depths", ())),
+        "unlisted_value": table.column("unlisted_value").to_numpy().astype(float) if "unlisted_value" in has else None,
+        "context": _context(table, _DECISION_COLUMNS),
+        "tally": Tally.from_dict(meta.get("tally", {})) + faults,
+        "about": meta.get("about", {}),
+    }
+    if is_best_first(values if values.ndim == 1 else values[:, -1], offsets):  # as we write it: nothing to be sorted
+        return Decisions(*deciders, values, offsets, chosen.astype(np.int32), legal.astype(np.int32), **others)
+    return Decisions.from_columns(deciders, values, counts, chosen, legal, **others)
 
 
 def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
@@ -95,7 +95,7 @@ def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
         at = table.schema.get_field_index("values")
         whole = kind.value_type if pa.types.is_floating(kind.value_type) else pa.float64()
         table = table.set_column(at, "values", table.column("values").cast(pa.large_list(whole)))
-    lists = table.column("values").combine_chunks()
+    lists = _whole(table.column("values"))
     counts = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
     chosen = _integers(table.column("chosen"), UNLISTED)
     legal = _integers(table.column("n_legal"), 0) if "n_legal" in table.column_names else np.zeros(len(counts), int)
@@ -118,9 +118,11 @@ def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
 def _not_finite(lists: Any, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return which rows hold a judgement that is null, NaN or infinite."""
     values = _flat_values(lists)
-    judged = values if values.ndim == 1 else values[:, -1]
+    bad = ~np.isfinite(values if values.ndim == 1 else values[:, -1])
+    if not bad.any():
+        return np.zeros(len(counts), dtype=bool)
     row = np.repeat(np.arange(len(counts)), counts)
-    return np.bincount(row[~np.isfinite(judged)], minlength=len(counts)) > 0
+    return np.bincount(row[bad], minlength=len(counts)) > 0
 
 
 def _flat_values(lists: Any) -> np.ndarray[Any, Any]:
@@ -170,7 +172,9 @@ def write_parquet(batch: Decisions | Losses, path: str | Path) -> None:
 def read_parquet(path: str | Path) -> Decisions | Losses:
     """Read a batch from a Parquet file; its metadata or columns tell which kind it is."""
     try:
-        table = pq.read_table(path)
+        # Without buffers ahead, and put together here, so that the pieces are given back before they are used.
+        table = pq.read_table(path, pre_buffer=False).combine_chunks()
+        pa.default_memory_pool().release_unused()
         if "before" in table.column_names:
             return losses_from_arrow(table)
         return decisions_from_arrow(table, name=str(path))
@@ -229,8 +233,13 @@ def _context(table: pa.Table, own: tuple[str, ...]) -> pa.Table | None:
     return table.select(names).replace_schema_metadata(None) if names else None
 
 
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece; one that is in one piece already is not copied."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def _codes(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Any]:
-    array = column.combine_chunks()
+    array = _whole(column)
     if not pa.types.is_dictionary(array.type):
         array = array.cast(pa.string()).dictionary_encode()
     if array.null_count:

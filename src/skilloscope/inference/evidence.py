@@ -7,12 +7,14 @@ change nothing but rounding; regrouping adds curves and never reads the decision
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from scipy.sparse import csc_array
 
 from skilloscope.decision import Decisions, Losses
 from skilloscope.errors import InputError, Tally
@@ -30,6 +32,7 @@ Array = npt.NDArray[np.float64]
 _TOLERANCE = 1e-9  # error of a curve between its nodes, per decision, at which no more nodes are added
 _WORST = 1e-5  # error per decision beyond which a curve is refused
 _MOST_NODES = 768
+_BATCH = 100_000  # decisions whose losses are held at once: memory is that of the decisions, not a multiple of it
 _LARGEST = 1e307  # of loss/k: a little below what a float holds
 
 
@@ -121,14 +124,19 @@ class EvidenceTable(Mapping[Any, Evidence]):
         """Return the sum over all groups."""
         return Evidence(self.grid, self.curves.sum(axis=0), int(self.decisions.sum()), self.tally, self.about)
 
-    def regrouped(self, labels: Sequence[Any]) -> EvidenceTable:
-        """Return the sums over rows with the same new label, without reading any decision again."""
-        rank: dict[Any, int] = {}
-        codes = np.fromiter((rank.setdefault(label, len(rank)) for label in labels), dtype=np.int64, count=len(labels))
-        curves = np.zeros((len(rank), self.grid.size))
-        np.add.at(curves, codes, self.curves)
-        counts = np.bincount(codes, weights=self.decisions, minlength=len(rank)).astype(np.int64)
-        return EvidenceTable(self.grid, list(rank), curves, counts, self.tally, self.about)
+    def regrouped(self, labels: Sequence[Any] | npt.NDArray[Any]) -> EvidenceTable:
+        """Return the sums over rows with the same new label, without reading any decision again.
+
+        >>> table = EvidenceTable(Grid(0, 4, 8), ["a", "b", "c"], np.ones((3, 8)), np.array([1, 2, 3]))
+        >>> table.regrouped(["x", "y", "x"])["x"].decisions
+        4
+        """
+        if len(labels) != len(self):
+            raise InputError(f"{len(labels):,} new labels for {len(self):,} groups")
+        distinct, codes = _codes(labels)
+        counts = np.bincount(codes, weights=self.decisions, minlength=len(distinct)).astype(np.int64)
+        curves = _added_rows(self.curves, codes, len(distinct))
+        return EvidenceTable(self.grid, distinct, curves, counts, self.tally, self.about)
 
 
 def evidence(
@@ -156,14 +164,18 @@ def evidence(
         )
     model = (model or Agent()).prepared(decisions)
     labels, codes = decisions.groups(by)
-    sets = model.choice_sets(decisions)
-    _check_losses(sets, model.k)
-    groups = codes[sets.row]
     chosen = grid or Grid(*span)
     while True:
         curves = np.zeros((len(labels), chosen.size))
-        add_curves(sets, groups, chosen.nodes, curves, k=model.k)
-        error = chosen.tail(curves.sum(axis=0)) / max(len(sets), 1)
+        counts = np.zeros(len(labels), dtype=np.int64)
+        tally = Tally()
+        for start, sets in _batches(decisions, model):
+            _check_losses(sets, model.k)
+            groups = codes[start + sets.row]
+            add_curves(sets, groups, chosen.nodes, curves, k=model.k)
+            counts += np.bincount(groups, minlength=len(labels))
+            tally = tally + sets.tally
+        error = chosen.tail(curves.sum(axis=0)) / max(int(counts.sum()), 1)
         if grid or chosen.size >= _MOST_NODES or error <= _TOLERANCE:
             break
         chosen = chosen.doubled()
@@ -172,8 +184,31 @@ def evidence(
             f"the log-likelihood cannot be carried by {chosen}: losses are too large for this k and range",
             hint="use a larger k (it scales with the utilities) or a smaller range",
         )
-    counts = np.bincount(groups, minlength=len(labels)).astype(np.int64)
-    return EvidenceTable(chosen, labels, curves, counts, decisions.tally + sets.tally, model.about())
+    return EvidenceTable(chosen, labels, curves, counts, decisions.tally + tally, model.about())
+
+
+def _batches(decisions: Decisions, model: Agent) -> Iterator[tuple[int, ChoiceSets]]:
+    """Yield the choice sets of some decisions at a time, and where these begin."""
+    bare = replace(decisions, context=None, tally=Tally())
+    for start in range(0, len(bare), _BATCH):
+        whole = start == 0 and len(bare) <= _BATCH
+        yield start, model.choice_sets(bare if whole else bare.select(slice(start, start + _BATCH)))
+
+
+def _codes(labels: Sequence[Any] | npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    """Return the distinct labels in order of first appearance, and the place of each label among them."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iuU":
+        encoded = pa.array(labels).dictionary_encode()
+        return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+    rank: dict[Any, int] = {}
+    codes = np.fromiter((rank.setdefault(label, len(rank)) for label in labels), dtype=np.int64, count=len(labels))
+    return list(rank), codes
+
+
+def _added_rows(rows: Array, codes: npt.NDArray[np.int64], n: int) -> Array:
+    """Return Σ of the rows of each code: a sparse matrix of ones does what np.add.at does, several times faster."""
+    ones = csc_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(n, len(codes)))
+    return np.asarray(ones @ rows)
 
 
 def _check_losses(sets: ChoiceSets, k: float) -> None:

@@ -24,7 +24,7 @@ from numba import njit
 
 from skilloscope.models.choice_sets import ChoiceSets
 
-__all__ = ["add_curves", "curves"]
+__all__ = ["add_curves", "curves", "njit"]
 
 Array = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ silent number.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -22,10 +22,12 @@ from skilloscope.errors import InputError
 from skilloscope.inference import Evidence, Normal, Posterior, Prior, Uniform
 from skilloscope.inference.posterior import posterior_from_log_density
 
-__all__ = ["AXIS", "SCHEMA", "Scale", "elo_prior", "scale"]
+__all__ = ["AXIS", "MINUS_LOG_S", "SCHEMA", "Scale", "elo_prior", "scale"]
 
 AXIS = "FIDE Elo, over-the-board classical play"
 SCHEMA = 1
+MINUS_LOG_S = "minus log s"
+"""The name of the parameter of a scale of the curves: it grows with skill, as every parameter of a scale does."""
 _FLAT_RANGE = (400.0, 3600.0)
 _HEADER_SD = 100.0
 
@@ -50,6 +52,8 @@ class Scale:
     axis: str = AXIS
     schema: int = SCHEMA
     fit: Mapping[str, Any] = field(default_factory=dict)
+    also: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Further parameters of the model along the same axis: name → (intercept, slope). The curves have one, c."""
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "scale") -> Scale:
@@ -71,6 +75,13 @@ class Scale:
     def parameter(self, elo: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the model's parameter at an Elo: the line."""
         return np.asarray(self.intercept + self.slope * (np.asarray(elo, dtype=float) - self.origin))
+
+    def parameters(self, elo: npt.ArrayLike) -> dict[str, npt.NDArray[np.float64]]:
+        """Return every parameter of the model at an Elo, by name; a line in −log s gives s."""
+        at = np.asarray(elo, dtype=float) - self.origin
+        main = self.intercept + self.slope * at
+        first = {"s": np.exp(-main)} if self.model.get("parameter") == MINUS_LOG_S else {"c": main}
+        return first | {name: np.asarray(line[0] + line[1] * at) for name, line in self.also.items()}
 
     def elo(self, parameter: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the Elo at a value of the parameter: the line read backwards."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
+from skilloscope.reports import figures
 from skilloscope.reports.html import Section, report_page
 from skilloscope.reports.tables.reproduction import COLUMNS, reproduction_rows
 from skilloscope.studies.reproduction.harness import Reproduction
@@ -21,6 +24,8 @@ def figures_of(study: object) -> list[tuple[str, str]]:
 
 def reproduction_page(done: Reproduction) -> str:
     """Return the page: what the papers print beside what came out here."""
+    for module in iter_modules(figures.__path__):  # every kind of study has registered its figures when it is loaded
+        import_module(f"{figures.__name__}.{module.name}")
     report = done.as_dict()
     source = f"Budget {done.budget.minutes:g} minutes of engine time, seed {done.budget.seed}."
     return report_page("The papers, reproduced", source, list(_sections(done, report["entries"])))

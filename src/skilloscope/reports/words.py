@@ -14,6 +14,7 @@ __all__ = [
     "engine_line",
     "percent",
     "plan_lines",
+    "probability_text",
     "sample_line",
     "skipped_line",
 ]
@@ -50,6 +51,15 @@ def duration(seconds: float) -> str:
 def percent(share: float) -> str:
     """Return a share as a percentage."""
     return f"{100 * share:.0f} %"
+
+
+def probability_text(probability: float) -> str:
+    """Return a probability as a percentage that is never rounded to certainty, e.g. `97.3 %` or `> 99.9 %`."""
+    if 0 < probability < 0.001:
+        return "< 0.1 %"
+    if 0.999 < probability < 1:
+        return "> 99.9 %"
+    return f"{100 * probability:.1f} %"
 
 
 def engine_line(about: Mapping[str, Any]) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from skilloscope.chess.analysis import Analyses, Progress, analyse
 from skilloscope.chess.decisions import decisions
@@ -17,12 +19,26 @@ from skilloscope.chess.games import Games, read_games
 from skilloscope.chess.positions import Positions, positions
 from skilloscope.chess.settings import DFH13, Settings
 from skilloscope.decision import Decisions
+from skilloscope.decision.columns import encode
 from skilloscope.decision.text import read_tables, table_kind
 from skilloscope.errors import InputError
 
-__all__ = ["Judged", "Work", "analyse_as", "check_games", "check_name", "judge", "judge_games"]
+__all__ = [
+    "Judged",
+    "Work",
+    "aliases_from_texts",
+    "analyse_as",
+    "check_games",
+    "check_name",
+    "engine_of",
+    "judge",
+    "judge_games",
+    "renamed",
+    "without_repeats",
+]
 
 _LOG = logging.getLogger(__name__)
+_DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
 
 
 @dataclass(frozen=True)
@@ -63,24 +79,50 @@ class Judged:
         return f"positions: {self.searched:,} searched now, {known}{failed}"
 
 
-def judge(paths: Sequence[Path], work: Work, *, player: str | None = None) -> Judged:
+def judge(
+    paths: Sequence[Path],
+    work: Work,
+    *,
+    player: str | Sequence[str] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    both_sides: bool = False,
+) -> Judged:
     """Return the decisions of games (PGN, analysed as `work` says) and of tables of decisions, together.
 
-    With a `player` only that player's decisions: the moves of others are not analysed.
+    Spellings are replaced by names first. With a `player`, or several, only their decisions, or with `both_sides` those
+    of everybody in their games: the rest is not analysed.
     """
+    wanted = [player] if isinstance(player, str) else list(player or ())
     tables = [path for path in paths if table_kind(path)]
-    games = [path for path in paths if path not in tables]
-    if not tables:
-        return judge_games(read_games(games), work, player=player)
+    files = [path for path in paths if path not in tables]
+    games = read_games(files).renamed(aliases or {}) if files or not tables else None
     batches = [_chess(batch, path).at_depths() for batch, path in zip(read_tables(tables), tables, strict=True)]
-    judged = Judged(Decisions.concat(batches))
-    if games:
-        found = read_games(games)
-        if player is None or player in players(found):
-            judged = judge_games(found, work, player=player)
-            together = Decisions.concat([judged.decisions.at_depths(), *batches])
-            judged = replace(judged, decisions=together)
-    return replace(judged, decisions=_one_players(without_repeats(judged.decisions), player))
+    told = renamed(Decisions.concat(batches), aliases or {}) if batches else None
+    for name in wanted:
+        check_name(name, [*(players(games) if games else []), *(told.names() if told else [])])
+    judged = _judged_games(games, work, wanted, both_sides) if games is not None else None
+    if told is None:
+        assert judged is not None  # a wanted name stands in the games where there is no table
+        return judged
+    told = told if both_sides else _of(told, wanted)
+    if judged is None:
+        return Judged(without_repeats(told))
+    together = Decisions.concat([judged.decisions.at_depths(), told])
+    return replace(judged, decisions=without_repeats(together))
+
+
+def _judged_games(games: Games, work: Work, wanted: Sequence[str], both_sides: bool) -> Judged | None:
+    """Return the games judged, those of the wanted players where there are any; None where they play in none."""
+    check_games(games)
+    if not wanted:
+        return judge_games(games, work)
+    sides = zip(games.headers["white"].to_pylist(), games.headers["black"].to_pylist(), strict=True)
+    chosen = games.select(np.array([white in wanted or black in wanted for white, black in sides]))
+    return judge_games(chosen, work, player=None if both_sides else _here(chosen, wanted)) if len(chosen) else None
+
+
+def _here(games: Games, wanted: Sequence[str]) -> list[str]:
+    return [name for name in wanted if name in players(games)]
 
 
 def without_repeats(batch: Decisions) -> Decisions:
@@ -94,16 +136,15 @@ def without_repeats(batch: Decisions) -> Decisions:
     return batch.select(first, reason="decision given twice")
 
 
-def judge_games(games: Games, work: Work, *, player: str | None = None) -> Judged:
-    """Return the decisions of games, or of one player in them, analysing what is not in the store."""
+def judge_games(games: Games, work: Work, *, player: str | Sequence[str] | None = None) -> Judged:
+    """Return the decisions of games, or of one or several players in them, analysing what is not in the store."""
     check_games(games)
-    if player is not None:
-        check_name(player, players(games))
-    judged = _judged(analyse_as(work, positions(games, player=player, scope=work.settings.scope)))
-    if player is None or work.settings.scope == "decisions":
-        return judged
-    # The positions after the player's moves are the opponents' decisions.
-    return replace(judged, decisions=_one_players(judged.decisions, player))
+    wanted = [player] if isinstance(player, str) else list(player or ())
+    for name in wanted:
+        check_name(name, players(games))
+    judged = _judged(analyse_as(work, positions(games, player=wanted or None, scope=work.settings.scope)))
+    # With every position, those after the player's moves are the opponents' decisions.
+    return judged if work.settings.scope == "decisions" else replace(judged, decisions=_of(judged.decisions, wanted))
 
 
 def analyse_as(work: Work, batch: Positions) -> Analyses:
@@ -143,11 +184,44 @@ def check_name(name: str, known: Sequence[str]) -> None:
         raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
 
 
-def _one_players(batch: Decisions, player: str | None) -> Decisions:
-    if player is None:
+def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:
+    """Return the names of spellings that were given as SPELLING=NAME; the last = divides, a spelling may hold more.
+
+    >>> aliases_from_texts(["Kérès, P=Keres, Paul"])
+    {'Kérès, P': 'Keres, Paul'}
+    """
+    pairs = [text.rpartition("=") for text in texts]
+    if bad := [text for text, (spelling, _, name) in zip(texts, pairs, strict=True) if not (spelling and name)]:
+        raise InputError(f"cannot read the alias {bad[0]!r}", hint="write SPELLING=NAME, e.g. 'Keres, P=Keres, Paul'")
+    return {spelling.strip(): name.strip() for spelling, _, name in pairs}
+
+
+def renamed(batch: Decisions, aliases: Mapping[str, str]) -> Decisions:
+    """Return the decisions with deciders and opponents renamed: several spellings become one name."""
+    if not aliases:
         return batch
-    check_name(player, batch.names())
-    return batch.select(batch.decider == batch.deciders.index(player))
+    names, codes = encode([aliases.get(name, name) for name in batch.deciders])
+    context = batch.context
+    assert context is not None
+    if "opponent" in context.column_names:
+        opponents = [aliases.get(name, name) for name in context.column("opponent").to_pylist()]
+        place = context.column_names.index("opponent")
+        context = context.set_column(place, "opponent", pa.array(opponents, type=pa.string()))
+    return replace(batch, deciders=names, decider=codes[batch.decider], context=context)
+
+
+def engine_of(batch: Decisions) -> dict[str, Any]:
+    """Return what judged the decisions, and what was decided about the values."""
+    about = batch.about
+    return {**about.get("settings", {}), **{name: about[name] for name in _DECIDED if name in about}}
+
+
+def _of(batch: Decisions, wanted: Sequence[str]) -> Decisions:
+    """Return the decisions of the wanted players; of everybody where none is named."""
+    if not wanted:
+        return batch
+    codes = [code for code, name in enumerate(batch.deciders) if name in wanted]
+    return batch.select(np.isin(batch.decider, codes))
 
 
 def players(games: Games) -> list[str]:

@@ -17,14 +17,14 @@ from skilloscope.inference import Evidence, EvidenceTable, Posterior, Uniform, e
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
+from skilloscope.studies.judging import engine_of
 
-__all__ = ["SCHEMA", "PlayerRating", "Ratings", "group_name", "loss_with_floor", "rate"]
+__all__ = ["SCHEMA", "PlayerRating", "Ratings", "group_name", "loss_with_floor", "rate", "scale_warnings"]
 
 SCHEMA = 1
 _POOL = ("time_control", "site")
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
-_JUDGED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,23 +131,31 @@ def rate(
         for label in table
         if table[label].decisions > 0
     ]
-    settings = dict(decisions.about.get("settings", {}))
-    warnings = scale.warnings(table.about, settings)
-    warnings += [*scale.filter_warnings(decisions.about), *_pool_warnings(decisions), *decisions.about.get("notes", [])]
+    warnings = scale_warnings(decisions, scale, table.about)
     few = [f"{player.player} ({player.decisions})" for player in players if player.decisions < _FEW]
     if few:
         warnings.append(f"fewer than {_FEW} decisions: {'; '.join(few[:8])}{' and others' if len(few) > 8 else ''}")
     if scale.provisional:
         warnings.append(f"the scale {scale.name!r} is provisional ({scale.data})")
     players.sort(key=lambda player: -player.elo.mean)
-    judge = {**settings, **{name: decisions.about[name] for name in _JUDGED if name in decisions.about}}
     unrated = [group_name(label) for label in table if table[label].decisions == 0]
-    return Ratings(players, unrated, scale, judge, table.about, table.tally, warnings, mass)
+    return Ratings(players, unrated, scale, engine_of(decisions), table.about, table.tally, warnings, mass)
 
 
 def group_name(label: Any) -> str:
     """Return the name of a group; what a column leaves null is unknown."""
     return "unknown" if label is None else str(label)
+
+
+def scale_warnings(decisions: Decisions, scale: Scale, model: Mapping[str, Any]) -> list[str]:
+    """Return what must be said where decisions are read along a scale: how they differ from its own data, and notes."""
+    found = scale.warnings(model, dict(decisions.about.get("settings", {})))
+    return [
+        *found,
+        *scale.filter_warnings(decisions.about),
+        *_pool_warnings(decisions),
+        *decisions.about.get("notes", []),
+    ]
 
 
 def loss_with_floor(decisions: Decisions) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -8,7 +8,14 @@ from pathlib import Path
 
 from skilloscope.chess.games import Games, read_games
 
-__all__ = ["analyses_file", "demo_file", "demo_games", "game_of_the_century", "true_competences"]
+__all__ = [
+    "analyses_file",
+    "century_analyses_file",
+    "demo_file",
+    "demo_games",
+    "game_of_the_century",
+    "true_competences",
+]
 
 
 def demo_file(name: str) -> Path:
@@ -19,6 +26,14 @@ def demo_file(name: str) -> Path:
 def analyses_file() -> Path:
     """Return the path of the engine analyses that ship, for machines without an engine."""
     return demo_file("analyses.jsonl.gz")
+
+
+def century_analyses_file() -> Path:
+    """Return the path of Stockfish's answers, one line to depth 13, to every position of the 1956 game.
+
+    It holds the positions after the engine's own first choice too, from which its own gains follow.
+    """
+    return demo_file("century_depth_13.jsonl.gz")
 
 
 def game_of_the_century() -> Games:

@@ -18,7 +18,7 @@ from skilloscope.decision import Decisions
 from skilloscope.errors import EngineError, InputError
 from skilloscope.studies.judging import judge_games
 from skilloscope.studies.planning import plan, sample_games
-from skilloscope.studies.reproduction.harness import Budget
+from skilloscope.studies.reproduction.harness import Budget, NotAnalysedError
 
 __all__ = ["NO_DATA", "Sampled", "data_files", "sampled_decisions", "year_strata"]
 
@@ -70,11 +70,11 @@ def sampled_decisions(
     try:
         planned = plan(games, work, seed=budget.seed, player=player, measure=budget.minutes > 0)
     except EngineError as error:
-        raise InputError(f"{name}: {error}", hint="import analyses of these games, or install an engine") from error
+        raise NotAnalysedError(f"{name}: {error}", hint="import their analyses, or install an engine") from error
     sample = sample_games(games, planned, budget.minutes, seed=budget.seed, strata=labels)
     chosen = games.select(sample.rows)
     if not len(chosen):
-        raise InputError(f"{name}: no game is known and the budget is {budget.minutes:g} minutes", hint=_MORE)
+        raise NotAnalysedError(f"{name}: no game is known and the budget is {budget.minutes:g} minutes", hint=_MORE)
     judged = judge_games(chosen, work, player=player)
     said = f"{name}: {len(chosen):,} of {len(games):,} games by seed {budget.seed}"
     return Sampled(judged.decisions, chosen, f"{said}, {len(judged.decisions):,} decisions; {judged}")

@@ -16,6 +16,7 @@ __all__ = [
     "SCHEMA",
     "Budget",
     "Entry",
+    "NotAnalysedError",
     "Outcome",
     "Printed",
     "Reproduction",
@@ -26,6 +27,10 @@ __all__ = [
 ]
 
 SCHEMA = 1
+
+
+class NotAnalysedError(InputError):
+    """The games of an entry are not analysed, and the budget does not allow to do it."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +138,11 @@ class Entry:
     note: str = ""
 
     def outcome(self, budget: Budget) -> Outcome:
-        """Compute the entry."""
-        found = self.compute(budget)
+        """Compute the entry; where its games are not known and may not be searched, say so and go on."""
+        try:
+            found = self.compute(budget)
+        except NotAnalysedError as error:
+            return Outcome((), (f"nothing computed: {error}; {error.hint}",))
         return found if isinstance(found, Outcome) else Outcome(found)
 
 

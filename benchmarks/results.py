@@ -1,0 +1,173 @@
+"""Ratings from results: games per CPU-second, memory, nearness to the truth, beside peers that can be installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.stats import spearmanr
+
+from benchmarks import peers
+from benchmarks.measure import Figure, NotMeasured, cpu_seconds, first_seconds
+from skilloscope.chess.results import read_pgn_results
+from skilloscope.ratings.histories import History
+from skilloscope.ratings.periods import Periods
+from skilloscope.ratings.prediction import held_out
+from skilloscope.ratings.smoothing import joint, smooth
+from skilloscope.ratings.states import State
+from skilloscope.ratings.variances import fit_variances
+from skilloscope.results.period_games import PeriodGames
+from skilloscope.studies.paired_simulation import Population, Simulated, simulate_results, simulated_games
+
+# The set on which peers are compared; its strengths are a random walk with these two standard deviations.
+SIGMA0, NU = 300.0, 40.0
+COMPARED = Population(players=2_000, periods=24, games=100_000, sigma0=SIGMA0, nu=NU)
+LARGE = Population(players=100_000, periods=50, games=1_000_000, sigma0=SIGMA0, nu=NU)
+DAILY = Population(players=5_000, periods=3_653, games=1_000_000, sigma0=SIGMA0, nu=5.0)
+HELD_OUT = 4
+MILLIONS = [int(n) for n in os.environ.get("BENCH_MILLIONS", "1,10").split(",")]
+"""Sizes of the streamed tables in millions of games; BENCH_MILLIONS=1,10,100 adds the largest."""
+
+
+def figures() -> Iterator[Figure | NotMeasured]:
+    made = simulate_results(COMPARED, rng=np.random.default_rng(1))
+    games = made.results.by_period()
+    yield Figure("first call: compiling, or loading what was compiled", first_seconds(lambda: _rated(games)), "s")
+    seconds = cpu_seconds(lambda: _rated(games))
+    yield Figure("100,000 games, 2,000 players, 24 periods", len(games) / seconds / 1e6, "M games per CPU-second")
+    yield from _sizes()
+    yield _headers(made)
+    yield from _quality(made, games, seconds)
+    yield from _streams()
+
+
+def _rated(games: PeriodGames) -> State:
+    return State.empty(sigma0=SIGMA0, nu=NU).play(games)[0]
+
+
+def _sizes() -> Iterator[Figure]:
+    large = simulate_results(LARGE, rng=np.random.default_rng(2)).results.by_period()
+    rate = len(large) / cpu_seconds(lambda: _rated(large), 10) / 1e6
+    yield Figure("1 M games, 100,000 players, 50 periods", rate, "M games per CPU-second", at_least=10)
+    daily = simulate_results(DAILY, rng=np.random.default_rng(3), period="1D", start="2010-01-01").results.by_period(
+        "1D"
+    )
+    yield Figure(
+        "1 M games, 5,000 players, ten years of daily periods",
+        len(daily) / cpu_seconds(lambda: _rated(daily)) / 1e6,
+        "M games per CPU-second",
+    )
+    passes: list[int] = []
+    seconds = cpu_seconds(lambda: passes.append(fit_variances(large).passes), 1)
+    yield Figure("σ0 and ν fitted to 1 M games", seconds, f"CPU-seconds ({passes[0]} passes)")
+
+
+def _headers(made: Simulated) -> Figure:
+    """Read the same games from PGN headers, with the moves of an ordinary game under each."""
+    one, two = (np.array(made.results.players)[codes] for codes in (made.results.player_1, made.results.player_2))
+    moves = " ".join(f"{n}. Nf3 Nf6" if n % 2 else f"{n}. Ng1 Ng8" for n in range(1, 41))
+    form = (
+        '[Event "E"]\n[Site "S"]\n[Date "20{:02d}.01.{:02d}"]\n[Round "1"]\n[White "{}"]\n[Black "{}"]\n[Result "{}"]\n'
+    )
+    rows = zip(made.results.numbers().tolist(), one, two, made.results.score, strict=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "games.pgn"
+        with path.open("w", encoding="utf-8") as file:
+            for at, (period, white, black, score) in enumerate(rows):
+                result = "1-0" if score else "0-1"
+                file.write(form.format(period, at % 28 + 1, white, black, result) + f"\n{moves} {result}\n\n")
+        seconds = cpu_seconds(lambda: read_pgn_results(path), 3)
+    return Figure("results from PGN headers", len(one) / seconds / 1e3, "thousand games per CPU-second", at_least=227)
+
+
+def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Figure | NotMeasured]:
+    """Compare with the truth and with the peers: rank correlation at the end, and log-loss of held-out periods."""
+    truth = made.strength[:, -1]
+    fit = fit_variances(games)
+    state, rows = State.empty(sigma0=fit.sigma0, nu=fit.nu).play(games, history=True)
+    assert rows is not None
+    history = History.from_rows(rows, state)
+    split = games.n_periods - HELD_OUT
+    early = fit_variances(games.between(0, split))
+    known = State.empty(sigma0=early.sigma0, nu=early.nu)
+    filtered = held_out(games, known, periods=HELD_OUT, rolling=False).log_loss
+    weighed = Periods(sigma0=early.sigma0, nu=early.nu, smoothing="joint", predict_from="joint")
+    ours = weighed.fit(games.between(0, split)).evaluate(games.between(split, games.n_periods)).log_loss
+    smoothing = cpu_seconds(lambda: smooth(history), 3)
+    joining = cpu_seconds(lambda: joint(history, games), 1)
+    strengths = {"rts": smooth(history), "joint": joint(history, games)[0]}
+    rho = {name: _rank_correlation(found, truth) for name, found in strengths.items()}
+    yield Figure("rank correlation with the truth at the end, rts", rho["rts"], "", at_least=0.95, digits=4)
+    yield Figure("rank correlation with the truth at the end, joint", rho["joint"], "", at_least=0.957, digits=4)
+    yield Figure("smoothing by rts, beyond rating", smoothing, "CPU-seconds")
+    yield Figure("smoothing by joint, beyond rating", joining, "CPU-seconds")
+    losses = {"filter": filtered, "joint": ours}
+    for name, loss in losses.items():
+        yield Figure(
+            f"log-loss of the last {HELD_OUT} periods by {name}, σ0 and ν fitted before", loss, "per game", digits=5
+        )
+    yield from peers.compared(games, truth, HELD_OUT, seconds, {"log_loss": ours, "rho": rho, "joint": joining})
+
+
+def _rank_correlation(history: History, truth: np.ndarray) -> float:
+    """Return Spearman's ρ of everybody's last mean with the true strength in the last period."""
+    played = np.flatnonzero(np.diff(history.offsets))
+    last = history.mean[history.offsets[1:][played] - 1]
+    codes = [int(history.players[i].split()[1]) for i in played]
+    return float(spearmanr(last, truth[codes]).statistic)
+
+
+def _streams() -> Iterator[Figure]:
+    """Rate larger and larger Parquet files period by period, each in a process of its own."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for millions in MILLIONS:
+            path = Path(folder) / f"{millions}.parquet"
+            _write(path, millions)
+            found.append((millions, _streamed(path)))
+            path.unlink()
+            rate, memory = millions / found[-1][1]["seconds"], found[-1][1]["megabytes"]
+            yield Figure(f"{millions} M games read from Parquet and rated by period", rate, "M games per CPU-second")
+            yield Figure(f"{millions} M games: peak memory of the process", memory, "MB")
+    first, last = found[0], found[-1]
+    if last[0] > first[0]:
+        slower = (last[1]["seconds"] / last[0]) / (first[1]["seconds"] / first[0])
+        yield Figure(f"time per game, {last[0]} M against {first[0]} M games", slower, "times", at_most=1.3)
+        more = last[1]["megabytes"] / first[1]["megabytes"]
+        yield Figure(f"peak memory, {last[0]} M against {first[0]} M games", more, "times", at_most=2)
+
+
+def _write(path: Path, millions: int) -> None:
+    """Write a simulated table, period by period, sorted by date; a period has 100,000 games whatever the size."""
+    population = Population(100_000, 10 * millions, millions * 1_000_000, sigma0=SIGMA0, nu=NU)
+    schema = pa.schema(
+        [("date", pa.date32()), ("player_1", pa.int32()), ("player_2", pa.int32()), ("score", pa.float64())]
+    )
+    first = int(np.datetime64("1900-01-01", "D").astype(np.int64))
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for period, (one, two, score, _) in enumerate(simulated_games(population, rng=np.random.default_rng(4))):
+            day = np.full(len(one), first + 7 * period, dtype=np.int32)
+            columns = [pa.array(day, pa.int32()).cast(pa.date32()), pa.array(one), pa.array(two), pa.array(score)]
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def _streamed(path: Path) -> dict[str, Any]:
+    code = (
+        "import json, resource, sys, time\n"
+        "from pathlib import Path\n"
+        "from skilloscope.studies.rating_runs import rate_stream\n"
+        f"rated = rate_stream([Path(sys.argv[1])], '1W', sigma0={SIGMA0}, nu={NU})\n"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "print(json.dumps({'games': rated.state.games, 'seconds': time.process_time(), 'megabytes': peak}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True)
+    return dict(json.loads(done.stdout))

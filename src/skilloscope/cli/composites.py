@@ -1,0 +1,176 @@
+"""`skilloscope composites`: many players of one Elo, or of one group, as one player."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+
+if TYPE_CHECKING:
+    from skilloscope.models.agent import Agent
+    from skilloscope.studies.composites import Composites
+    from skilloscope.studies.convergence import Convergence
+    from skilloscope.studies.judging import Judged, Work
+    from skilloscope.studies.results_split import ResultsSplit
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    epilog = "Example: skilloscope composites games.pgn --tolerance 15 --html composites.html"
+    app.command(epilog=epilog)(with_engine_options(composites))
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What was asked for on the command line."""
+
+    by: str
+    tolerance: float
+    one_sided: bool
+    model: tuple[float, str]
+    span: tuple[float, float]
+    mass: float
+    split: str | None
+    convergence: bool
+    group: str | None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The studies that came out."""
+
+    composites: Composites
+    split: ResultsSplit | None
+    convergence: Convergence | None
+
+
+def composites(
+    games: Annotated[
+        list[Path], typer.Argument(help="PGN files, or tables of decisions (.parquet, .jsonl, .csv).", metavar="GAMES…")
+    ],
+    by: Annotated[str, typer.Option(help="What to group by: milepost (of Elo), or a column.")] = "milepost",
+    tolerance: Annotated[float, typer.Option(help="How far from a milepost an Elo may be.")] = 10.0,
+    one_sided: Annotated[bool, typer.Option("--one-sided", help="Whatever the opponent's Elo.")] = False,
+    k: Annotated[float, typer.Option(help="The agent's constant, in pawns.")] = 0.1,
+    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
+    c_range: Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")] = (
+        0.0,
+        4.0,
+    ),
+    mass: Annotated[float, typer.Option(help="Mass of the regions and intervals.")] = 0.95,
+    split: Annotated[str | None, typer.Option(help="Split the player-games too: by result.", metavar="result")] = None,
+    convergence: Annotated[bool, typer.Option("--convergence", help="Show a group's c as decisions come in.")] = False,
+    group: Annotated[
+        str | None, typer.Option(help="The group of --split (all) and --convergence (largest).", metavar="LABEL")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the figures.", metavar="FILE")] = None,
+    *,
+    engine_flags: EngineFlags,
+    as_json: Json = False,
+) -> None:
+    """Take many players as one, by Elo milepost or any column: c with its region, and the line from c to Elo."""
+    from skilloscope.cli.console import run
+
+    wanted = _Wanted(by, tolerance, one_sided, (k, rule), c_range, mass, split, convergence, group)
+    raise typer.Exit(run(lambda: _composites(games, wanted, html, engine_flags, as_json)))
+
+
+def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, flags: EngineFlags, as_json: bool) -> int:
+    from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
+    from skilloscope.cli.work import working
+    from skilloscope.errors import InputError, check_writable
+    from skilloscope.models.agent import Agent
+
+    if html:
+        check_writable(html)
+    if wanted.split not in (None, "result"):
+        raise InputError(f"no split by {wanted.split!r}", hint="--split result")
+    model = Agent(*wanted.model)
+    with working(flags) as work:
+        judged = _judged(paths, work)
+    report_faults(judged.decisions.tally)
+    found = _studies(judged, model, wanted)
+    if as_json:
+        print_json(_report(found, judged))
+    else:
+        for table in _tables(found, judged):
+            out().print(table)
+        for note in found.composites.notes:
+            err().print(f"note: {note}", style="yellow")
+    if html:
+        _write_page(html, found, paths)
+    return exit_code(judged.decisions.tally)
+
+
+def _judged(paths: list[Path], work: Work) -> Judged:
+    """Return the decisions: tables of any domain as they are, games analysed."""
+    from skilloscope.decision import Decisions
+    from skilloscope.decision.text import read_tables, table_kind
+    from skilloscope.studies.judging import Judged, judge
+
+    if not all(table_kind(path) for path in paths):
+        return judge(paths, work)
+    return Judged(Decisions.concat([table.at_depths() for table in read_tables(paths)]))
+
+
+def _studies(judged: Judged, model: Agent, wanted: _Wanted) -> _Found:
+    from skilloscope.studies.composites import composites_from
+    from skilloscope.studies.convergence import group_convergence
+    from skilloscope.studies.game_evidence import MILEPOST, player_games, with_mileposts
+    from skilloscope.studies.results_split import results_split
+
+    batch = judged.decisions
+    posts = wanted.by == MILEPOST
+    if posts:
+        batch = with_mileposts(batch, wanted.tolerance, one_sided=wanted.one_sided)
+    model = model.prepared(batch) if len(batch) else model
+    rows = player_games(batch, model, by=wanted.by, span=wanted.span)
+    study = composites_from(rows, batch, mass=wanted.mass, tolerance=wanted.tolerance if posts else None)
+    own = None if wanted.group is None else study.named(wanted.group)
+    split = convergence = None
+    if wanted.split:
+        some = rows if own is None else rows.of(own.label)
+        split = results_split(some, name=own.name if own else "all", mass=wanted.mass)
+    if wanted.convergence:
+        shown = own or max(study.groups, key=lambda group: group.decisions)
+        convergence = group_convergence(batch, rows, shown.label, model, mass=wanted.mass)
+    return _Found(study, split, convergence)
+
+
+def _report(found: _Found, judged: Judged) -> dict[str, object]:
+    return {
+        **found.composites.as_dict(),
+        "positions": judged.as_dict(),
+        "split": found.split.as_dict() if found.split else None,
+        "convergence": found.convergence.as_dict() if found.convergence else None,
+    }
+
+
+def _tables(found: _Found, judged: Judged) -> Iterator[object]:
+    from skilloscope.reports.tables.composites import composites_table, convergence_table, split_table
+    from skilloscope.reports.words import engine_line
+
+    report = found.composites.as_dict()
+    yield f"{judged}; {engine_line(report['engine'])}"
+    yield composites_table(report)
+    if found.convergence:
+        yield convergence_table(found.convergence.as_dict())
+    if found.split:
+        yield split_table(found.split.as_dict())
+
+
+def _write_page(path: Path, found: _Found, paths: list[Path]) -> None:
+    from skilloscope.cli.console import err
+    from skilloscope.reports.composites import composites_page
+
+    source = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
+    page = composites_page(found.composites, source=source, split=found.split, convergence=found.convergence)
+    path.write_text(page, encoding="utf-8")
+    err().print(f"page written to {path}")

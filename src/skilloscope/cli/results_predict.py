@@ -1,0 +1,70 @@
+"""The work of `skilloscope results predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skilloscope.results.table import Results
+    from skilloscope.studies.rating_runs import Rated
+
+__all__ = ["holdout", "kept", "pairs"]
+
+
+def kept(state: Path) -> Rated:
+    """Return kept ratings as they are."""
+    from skilloscope.errors import InputError
+    from skilloscope.studies.continued import load_kept
+    from skilloscope.studies.rating_runs import as_rated
+
+    if not state.is_file():
+        raise InputError(f"{state}: no such file", hint="`results rate --state` keeps ratings")
+    return as_rated(load_kept(state))
+
+
+def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | None, as_json: bool) -> int:
+    """Predict the games of a table of pairs."""
+    from skilloscope.cli.console import err, exit_code, print_json
+    from skilloscope.cli.console import out as console
+    from skilloscope.reports.tables.results import predictions_table
+    from skilloscope.results.writing import check_table_format, write_table
+    from skilloscope.studies.result_files import read_pairs, with_probability
+    from skilloscope.studies.results import predictions
+
+    if out:
+        check_table_format(out)
+    table, player_1, player_2 = read_pairs(path)
+    rated = rate()
+    report = predictions(rated, player_1, player_2, at=at)
+    for warning in report["warnings"]:
+        err().print(f"note: {warning}", style="yellow")
+    if report["new"]:
+        err().print(f"note: new players: {'; '.join(report['new'][:10])}{' …' if len(report['new']) > 10 else ''}")
+    if as_json:
+        print_json(report)
+    elif not out:
+        console().print(predictions_table(report))
+    if out:
+        write_table(with_probability(table, report), out)
+        err().print(f"{len(player_1):,} predictions written to {out}")
+    return exit_code(rated.results.tally)
+
+
+def holdout(
+    results: Results, periods: int, period: str | None, sigma0: float | None, nu: float | None, as_json: bool
+) -> int:
+    """Say how well the last periods are foretold."""
+    from skilloscope.cli.console import err, exit_code, out, print_json
+    from skilloscope.reports.tables.results import holdout_table
+    from skilloscope.studies.results import holdout_report
+
+    report = holdout_report(results, periods, period, sigma0=sigma0, nu=nu)
+    for warning in report["warnings"]:
+        err().print(f"note: {warning}", style="yellow")
+    if as_json:
+        print_json(report)
+    else:
+        out().print(holdout_table(report))
+    return exit_code(results.tally)

@@ -1,0 +1,148 @@
+"""Intervals for what follows from gains, by drawing games anew. FER12 prints none.
+
+In: gains with the group (a player in an event, or in a match), the game and the stratum (event) of each. Out: a
+GainTable: the histogram of every group in every game, from which totals with any weights of the games are quick.
+
+Games are the unit: the moves of one game are not independent of each other, nor are the two players in it. So whole
+games are drawn with replacement, within each event, for both players at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.special import ndtri, stdtrit
+
+from skilloscope.errors import InputError
+from skilloscope.models.gain import PEAK, Curve, GainHistogram, elo_difference, move_scores
+
+__all__ = ["GainTable", "Totals", "differences", "draw_games", "interval"]
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class GainTable:
+    """How often each gain occurred, by group and game, as one sparse table of centipawns."""
+
+    bins: Indices
+    """The gains that occur, centipawns, ascending."""
+    counts: csr_array
+    """One row for each group in each game, one column for each bin."""
+    group: Indices
+    """The group of each row."""
+    game: Indices
+    """The game of each row."""
+    groups: int
+    games: int
+
+    @classmethod
+    def from_gains(cls, gains: npt.ArrayLike, group: npt.ArrayLike, game: npt.ArrayLike) -> GainTable:
+        """Return the table of gains in pawns, with the group and the game of each."""
+        of, where = np.asarray(group, dtype=np.int64), np.asarray(game, dtype=np.int64)
+        pawns = np.asarray(gains, dtype=np.float64)
+        if not len(pawns) == len(of) == len(where):
+            raise InputError("gains, group and game must have one entry per move")
+        games = int(where.max(initial=-1)) + 1
+        bins, column = np.unique(np.rint(pawns * 100).astype(np.int64), return_inverse=True)
+        keys, row = np.unique(of * max(games, 1) + where, return_inverse=True)
+        counts = csr_array((np.ones(len(pawns)), (row, column)), shape=(len(keys), len(bins)))
+        return cls(bins, counts, keys // max(games, 1), keys % max(games, 1), int(of.max(initial=-1)) + 1, games)
+
+    def totals(self, weight: npt.ArrayLike | None = None) -> Totals:
+        """Return the groups' histograms, with each game counted so many times."""
+        times = np.ones(self.games) if weight is None else np.asarray(weight, dtype=np.float64)
+        rows = np.arange(len(self.group))
+        adding = csr_array((times[self.game], (self.group, rows)), shape=(self.groups, len(rows)))
+        return Totals(self.bins, np.asarray((adding @ self.counts).toarray()))
+
+    def histogram(self, group: int) -> GainHistogram:
+        """Return one group's histogram."""
+        own = np.asarray(self.totals().counts[group])
+        kept = own > 0
+        return GainHistogram(self.bins[kept], own[kept].astype(np.int64))
+
+    @property
+    def games_of_group(self) -> Indices:
+        """In how many games each group has a known gain."""
+        return np.bincount(self.group, minlength=self.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """The groups' histograms as rows of one table."""
+
+    bins: Indices
+    counts: Array
+
+    @property
+    def moves(self) -> Array:
+        """How many moves each group has."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    def expected_scores(self, first: Indices, second: Indices) -> Array:
+        """p of the first group of each pair against the second; NaN where either has no move. [FER12 (2)]"""
+        beaten = 2 * np.cumsum(self.counts, axis=1) - self.counts
+        if len(first) * 8 > len(self.counts) ** 2:  # most pairs are asked for: one product of two tables
+            won = (self.counts @ beaten.T)[first, second]
+        else:
+            won = np.einsum("ij,ij->i", self.counts[first], beaten[second])
+        return _ratio(won, 2 * self.moves[first] * self.moves[second])
+
+    def engine_scores(self, engine: GainHistogram = PEAK) -> Array:
+        """p of each group against the engine; NaN where it has no move. [FER12 Algorithm 3, step 1]"""
+        return _ratio(self.counts @ move_scores(self.bins / 100, engine), self.moves)
+
+
+def draw_games(stratum: npt.ArrayLike, rng: np.random.Generator) -> Array:
+    """Return how often each game is drawn when each stratum's games are drawn with replacement, as many as it has."""
+    labels = np.asarray(stratum, dtype=np.int64)
+    times = np.zeros(len(labels))
+    for label in np.unique(labels):
+        own = np.flatnonzero(labels == label)
+        times[own] = rng.multinomial(len(own), np.full(len(own), 1 / len(own)))
+    return times
+
+
+def interval(replicates: Array, mass: float, games: npt.ArrayLike) -> tuple[Array, Array]:
+    """Return the central interval of each column's replicates; NaN where it stands on fewer than two games.
+
+    A few games drawn anew vary less than new games would: the spread about the median is widened by √(n / (n − 1))
+    and by Student's t against the normal, with n the games. In simulation 95 % then cover 95 to 97 %, plain ones
+    83 to 92 %. Replicates that are NaN, in which a player has no game, are left out; infinite ones count.
+    """
+    n = np.asarray(games, dtype=np.float64)
+    low, high = np.full(replicates.shape[1], np.nan), np.full(replicates.shape[1], np.nan)
+    for column in range(replicates.shape[1]):
+        own = np.sort(replicates[:, column][~np.isnan(replicates[:, column])])
+        if n[column] < 2 or len(own) < 20:
+            continue
+        at = [int(np.clip(np.floor(q * len(own)), 0, len(own) - 1)) for q in ((1 - mass) / 2, 0.5, (1 + mass) / 2)]
+        ends, middle = own[[at[0], at[2]]], own[at[1]]
+        if np.isfinite(middle):
+            ends = middle + (ends - middle) * _widening(n[column], mass)
+        low[column], high[column] = ends
+    return low, high
+
+
+def _widening(games: float, mass: float) -> float:
+    upper = (1 + mass) / 2
+    return float(np.sqrt(games / (games - 1)) * stdtrit(games - 1, upper) / ndtri(upper))
+
+
+def differences(p: Array, curve: Curve) -> Array:
+    """Return the Elo differences of expected scores, NaN where there is none."""
+    d = np.full(len(p), np.nan)
+    known = np.isfinite(p)
+    d[known] = elo_difference(np.clip(p[known], 0, 1), curve)
+    return d
+
+
+def _ratio(above: Array, below: Array) -> Array:
+    found = np.full(len(above), np.nan)
+    np.divide(above, below, out=found, where=below > 0)
+    return found

@@ -1,0 +1,62 @@
+"""The page of `results rate` and `smooth`: leaderboard, strengths over time, what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skilloscope.ratings.variance_posterior import VariancePosterior
+from skilloscope.reports.figures.results import history_figure, posterior_figure
+from skilloscope.reports.html import Section, report_page
+from skilloscope.reports.tables.results import fit_rows, leaderboard_rows
+from skilloscope.studies.rating_runs import Rated
+
+__all__ = ["fit_page", "results_page"]
+
+_LINES = 8
+_PLAYERS = 200
+_CANNOT_TELL = (
+    "Ratings compare players within this table. Whether everybody has grown stronger, results cannot show.",
+    "Two players are told apart only as far as their intervals are; half of all rankings of neighbours are chance.",
+    "Groups of players who never met, not even through others, are not comparable.",
+    "A forecast knows strengths and their uncertainty, nothing of form, colour, stakes or injuries.",
+)
+
+
+def results_page(rated: Rated, report: Mapping[str, Any]) -> str:
+    """Return the page: no script, no address, everything inside."""
+    columns, rows = leaderboard_rows(report, _PLAYERS)
+    more = len(report["players"]) - len(rows)
+    sections = [
+        Section("Leaderboard", f"{more:,} more players are in the JSON." if more > 0 else "", columns, rows),
+    ]
+    names = [player["player"] for player in report["players"][:_LINES]]
+    if names and len(rated.history):
+        caption = f"The first {len(names)} of the leaderboard; bands: one standard deviation."
+        sections.append(Section("Over time", figure=history_figure(rated.history, names), caption=caption))
+    source = (
+        f"{report['games']:,} games, periods of {report['period']}; "
+        f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}; {report['method']}"
+    )
+    return report_page(
+        "Ratings from results",
+        source,
+        sections,
+        warnings=report["warnings"],
+        skipped=report["skipped"],
+        cannot_tell=_CANNOT_TELL,
+    )
+
+
+def fit_page(report: Mapping[str, Any], posterior: VariancePosterior) -> str:
+    """Return the page of `results fit`: the numbers, and the joint posterior of σ0 and ν."""
+    # The weights are those of cells that are even in the logarithms; a density over σ0 and ν divides by both.
+    density = (posterior.weight / posterior.sigma0[:, None] / posterior.nu[None, :]).T
+    caption = "Contours at 1 to 90 % of the highest density; the prior is flat in both variances."
+    sections = [
+        Section("What was fitted", "", ("", "value"), fit_rows(report)),
+        Section("Joint posterior", figure=posterior_figure(posterior.sigma0, posterior.nu, density), caption=caption),
+    ]
+    source = f"{report['games']:,} games of {report['players']:,} players, periods of {report['period']}"
+    warnings, skipped = report["warnings"], report["skipped"]
+    return report_page("Fitted to results", source, sections, warnings=warnings, skipped=skipped)

@@ -1,0 +1,134 @@
+"""Tables of ratings from results: the fit, the leaderboard, predictions, and how well they went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from skilloscope.reports.tables.frame import framed
+
+__all__ = ["fit_rows", "fit_table", "holdout_table", "leaderboard", "leaderboard_rows", "predictions_table"]
+
+
+def fit_table(report: Mapping[str, Any]) -> Group:
+    """Return the table of `results fit`."""
+    table = Table("", "")
+    table.columns[1].justify = "right"
+    for name, value in fit_rows(report):
+        table.add_row(name, value)
+    title = f"fitted to results, periods of {report['period']}"
+    if "lengths" not in report:
+        return framed(title, table, [_skipped(report)])
+    return Group(framed(title, table, []), _lengths_table(report["lengths"]), Text(_skipped(report), style="dim"))
+
+
+def fit_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what was fitted and what to, in words, for the terminal and for a page."""
+    held = {"sigma0": "σ0, of new players' strength", "nu": "ν, of its change in a period"}
+    rows = []
+    for name, text in held.items():
+        given = "" if name in report["fitted"] else " (given)"
+        low, high = report.get("intervals", {}).get(name, (None, None))
+        interval = f" ({low:.2f} to {high:.2f})" if low is not None else ""
+        rows.append((f"standard deviation {text}{given}", f"{report[name]:.2f}{interval}"))
+    rows.append(("total discrepancy (15)", f"{report['discrepancy']:,.2f}"))
+    rows.append(("per game", f"{report['discrepancy'] / report['games']:.5f}"))
+    rows += [(name, f"{report[name]:,}") for name in ("games", "players", "periods")]
+    return [*rows, ("games per active player and period", f"{report['games_per_player_and_period']:.1f}")]
+
+
+def _lengths_table(lengths: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("period", "total discrepancy", "games", "games per player and period", "")
+    for column in table.columns[1:4]:
+        column.justify = "right"
+    for row in lengths:
+        density = f"{row['games_per_player_and_period']:.1f}"
+        word = "best" if row["best"] else "" if row["comparable"] else "fewer games: not comparable"
+        table.add_row(row["period"], f"{row['discrepancy']:,.2f}", f"{row['games']:,}", density, word)
+    return table
+
+
+def leaderboard(report: Mapping[str, Any], top: int = 20) -> Group:
+    """Return the table of `results rate` and `smooth`: the strongest so many, with their interval."""
+    columns, rows = leaderboard_rows(report, top)
+    table = Table()
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="left" if place == 1 else "right")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    notes = [_shown(report, top), _skipped(report)]
+    return framed(_title(report), table, notes)
+
+
+def leaderboard_rows(report: Mapping[str, Any], top: int) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and cells of a leaderboard, for the terminal and for a page."""
+    past = report["method"] != "filter"
+    columns = ["", "player", "rating (95 % interval)", "rd", "games", "first", "last"]
+    columns += ["peak", "rd at peak", "peak period"] if past else []
+    rows = []
+    for place, player in enumerate(report["players"][:top], start=1):
+        row = [
+            str(place),
+            player["player"],
+            f"{player['rating']:.0f} ({player['low']:.0f} to {player['high']:.0f})",
+            f"{player['rd']:.0f}",
+            f"{player['games']:,}",
+            player["first_period"],
+            player["last_period"],
+        ]
+        if past:
+            row += [f"{player['peak_rating']:.0f}", f"{player['peak_rd']:.0f}", player["peak_period"]]
+        rows.append(row)
+    return columns, rows
+
+
+def predictions_table(report: Mapping[str, Any]) -> Group:
+    """Return the table of `results predict`."""
+    table = Table("player_1", "player_2", "probability")
+    table.columns[2].justify = "right"
+    for row in report["predictions"]:
+        table.add_row(Text(row["player_1"]), Text(row["player_2"]), f"{row['probability']:.3f}")
+    return framed(f"probability that player_1 wins, in {report['at']}", table, [_skipped(report)])
+
+
+def holdout_table(report: Mapping[str, Any]) -> Group:
+    """Return the table of `results predict --holdout`: the calibration curve, and the losses below it."""
+    table = Table("predicted", "games", "mean prediction", "mean score", "± standard error")
+    for column in table.columns:
+        column.justify = "right"
+    for row in report["calibration"]:
+        table.add_row(
+            f"{row['from']:.1f} to {row['to']:.1f}",
+            f"{row['games']:,}",
+            f"{row['predicted']:.3f}",
+            f"{row['observed']:.3f}",
+            f"{row['standard_error']:.3f}",
+        )
+    losses = f"{report['games']:,} games: log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}"
+    fitted = f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}"
+    title = (
+        f"the last {report['periods_held_out']} periods of {report['period']}, foretold from those before ({fitted})"
+    )
+    return framed(title, table, [losses, _skipped(report)])
+
+
+def _title(report: Mapping[str, Any]) -> str:
+    how = {"filter": "ratings", "rts": "smoothed (rts)", "eq14": "smoothed (eq14)", "joint": "smoothed (joint)"}
+    when = f", in {report['at']}" if report["at"] else ""
+    fitted = f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}"
+    return f"{how[report['method']]} from {report['games']:,} games, periods of {report['period']}, {fitted}{when}"
+
+
+def _shown(report: Mapping[str, Any], top: int) -> str:
+    players: Sequence[Any] = report["players"]
+    more = f"the first {top} of {len(players):,} players" if len(players) > top else f"{len(players):,} players"
+    return f"{more}; {report['left_out']:,} left out as not active" if report["active"] else more
+
+
+def _skipped(report: Mapping[str, Any]) -> str:
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in report["skipped"].items())
+    return f"skipped: {reasons}" if reasons else "nothing skipped"

@@ -1,0 +1,131 @@
+"""Rating periods: from a date to the number of its period, and from the number to a label.
+
+In: a period's length (`1D`, `1W`, `1M`, `2M`, `1Y` …) and dates. Out: whole numbers, one more for each period later.
+
+Periods are anchored in the calendar, never in the data, so that a game always falls into the same period whatever other
+games there are: months and years begin on 1 January (two months: January–February, March–April …), days are days, and
+weeks are counted from Monday, 1 January of the year 1, so that all have seven days and begin on a Monday. All periods
+of one calendar are equally long, as (7) of GLI99 supposes, up to the days of the months. Where a table gives period
+numbers in place of dates the numbers are the periods, as they stand.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.errors import InputError
+from skilloscope.results.dates import DAY, MONTH, YEAR, parse_date
+
+__all__ = ["GIVEN", "Calendar", "Dates", "Numbers"]
+
+Dates = npt.NDArray[np.datetime64]
+Numbers = npt.NDArray[np.int64]
+
+GIVEN = "given"
+"""The period of tables that give period numbers in place of dates."""
+
+_FORM = re.compile(r"\s*(\d{1,4})\s*([DWMY])\s*", re.IGNORECASE)
+_MONDAY = datetime.date(1, 1, 1)  # a Monday and a 1 January; numbers are counted from 0 on
+_EPOCH_DAYS = (_MONDAY - datetime.date(1970, 1, 1)).days
+_EPOCH_YEARS = 1970
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The rating periods of one length.
+
+    >>> two_months = Calendar.from_text("2M")
+    >>> number = two_months.numbers(np.array(["1995-02-28", "1995-03-01"], dtype="datetime64[D]"))
+    >>> number[1] - number[0], two_months.label(number[1]), two_months.number("1995-12-31") - number[1]
+    (np.int64(1), '1995-03', np.int64(4))
+    """
+
+    count: int
+    unit: str
+    """D, W, M or Y; empty where the periods are given as numbers."""
+
+    @classmethod
+    def from_text(cls, text: str) -> Calendar:
+        """Return the calendar of a length such as `1D`, `1W`, `2M` or `1Y`; `given` for numbered periods."""
+        if text == GIVEN:
+            return cls(1, "")
+        match = _FORM.fullmatch(text)
+        if not match or not int(match[1]):
+            raise InputError(f"no period {text!r}", hint="a number and D, W, M or Y, as 1D, 1W, 1M, 2M or 1Y")
+        count, unit = int(match[1]), match[2].upper()
+        if unit == "M" and count % 12 == 0:
+            return cls(count // 12, "Y")
+        if unit == "M" and 12 % count:
+            raise InputError(
+                f"periods of {count} months do not begin on 1 January in every year",
+                hint="take 1M, 2M, 3M, 4M, 6M or years",
+            )
+        return cls(count, unit)
+
+    def __str__(self) -> str:
+        return f"{self.count}{self.unit}" if self.unit else GIVEN
+
+    @property
+    def precision(self) -> int:
+        """How exact a date must be to be placed: to the DAY, the MONTH or the YEAR."""
+        return {"M": MONTH, "Y": YEAR}.get(self.unit, DAY)
+
+    def numbers(self, dates: Dates | Numbers) -> Numbers:
+        """Return the number of the period of each date; given numbers stay as they are."""
+        if not self.unit:
+            return np.asarray(dates, dtype=np.int64)
+        if self.unit == "Y":
+            units = dates.astype("datetime64[Y]").astype(np.int64) + _EPOCH_YEARS
+        elif self.unit == "M":
+            units = dates.astype("datetime64[M]").astype(np.int64) + 12 * _EPOCH_YEARS
+        else:
+            units = dates.astype("datetime64[D]").astype(np.int64) - _EPOCH_DAYS
+        days = 7 if self.unit == "W" else 1
+        return np.asarray(units // (self.count * days), dtype=np.int64)
+
+    def start(self, number: int | np.integer[Any]) -> datetime.date:
+        """Return the first day of a period."""
+        if not self.unit:
+            raise InputError("numbered periods have no dates", hint="give a period's number")
+        at = int(number) * self.count
+        if self.unit == "Y":
+            return datetime.date(at, 1, 1)
+        if self.unit == "M":
+            return datetime.date(at // 12, at % 12 + 1, 1)
+        return _MONDAY + datetime.timedelta(days=at * (7 if self.unit == "W" else 1))
+
+    def label(self, number: int | np.integer[Any]) -> str:
+        """Return what a period is called: its first day, as short as the unit allows; given numbers as they stand."""
+        if not self.unit:
+            return str(int(number))
+        width = {"Y": 4, "M": 7}.get(self.unit, 10)
+        return str(self.start(number))[:width]
+
+    def labels(self, first: int, count: int) -> list[str]:
+        """Return the labels of so many periods from the first on."""
+        return [self.label(number) for number in range(first, first + count)]
+
+    def number(self, text: str) -> np.int64:
+        """Return the number of the period that a label or a date names; `2024`, `2024-03` and `2024-03-31` all do."""
+        if not self.unit:
+            try:
+                return np.int64(text)
+            except ValueError:
+                raise InputError(f"{text!r} is no period's number", hint="the table has numbered periods") from None
+        days, precision = parse_date(text)
+        if days is None:
+            raise InputError(f"{text!r} is no date", hint="write it as 2024-03-31, 2024-03 or 2024")
+        if precision > self.precision:
+            raise InputError(f"{text!r} does not tell the period of {self}", hint="write the whole date, as 2024-03-31")
+        return np.int64(self.numbers(np.array([days], dtype="datetime64[D]"))[0])
+
+    def numbers_of_labels(self, labels: Sequence[str]) -> Numbers:
+        """Return the numbers of many labels."""
+        return np.array([self.number(label) for label in labels], dtype=np.int64)

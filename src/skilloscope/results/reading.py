@@ -1,0 +1,265 @@
+"""Results from CSV, Parquet, Arrow tables and frames: every row used, or counted and named.
+
+In: a file or a table with the columns `date` (or `period`), `player_1`, `player_2`, `score`. Out: Results.
+
+Rows at fault (no or an unknown score, a player against himself, a missing or impossible date, no name) are left out,
+counted by reason and named with file and row; the header is row 1 of a CSV file, as in a spreadsheet. Forfeits, byes
+and walkovers are no games: left out and counted. Rows out of date order are put in order, and games listed twice (the
+same day, players and score) are kept unless told otherwise, since two such games in a match or a rapid event are real;
+both are counted as notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from skilloscope.errors import InputError, Tally
+from skilloscope.results.csv_text import read_csv
+from skilloscope.results.dates import DAY, parse_dates
+from skilloscope.results.scores import BYE, is_fault, parse_scores
+from skilloscope.results.table import Results, sorted_codes
+
+__all__ = ["COLUMNS", "OUT_OF_ORDER", "TWICE", "read_results", "results_from_arrow", "results_from_frame", "tidied"]
+
+COLUMNS = ("date", "player_1", "player_2", "score")
+"""The columns of a results table; `period`, a whole number, may stand in place of `date`."""
+
+OUT_OF_ORDER = "row dated before the row above it"
+TWICE = "game listed twice (same day, players and score)"
+YOURSELF = "a player against himself"
+_NO_NUMBER = "period is not a whole number from 0 on"
+_MOST_NAMED = 10_000  # faults of one reason that are named one by one; the others are counted
+_BYES = {"bye", "bye bye", "-bye-", "(bye)"}
+
+
+def read_results(
+    path: str | Path, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
+) -> Results:
+    """Read results from .csv/.tsv (packed or not) or .parquet, told by the name; `columns` maps our names to theirs."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file", hint="give a table date,player_1,player_2,score as .csv or .parquet")
+    if path.stat().st_size == 0:
+        raise InputError(
+            f"{path}: the file is empty", hint="a results table has the columns date,player_1,player_2,score"
+        )
+    if path.suffix.lower() in (".parquet", ".pq"):
+        table, rows, tally = _read_parquet(path, columns), None, Tally()
+    else:
+        table, rows, tally = read_csv(path)
+    results = results_from_arrow(table, columns=columns, name=str(path), rows=rows, drop_duplicates=drop_duplicates)
+    return replace(results, tally=tally + results.tally)
+
+
+def results_from_frame(
+    frame: Any, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
+) -> Results:
+    """Return the results that a pandas or polars frame (or an Arrow table) holds."""
+    if hasattr(frame, "to_arrow"):
+        frame = frame.to_arrow()
+    elif not isinstance(frame, pa.Table):
+        frame = pa.Table.from_pandas(frame, preserve_index=False)
+    return results_from_arrow(frame, columns=columns, name="<frame>", drop_duplicates=drop_duplicates)
+
+
+def results_from_arrow(
+    table: pa.Table,
+    *,
+    columns: Mapping[str, str] | None = None,
+    name: str = "<table>",
+    rows: npt.NDArray[np.int64] | None = None,
+    drop_duplicates: bool = False,
+) -> Results:
+    """Return the results that an Arrow table holds; `rows` are the numbers of its rows in the file."""
+    table, dated = _own_columns(table, columns or {}, name)
+    numbers = np.arange(1, table.num_rows + 1) if rows is None else rows
+    sides = [_texts(table.column(side)) for side in ("player_1", "player_2")]
+    players, codes = sorted_codes(pa.chunked_array([chunk for side in sides for chunk in side.chunks]))
+    one, two = codes[: table.num_rows], codes[table.num_rows :]
+    score, reasons = _scores(table.column("score"))
+    when = _dates(table.column("date")) if dated else _periods(table.column("period"))
+    found = _Screen(table, name, numbers)
+    found.leave_out("blank row", _is_blank(players, one) & _is_blank(players, two) & when.missing, fault=False)
+    found.leave_out(BYE, _is_bye(players, one) | _is_bye(players, two), fault=False)
+    found.leave_out("no player", _is_blank(players, one) | _is_blank(players, two))
+    for reason, rows_of in reasons.items():
+        found.leave_out(reason, rows_of, "score", fault=is_fault(reason))
+    found.leave_out("missing date" if dated else "missing period", when.missing, "date" if dated else "period")
+    found.leave_out("impossible date" if dated else _NO_NUMBER, when.bad, "date" if dated else "period")
+    found.leave_out(YOURSELF, one == two, "player_1")
+    days = when.value.astype("datetime64[D]") if dated else np.full(table.num_rows, "NaT", dtype="datetime64[D]")
+    exact = when.precision if dated and when.precision.any() else None
+    whole = Results(players, one, two, score, days, None if dated else when.value, exact, found.tally)
+    return tidied(whole.select(found.good).of_players(), drop_duplicates=drop_duplicates)
+
+
+def tidied(results: Results, *, drop_duplicates: bool = False) -> Results:
+    """Return the games in the order of their dates, with notes of those out of order and of those listed twice."""
+    when = results.date.astype(np.int64) if results.period is None else results.period
+    late = int(np.count_nonzero(np.diff(when) < 0))
+    noted = Tally()
+    noted.count(OUT_OF_ORDER, late)
+    if late:
+        results = results.select(np.argsort(when, kind="stable"))
+    twice = _repeated(results)
+    if drop_duplicates and twice.any():
+        left_out = Tally({TWICE: int(twice.sum())})
+        results = replace(results.select(~twice), tally=results.tally + left_out)
+    else:
+        noted.count(TWICE, int(twice.sum()))
+    return replace(results, noted=results.noted + noted)
+
+
+class _Screen:
+    """Which rows are still good, and why the others are not; a row has one reason, the first that is found."""
+
+    def __init__(self, table: pa.Table, name: str, rows: npt.NDArray[np.int64]) -> None:
+        self.good = np.ones(table.num_rows, dtype=bool)
+        self.tally = Tally()
+        self._table, self._name, self._rows = table, name, rows
+
+    def leave_out(self, reason: str, bad: npt.NDArray[np.bool_], column: str = "", *, fault: bool = True) -> None:
+        """Leave out the bad rows among the good ones; name each where it is a fault."""
+        at = np.flatnonzero(bad & self.good)
+        self.good[at] = False
+        named = at[:_MOST_NAMED] if fault else at[:0]
+        for row in named:
+            detail = str(self._table.column(column)[int(row)].as_py() or "") if column else ""
+            self.tally.fault(reason, self._name, f"row {self._rows[row]}", detail[:60])
+        self.tally.count(reason, len(at) - len(named))
+
+
+class _When:
+    """When each game was played: a number, whether it is missing or bad, and how exact it is."""
+
+    def __init__(
+        self,
+        value: npt.NDArray[np.int64],
+        missing: npt.NDArray[np.bool_],
+        bad: npt.NDArray[np.bool_],
+        precision: npt.NDArray[np.uint8],
+    ) -> None:
+        self.value, self.missing, self.bad, self.precision = value, missing, bad, precision
+
+
+def _dates(column: pa.ChunkedArray) -> _When:
+    """Return the days of dates given as dates, times, whole numbers (19951231) or texts; each distinct text once."""
+    if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+        days = column.cast(pa.timestamp("us"), safe=False).cast(pa.date32(), safe=False).cast(pa.int32())
+        missing = column.is_null().to_numpy()
+        value = days.fill_null(0).to_numpy().astype(np.int64)
+        return _When(value, missing, np.zeros_like(missing), np.full(len(value), DAY, dtype=np.uint8))
+    texts, codes = _distinct(column)
+    days_of, precision, there = parse_dates(texts)
+    blank = np.array([text is None or not text.strip("?-./ \t") for text in texts], dtype=bool)
+    return _When(days_of[codes], blank[codes], ~there[codes], precision[codes])
+
+
+def _periods(column: pa.ChunkedArray) -> _When:
+    texts, codes = _distinct(column)
+    numbers = [_whole(text) for text in texts]
+    blank = np.array([text is None or not text.strip() for text in texts], dtype=bool)
+    value = np.array([number or 0 for number in numbers], dtype=np.int64)
+    bad = np.array([number is None for number in numbers], dtype=bool)
+    return _When(value[codes], blank[codes], bad[codes], np.zeros(len(codes), dtype=np.uint8))
+
+
+def _whole(text: str | None) -> int | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() and 0 <= number < 2**31 else None
+
+
+def _scores(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.bool_]]]:
+    """Return every row's score, and for each reason against one the rows that it hits."""
+    texts, codes = _distinct(column)
+    score, reasons = parse_scores(texts)
+    why = np.array(reasons, dtype=object)
+    return score[codes], {reason: (why == reason)[codes] for reason in sorted(set(reasons) - {""})}
+
+
+def _distinct(column: pa.ChunkedArray) -> tuple[list[str | None], npt.NDArray[np.int64]]:
+    """Return the distinct values as texts, None last, and each row's place among them."""
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    whole = encoded.unify_dictionaries().combine_chunks()
+    texts: list[str | None] = [None if value is None else str(value) for value in whole.dictionary.to_pylist()]
+    codes = whole.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
+    return [*texts, None], codes
+
+
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of names or ids as trimmed texts in a dictionary; nulls become empty."""
+    texts, codes = _distinct(column)
+    places: dict[str, int] = {}
+    place = [places.setdefault(" ".join(text.split()) if text else "", len(places)) for text in texts]
+    names = pa.array(places, type=pa.string())
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(np.array(place, dtype=np.int32)[codes]), names)])
+
+
+def _is_bye(players: Sequence[str], codes: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    return _hits(players, codes, [name.lower() in _BYES for name in players])
+
+
+def _is_blank(players: Sequence[str], codes: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    return _hits(players, codes, [not name for name in players])
+
+
+def _hits(players: Sequence[str], codes: npt.NDArray[np.int32], marks: list[bool]) -> npt.NDArray[np.bool_]:
+    marked = np.array(marks, dtype=bool)
+    return np.asarray(marked[codes]) if marked.any() else np.zeros(len(codes), dtype=bool)
+
+
+def _repeated(results: Results) -> npt.NDArray[np.bool_]:
+    """Return which games repeat an earlier one: the same day, the same players in the same seats, the same score."""
+    repeated = np.zeros(len(results), dtype=bool)
+    if not len(results) or results.period is not None:  # a period is too long to tell two games by it
+        return repeated
+    pair = results.player_1.astype(np.int64) * len(results.players) + results.player_2
+    day = results.date.astype(np.int64)
+    mixed = pair * np.int64(-7046029254386353131) + day * np.int64(6364136223846793005) + results.score.view(np.int64)
+    ordered = np.sort(mixed)  # many times as fast as finding the order, and mostly there is nothing to find
+    candidates = np.flatnonzero(np.isin(mixed, ordered[1:][ordered[1:] == ordered[:-1]]))
+    order = candidates[np.argsort(mixed[candidates], kind="stable")]
+    alike = np.ones(max(len(order) - 1, 0), dtype=bool)
+    for column in (pair, day, results.score):  # the mixture only finds candidates
+        alike &= column[order[1:]] == column[order[:-1]]
+    repeated[order[1:]] = alike
+    return repeated if results.precision is None else repeated & (results.precision == DAY)
+
+
+def _read_parquet(path: Path, columns: Mapping[str, str] | None) -> pa.Table:
+    try:
+        names = pq.read_schema(path).names
+        wanted = {(columns or {}).get(name, name) for name in (*COLUMNS, "period")}
+        return pq.read_table(path, columns=[name for name in names if name in wanted])
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: not a Parquet file that can be read ({error})") from error
+
+
+def _own_columns(table: pa.Table, columns: Mapping[str, str], name: str) -> tuple[pa.Table, bool]:
+    """Return the table under our names, and whether its games have dates."""
+    unknown = sorted(set(columns) - {*COLUMNS, "period"})
+    if unknown:
+        raise InputError(
+            f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(COLUMNS)}, or period"
+        )
+    theirs = {own: columns.get(own, own) for own in (*COLUMNS, "period")}
+    dated = theirs["date"] in table.column_names and ("period" not in columns or "date" in columns)
+    wanted = (*(COLUMNS if dated else ("period", *COLUMNS[1:])),)
+    missing = [theirs[own] for own in wanted if theirs[own] not in table.column_names]
+    if missing:
+        raise InputError(
+            f"{name}: the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
+            hint=f"it has: {', '.join(table.column_names)}; a results table is {','.join(COLUMNS)}",
+        )
+    return pa.table({own: table.column(theirs[own]) for own in wanted}), dated

@@ -1,0 +1,220 @@
+"""Results: who played whom, when, and how it ended, as columns. One row per game.
+
+In: CSV, Parquet, frames, PGN headers, simulation. Out: the games of each rating period, through `by_period`.
+
+Players are codes into their sorted names, so that the same games give the same codes in whatever order they come. The
+score is that of `player_1`. A date may be known to the month or the year only; such a game counts where the periods are
+no finer than that, and is left out and counted elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from skilloscope.decision.columns import Selection, selection_index
+from skilloscope.errors import InputError, Tally
+from skilloscope.results.calendar import GIVEN, Calendar, Dates, Numbers
+from skilloscope.results.dates import DAY, MONTH
+from skilloscope.results.period_games import PeriodGames
+
+__all__ = ["Results", "sorted_codes"]
+
+Codes = npt.NDArray[np.int32]
+
+_MOST_PERIODS = 5_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Results:
+    """A columnar table of results.
+
+    >>> results = Results.from_columns(["Bo", "Ann"], ["Ann", "Cy"], [1, 0.5], date=["2024-01-31", "2024-03-01"])
+    >>> results
+    <Results: 2 games of 3 players; skipped: none>
+    >>> results.by_period("1M").offsets, list(results.by_period("1M").labels)
+    (array([0, 1, 1, 2]), ['2024-01', '2024-02', '2024-03'])
+    """
+
+    players: Sequence[str]
+    player_1: Codes
+    player_2: Codes
+    score: npt.NDArray[np.float64]
+    date: Dates
+    period: Numbers | None = None
+    """The number of each game's period, in tables that give it in place of a date."""
+    precision: npt.NDArray[np.uint8] | None = None
+    """How exact each date is (DAY, MONTH or YEAR); None where every one is to the day."""
+    tally: Tally = field(default_factory=Tally)
+    """What was left out."""
+    noted: Tally = field(default_factory=Tally)
+    """What was remarked and yet used: rows out of order, games listed twice."""
+
+    def __post_init__(self) -> None:
+        rows = len(self.player_1)
+        columns: Mapping[str, Any] = {"player_2": self.player_2, "score": self.score, "date": self.date}
+        for name, column in {**columns, "period": self.period, "precision": self.precision}.items():
+            if column is not None and len(column) != rows:
+                raise InputError(f"the column {name} has {len(column):,} rows, player_1 {rows:,}")
+
+    @classmethod
+    def from_columns(
+        cls,
+        player_1: Sequence[str],
+        player_2: Sequence[str],
+        score: npt.ArrayLike,
+        *,
+        date: npt.ArrayLike | None = None,
+        period: npt.ArrayLike | None = None,
+    ) -> Results:
+        """Build a table from names, scores, and dates or period numbers; what is at fault raises."""
+        if (date is None) == (period is None):
+            raise InputError("results need dates or period numbers, one of the two")
+        names = np.concatenate([np.asarray(player_1, dtype=object), np.asarray(player_2, dtype=object)])
+        players, codes = sorted_codes(pa.array(names, type=pa.string()))
+        rows, scores = len(player_1), np.asarray(score, dtype=np.float64)
+        if not np.all((scores >= 0) & (scores <= 1)):
+            raise InputError("a score is not between 0 and 1", hint="read the table by read_results, which counts such")
+        if np.any(codes[:rows] == codes[rows:]):
+            raise InputError("somebody plays himself", hint="read the table by read_results, which counts such")
+        dates = np.full(rows, "NaT", dtype="datetime64[D]") if date is None else np.asarray(date, dtype="datetime64[D]")
+        numbers = None if period is None else np.asarray(period, dtype=np.int64)
+        return cls(players, codes[:rows], codes[rows:], scores, dates, numbers)
+
+    def __len__(self) -> int:
+        return len(self.player_1)
+
+    def __repr__(self) -> str:
+        return f"<Results: {len(self):,} games of {len(self.players):,} players; skipped: {self.tally}>"
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether games have dates; otherwise they have period numbers."""
+        return self.period is None
+
+    def calendar(self, period: str | None = None) -> Calendar:
+        """Return the calendar of a period's length (a month without one), or that of given numbers."""
+        if self.has_dates:
+            if period == GIVEN:
+                raise InputError("the table has no period numbers", hint="give a length, as 1M")
+            return Calendar.from_text(period or "1M")
+        if period not in (None, GIVEN):
+            raise InputError(
+                f"the table has period numbers, not dates: it cannot be cut into periods of {period}",
+                hint="leave the period out, or say `given`",
+            )
+        return Calendar.from_text(GIVEN)
+
+    def numbers(self, period: str | None = None) -> Numbers:
+        """Return the number of each game's period."""
+        return self.calendar(period).numbers(self.date if self.period is None else self.period)
+
+    def for_period(self, period: str | None = None) -> Results:
+        """Return the games whose date tells their period; the others are left out and counted."""
+        need = self.calendar(period).precision
+        if self.precision is None or not self.has_dates:
+            return self
+        vague = self.precision > need
+        if not vague.any():
+            return self
+        what = "date without a month" if need == MONTH else "date without a day"
+        kept = self.select(~vague)
+        return replace(kept, tally=kept.tally + Tally({f"{what} (period {self.calendar(period)})": int(vague.sum())}))
+
+    def by_period(self, period: str | None = None) -> PeriodGames:
+        """Return the games period by period, empty periods between the first and the last included.
+
+        Games whose date does not tell their period are left out; `for_period` counts them.
+        """
+        own = self.for_period(period)
+        if not len(own):
+            raise InputError(
+                "no games to rate", hint=f"skipped: {own.tally}" if own.tally.total else "the table is empty"
+            )
+        calendar, numbers = own.calendar(period), own.numbers(period)
+        first, last = int(numbers.min()), int(numbers.max())
+        if last - first >= _MOST_PERIODS:
+            raise InputError(
+                f"{last - first + 1:,} periods between {calendar.label(first)} and {calendar.label(last)}",
+                hint="periods are consecutive numbers (1, 2, 3 …), not dates run together",
+            )
+        if np.any(np.diff(numbers) < 0):
+            order = np.argsort(numbers, kind="stable")
+            own, numbers = own.select(order), numbers[order]
+        offsets = np.searchsorted(numbers, np.arange(first, last + 2))
+        return PeriodGames(
+            player_1=own.player_1,
+            player_2=own.player_2,
+            score=own.score,
+            offsets=offsets.astype(np.int64),
+            n_players=len(own.players),
+            labels=calendar.labels(first, last - first + 1),
+            players=own.players,
+            first=first,
+        )
+
+    def select(self, selection: Selection) -> Results:
+        """Return the chosen games; players, tally and notes stay."""
+        index = selection_index(selection, len(self))
+        return replace(
+            self,
+            player_1=self.player_1[index],
+            player_2=self.player_2[index],
+            score=self.score[index],
+            date=self.date[index],
+            period=None if self.period is None else self.period[index],
+            precision=None if self.precision is None else self.precision[index],
+        )
+
+    def of_players(self) -> Results:
+        """Return the same games with only those players who play in them."""
+        used = np.zeros(len(self.players), dtype=bool)
+        used[self.player_1], used[self.player_2] = True, True
+        code = (np.cumsum(used) - 1).astype(np.int32)
+        names = tuple(name for name, there in zip(self.players, used, strict=True) if there)
+        return replace(self, players=names, player_1=code[self.player_1], player_2=code[self.player_2])
+
+    @classmethod
+    def concat(cls, tables: Sequence[Results]) -> Results:
+        """Return the tables one after another; equal names are one player, tallies add."""
+        if not tables:
+            raise InputError("no results to put together")
+        if len(tables) == 1:
+            return tables[0]
+        if len({table.has_dates for table in tables}) > 1:
+            raise InputError("some of the tables have dates, others period numbers", hint="rate them apart")
+        players, codes = sorted_codes(pa.array([name for table in tables for name in table.players], type=pa.string()))
+        starts = np.cumsum([0, *(len(table.players) for table in tables)])
+        moved = [codes[start : start + len(t.players)] for start, t in zip(starts, tables, strict=False)]
+        exact = [np.full(len(t), DAY, dtype=np.uint8) if t.precision is None else t.precision for t in tables]
+        numbers = [t.period for t in tables if t.period is not None]
+        return cls(
+            players,
+            np.concatenate([code[t.player_1] for code, t in zip(moved, tables, strict=True)]),
+            np.concatenate([code[t.player_2] for code, t in zip(moved, tables, strict=True)]),
+            np.concatenate([t.score for t in tables]),
+            np.concatenate([t.date for t in tables]),
+            np.concatenate(numbers) if numbers else None,
+            np.concatenate(exact) if any(t.precision is not None for t in tables) else None,
+            Tally.sum(t.tally for t in tables),
+            Tally.sum(t.noted for t in tables),
+        )
+
+
+def sorted_codes(names: pa.Array | pa.ChunkedArray) -> tuple[tuple[str, ...], Codes]:
+    """Return the distinct names in order, and the code of each entry."""
+    if isinstance(names, pa.ChunkedArray):
+        names = names.unify_dictionaries().combine_chunks() if len(names) else pa.array([], type=pa.string())
+    encoded = names if pa.types.is_dictionary(names.type) else names.dictionary_encode()
+    found = encoded.dictionary.to_pylist()
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    used = np.flatnonzero(np.bincount(codes, minlength=len(found))).tolist()
+    order = sorted(used, key=found.__getitem__)
+    rank = np.zeros(len(found), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return tuple(found[i] for i in order), rank[codes]

@@ -1,0 +1,80 @@
+"""Results from files of any kind: tables by their name, PGN by its headers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from skilloscope.errors import InputError
+from skilloscope.results.csv_text import read_csv
+from skilloscope.results.reading import read_results
+from skilloscope.results.table import Results
+
+__all__ = ["is_pgn", "pair_columns", "read_files", "read_pairs", "with_probability"]
+
+_SIDES = ("player_1", "player_2")
+_PACKINGS = (".gz", ".bz2", ".zst")
+
+
+def is_pgn(path: Path) -> bool:
+    """Return whether a file's name says PGN, packed or not."""
+    name = path.name.lower()
+    for packing in _PACKINGS:
+        name = name.removesuffix(packing)
+    return name.endswith(".pgn")
+
+
+def read_files(
+    paths: Sequence[Path], *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
+) -> Results:
+    """Read all files and put them together; a file that is given twice is refused."""
+    real = [path.resolve() for path in paths]
+    twice = [path for at, path in enumerate(paths) if real[at] in real[:at]]
+    if twice:
+        raise InputError(f"{twice[0]} is given twice", hint="put each file in once")
+    return Results.concat([_read(path, columns, drop_duplicates) for path in paths])
+
+
+def pair_columns(texts: Sequence[str]) -> dict[str, str]:
+    """Return a mapping of columns from texts such as `player_1=white`.
+
+    >>> pair_columns(["player_1=white", "score=result"])
+    {'player_1': 'white', 'score': 'result'}
+    """
+    pairs = [text.partition("=") for item in texts for text in item.split(",")]
+    bad = [own for own, equals, theirs in pairs if not (own and equals and theirs)]
+    if bad:
+        raise InputError(f"--columns {bad[0]}: no column given for it", hint="write --columns player_1=white")
+    return {own.strip(): theirs.strip() for own, _, theirs in pairs}
+
+
+def read_pairs(path: Path) -> tuple[pa.Table, list[str], list[str]]:
+    """Read a table of pairs to predict; return it with the names of both sides, and keep its other columns."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file", hint="give a table player_1,player_2 as .csv or .parquet")
+    table = pq.read_table(path) if path.suffix.lower() in (".parquet", ".pq") else read_csv(path)[0]
+    missing = [name for name in ("player_1", "player_2") if name not in table.column_names]
+    if missing:
+        raise InputError(
+            f"{path}: the table lacks {', '.join(missing)}", hint=f"it has: {', '.join(table.column_names)}"
+        )
+    sides = [[" ".join(str(name or "").split()) for name in table.column(side).to_pylist()] for side in _SIDES]
+    return table, sides[0], sides[1]
+
+
+def with_probability(table: pa.Table, report: Mapping[str, Any]) -> pa.Table:
+    """Return the table of pairs with the column `probability`."""
+    kept = table.drop_columns("probability") if "probability" in table.column_names else table
+    return kept.append_column("probability", pa.array([row["probability"] for row in report["predictions"]]))
+
+
+def _read(path: Path, columns: Mapping[str, str] | None, drop_duplicates: bool) -> Results:
+    if not is_pgn(path):
+        return read_results(path, columns=columns, drop_duplicates=drop_duplicates)
+    from skilloscope.chess.results import read_pgn_results
+
+    return read_pgn_results(path, drop_duplicates=drop_duplicates)
