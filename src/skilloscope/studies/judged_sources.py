@@ -23,12 +23,10 @@ from skilloscope.chess.sources import BinaryDataError, open_lines
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import read_decisions, table_kind
 from skilloscope.errors import InputError
+from skilloscope.studies.game_evidence import MILEPOST
 from skilloscope.studies.judging import Work, analyse_as, check_games
 
 __all__ = ["MILEPOST", "read_judged", "searched_again", "with_milepost"]
-
-MILEPOST = "milepost"
-"""A column made of `elo`: the nearest hundred."""
 
 
 def read_judged(paths: Sequence[Path], work: Work) -> Decisions:
@@ -60,7 +58,10 @@ def searched_again(
 
 
 def with_milepost(batch: Decisions) -> Decisions:
-    """Return the decisions with the column `milepost`, null where the decider's Elo is unknown."""
+    """Return the decisions with the column `milepost`, the decider's Elo to the nearest hundred, null where unknown.
+
+    Nobody is left out; composite players want both players near the milepost, and `with_mileposts` sees to that.
+    """
     elo = batch.column("elo").cast(pa.float64()).to_numpy(zero_copy_only=False)
     nearest = 100 * np.round(elo / 100)
     column = pa.array(np.nan_to_num(nearest).astype(np.int32), mask=np.isnan(nearest))

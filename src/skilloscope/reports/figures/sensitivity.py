@@ -23,9 +23,7 @@ def groups_figure(study: Sensitivity) -> str:
     with style():
         rows = max(1, -(-len(kinds) // 2))
         columns = 2 if len(kinds) > 1 else 1
-        figure, panels = plt.subplots(
-            rows, columns, figsize=(7.5, 0.6 + 2.9 * rows), squeeze=False, sharex=True, sharey=False
-        )
+        figure, panels = plt.subplots(rows, columns, figsize=(7.5, 0.6 + 2.9 * rows), squeeze=False)
         for panel, kind in zip(panels.flat, kinds or ["base"], strict=False):
             _panel(panel, [setting for setting in study.settings if setting.kind == kind], study.base, names)
             panel.set_xlabel(study.by)
@@ -57,8 +55,9 @@ def _panel(axes: Axes, settings: Sequence[Setting], base: Setting, names: Sequen
     for setting, colour in zip(settings, COLOURS, strict=False):
         _line(axes, setting, names, colour)
     _line(axes, base, names, "#777777")
-    axes.set_xticks(range(len(names)), names, rotation=60 if max(map(len, names)) > 3 else 0, fontsize=8)
-    axes.tick_params(labelbottom=True)
+    axes.set_xticks(range(len(names)), names, fontsize=8)
+    if max(map(len, names)) > 3:
+        plt.setp(axes.get_xticklabels(), rotation=50, ha="right", rotation_mode="anchor")
     axes.legend(fontsize=8)
 
 
