@@ -11,7 +11,7 @@ from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
     from skilloscope.studies.dimensions import Dimensions
-    from skilloscope.studies.judging import Judged, judge
+    from skilloscope.studies.judging import Judged
 
 __all__ = ["register"]
 
@@ -66,6 +66,7 @@ def _dimensions(
     from skilloscope.ratings.scale import scale as load_scale
     from skilloscope.studies.dimensions import DIMENSIONS
     from skilloscope.studies.dimensions import dimensions as by_dimension
+    from skilloscope.studies.judging import judge
 
     if html:
         check_writable(html)
