@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from skilloscope.__about__ import __version__
-from skilloscope.cli import analyse, decisions, demo, doctor, rate, reproduce, simulate, store
+from skilloscope.cli import analyse, decisions, demo, doctor, intrinsic, rate, reproduce, simulate, store
 
 __all__ = ["app"]
 
@@ -42,5 +42,5 @@ def options(
     set_verbosity(verbose, quiet)
 
 
-for module in (analyse, rate, decisions, simulate, reproduce, store, demo, doctor):
+for module in (analyse, rate, intrinsic, decisions, simulate, reproduce, store, demo, doctor):
     module.register(app)
