@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,16 @@ def main() -> None:
     parser.add_argument("lists", type=Path)
     parser.add_argument("--budget", type=float, default=10.0, metavar="MINUTES", help="of CPU time")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--figure", type=Path, help="draw the biases into this SVG file")
+    parser.add_argument("--table", type=Path, help="draw a table that was printed before; nothing is fitted")
     arguments = parser.parse_args()
+    rows = arguments.table.read_text().splitlines() if arguments.table else list(computed(arguments))
+    if arguments.figure:
+        arguments.figure.write_text(figure([row for row in rows if "±" in row]), encoding="utf-8")
+
+
+def computed(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield the rows of the table, and print each when it is known."""
     spreads = exported_spreads(arguments.lists)
     share = 60 * arguments.budget / (len(TRUTHS) * len(SIZES))
     print(
@@ -45,9 +55,9 @@ def main() -> None:
     for size in SIZES:
         for truth in TRUTHS:
             for how, errors in drawn(spreads, size, truth, share, arguments.seed).items():
-                print(
-                    f"| {how} | {size:,} | {truth[0]:g}, {truth[1]:g} | {len(errors)} | {cells(errors)} |", flush=True
-                )
+                row = f"| {how} | {size:,} | {truth[0]:g}, {truth[1]:g} | {len(errors)} | {cells(errors)} |"
+                print(row, flush=True)
+                yield row
 
 
 def drawn(
@@ -78,6 +88,28 @@ def cells(errors: list[tuple[float, ...]]) -> str:
     mean, error = 100 * table.mean(axis=0), 100 * table.std(axis=0) / np.sqrt(len(table))
     biases = [f"{mean[i]:+.1f} ± {error[i]:.1f} %" for i in (0, 1)]
     return f"{biases[0]} | {biases[1]} | {table[:, 2].mean():.2f}, {table[:, 3].mean():.2f}"
+
+
+def figure(rows: list[str]) -> str:
+    """Return the bias of s by the true s, with two standard errors, one panel for each way of fitting."""
+    from skilloscope.reports.figures.style import plt, style, svg
+
+    table = [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows]
+    with style():
+        drawing, panels = plt.subplots(1, len(FITS), figsize=(9.0, 3.2), sharey=True)
+        for panel, how in zip(panels, FITS, strict=True):
+            for shift, size in enumerate(f"{size:,}" for size in SIZES):
+                own = [row for row in table if row[0] == how and row[1] == size]
+                s = [float(row[2].split(",")[0]) + 0.0015 * (shift - 1) for row in own]
+                bias = [[float(part) for part in row[4].rstrip(" %").split(" ± ")] for row in own]
+                means, errors = [b for b, _ in bias], [2 * e for _, e in bias]
+                panel.errorbar(s, means, errors, marker="o", capsize=2, label=f"{size} decisions")
+            panel.axhline(0.0, color="#666666", linewidth=0.8)
+            panel.set_title(how)
+            panel.set_xlabel("true s, pawns")
+        panels[0].set_ylabel("bias of s, %")
+        panels[0].legend(fontsize=8)
+        return svg(drawing)
 
 
 if __name__ == "__main__":
