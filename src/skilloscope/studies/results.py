@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from skilloscope.errors import InputError
+from skilloscope.ratings.histories import History
 from skilloscope.ratings.leaderboards import components, leaderboard, peaks
 from skilloscope.ratings.period_length import choose_period
 from skilloscope.ratings.prediction import held_out, win_probabilities
@@ -137,29 +138,41 @@ def _filtered_rows(rated: Rated, number: int | None, active: int | None) -> tupl
 def _smoothed_rows(rated: Rated, number: int | None, active: int | None) -> tuple[list[dict[str, Any]], int]:
     """Return everybody's smoothed strength in his last period, or in period `number`, with his peak. [GLI99 table 3]"""
     history = rated.history
+    if number is None:
+        who = np.flatnonzero(np.diff(history.offsets))
+        mean, variance = (column[history.offsets[who + 1] - 1] for column in (history.mean, history.variance))
+    else:
+        who, mean, variance = history.everybody_at(number)
+    if active is not None:
+        end = rated.latest if number is None else number
+        recent = (history.period > end - active) & (history.period <= end)
+        keep = np.bincount(history.player[recent], minlength=len(history.players))[who] > 0
+        who, mean, variance = who[keep], mean[keep], variance[keep]
+    order = np.argsort(-mean, kind="stable")  # names are in order, so equals stay so
+    rows = _smoothed(history, who[order], mean[order], np.sqrt(variance[order]))
+    return rows, int(np.count_nonzero(np.diff(history.offsets))) - len(rows)
+
+
+def _smoothed(history: History, who: Any, mean: Any, rd: Any) -> list[dict[str, Any]]:
+    """Return the rows of these players: strength, what he played, and his peak."""
     board, periods = peaks(history)
     peak = {
         row["player"]: {"peak_rating": row["rating"], "peak_rd": row["rd"], "peak_period": period}
         for row, period in zip(board.rows(), periods, strict=True)
     }
-    end = rated.latest if number is None else number
-    rows, left_out = [], 0
-    for i in np.flatnonzero(np.diff(history.offsets)).tolist():
-        part = slice(int(history.offsets[i]), int(history.offsets[i + 1]))
-        times = history.period[part]
-        early = times <= end
-        if not early.any() or (active is not None and times[early][-1] <= end - active):
-            left_out += 1
-            continue
-        name = history.players[i]
-        if number is None:
-            mean, variance = history.mean[part][-1:], history.variance[part][-1:]
-        else:
-            mean, variance = history.at(name, [number])
-        row = _row(name, float(mean[0]), float(np.sqrt(variance[0])), int(history.games[part].sum()))
-        ends = {"first_period": rated.state.label(times[0]), "last_period": rated.state.label(times[-1])}
-        rows.append({**row, **ends, **peak[name]})
-    return sorted(rows, key=lambda row: (-row["rating"], row["player"])), left_out
+    games = np.bincount(history.player, weights=history.games, minlength=len(history.players)).astype(np.int64)
+    first, last = history.period[history.offsets[who]], history.period[history.offsets[who + 1] - 1]
+    return [
+        {
+            **_row(history.players[i], rating, spread, n),
+            "first_period": history.state.label(start),
+            "last_period": history.state.label(end),
+            **peak[history.players[i]],
+        }
+        for i, rating, spread, n, start, end in zip(
+            *(column.tolist() for column in (who, mean, rd, games[who], first, last)), strict=True
+        )
+    ]
 
 
 def _row(name: str, rating: float, rd: float, games: int) -> dict[str, Any]:
