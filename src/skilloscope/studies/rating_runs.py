@@ -39,11 +39,12 @@ class Rated:
     history: History
     fit: VarianceFit | None = None
     """The fit, where σ0 or ν was not given."""
+    notes: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What must be said beside the numbers."""
-        return self.fit.warnings if self.fit else ()
+        return (*(self.fit.warnings if self.fit else ()), *self.notes)
 
     @property
     def latest(self) -> int:
@@ -122,7 +123,9 @@ def as_rated(kept: Kept) -> Rated:
 def smoothed(rated: Rated, method: str = "rts", *, from_last_active: bool = False) -> Rated:
     """Return the same with its history smoothed backwards by `rts`, `eq14` or `joint`."""
     if method == "joint":
-        return replace(rated, history=joint(rated.history, rated.games)[0])
+        history, ended = joint(rated.history, rated.games)
+        said = f"after {ended.sweeps} sweeps a strength still moved by {ended.moved:.1f} Elo: not converged"
+        return replace(rated, history=history, notes=() if ended.converged else (said,))
     return replace(rated, history=smooth(rated.history, method, from_last_active=from_last_active))
 
 

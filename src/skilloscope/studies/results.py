@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 SCHEMA = 1
+_RIM = 0.01  # of the posterior on the rim of its grid, from which on an interval is cut short
 
 
 def fit_report(
@@ -48,7 +49,12 @@ def fit_report(
     own = results.for_period(period)
     fit = fit_variances(own.by_period(period), sigma0=sigma0, nu=nu, method=method)
     more: dict[str, Any] = {}
+    beyond: list[str] = []
     if posterior is not None:
+        if posterior.at_edge > _RIM:
+            beyond = [
+                f"{posterior.at_edge:.0%} of the posterior lies on the rim of its grid: the intervals are too short"
+            ]
         more["intervals"] = {name: list(posterior.interval(name)) for name in ("sigma0", "nu")}
     if lengths:
         more["lengths"] = _lengths(results, lengths)
@@ -64,7 +70,7 @@ def fit_report(
         "games_per_player_and_period": fit.games_per_player_and_period,
         "fitted": list(fit.fitted),
         **more,
-        "warnings": list(fit.warnings),
+        "warnings": [*fit.warnings, *beyond],
         "skipped": own.tally.as_dict(),
         "noted": own.noted.as_dict(),
     }
@@ -183,6 +189,14 @@ def _component_warning(groups: Mapping[str, int]) -> list[str]:
     return [f"{count:,} groups of players never met: {others:,} outside the largest cannot be compared with it"]
 
 
+def _unlinked_warning(rated: Rated, player_1: Sequence[str], player_2: Sequence[str]) -> list[str]:
+    groups = _components(rated)
+    pairs = [(groups[one], groups[two]) for one, two in zip(player_1, player_2, strict=True) if {one, two} <= {*groups}]
+    apart = sum(one != two for one, two in pairs)
+    said = f"{apart:,} pairs of players whom no chain of games links: their probability rests on the prior alone"
+    return [said] if apart else []
+
+
 def history_table(rated: Rated) -> pa.Table:
     """Return everybody's history as a table: player, period, rating, rd, games."""
     return pa.table(rated.history.columns())
@@ -196,6 +210,11 @@ def predictions(
     A draw counts as half a win. Who has not played yet is a new player; `new` names them.
     """
     number = rated.latest + 1 if at is None else int(rated.calendar.number(at))
+    if number < rated.latest:
+        raise InputError(
+            f"there are games after {rated.calendar.label(number)}: what they showed would foretell the past",
+            hint="predict a later period, or `predict --holdout` past ones; rate fewer games to go back",
+        )
     probability = win_probabilities(rated.state, player_1, player_2, at=number)
     known = {name for name, games in zip(rated.state.players, rated.state.lines["games"], strict=True) if games}
     rows = zip(player_1, player_2, probability.tolist(), strict=True)
@@ -206,7 +225,7 @@ def predictions(
         "at": rated.calendar.label(number),
         "predictions": [{"player_1": one, "player_2": two, "probability": p} for one, two, p in rows],
         "new": sorted({*player_1, *player_2} - known),
-        "warnings": list(rated.warnings),
+        "warnings": [*rated.warnings, *_unlinked_warning(rated, player_1, player_2)],
         "skipped": rated.results.tally.as_dict(),
         "noted": rated.results.noted.as_dict(),
     }
