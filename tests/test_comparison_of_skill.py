@@ -210,7 +210,7 @@ class TestSplitting:
         )
         with pytest.raises(InputError, match="3 values") as three:
             split_by_column(batch, "year")
-        assert "2000, 2001, 2002" in three.value.hint
+        assert "2000; 2001; 2002" in three.value.hint
         first, second, values = split_by_column(batch, "year", ("2002", "2000"))
         assert (len(first), len(second), values) == (1, 1, ("2002", "2000"))
         assert first.tally.as_dict() == {"year is neither 2002 nor 2000": 2}
@@ -253,3 +253,8 @@ class TestTheCommands:
         assert (split["first"]["label"], tables["first"]["label"]) == ("a", "one.csv")
         assert "stronger" in self.invoke("decisions", "compare", one, two).stdout
         assert self.invoke("decisions", "compare", one).exit_code == 1
+
+
+def test_games_of_nothing_but_ties_have_no_scatter():
+    batch = Decisions.from_lists(["Ann"] * 4, [[0.0, 0.0]] * 4, [0] * 4, context={"game": ["a", "b", "c", "d"]})
+    assert compare(batch, batch, dispersion=None).dispersion == 1.0

@@ -242,7 +242,7 @@ def test_a_prediction_between_groups_that_never_met_is_warned_of(tmp_path):
     path, pairs = tmp_path / "r.csv", tmp_path / "pairs.csv"
     path.write_text("period,player_1,player_2,score\n1,A,B,1\n1,X,Y,0\n")
     pairs.write_text("player_1,player_2\nA,X\nA,B\nA,new\n")
-    assert "note: 1 pairs of players whom no chain of games links" in run("predict", path, *FIXED, "--pairs", pairs)[1]
+    assert "note: 1 of 3 pairs: no chain of games links the two" in run("predict", path, *FIXED, "--pairs", pairs)[1]
 
 
 @pytest.mark.parametrize("row", ["A,A", ",A", "A,"])
@@ -334,3 +334,16 @@ def test_great_chess_players_peak_as_the_paper_says_in_kind(shared_data):
     assert ours["Emanuel Lasker: sd"] == pytest.approx(29.7, abs=2)
     assert "16 of the printed 20" in " ".join(outcome.notes)
     assert len(outcome.studies) == 1
+
+
+def test_the_page_of_the_reproduction_draws_strengths_over_time(folder):
+    from skilloscope.reports.reproduction import Reproduction, reproduction_page
+    from skilloscope.studies.rating_runs import rate_results
+    from skilloscope.studies.reproduction.gli99 import GLI99_ENTRIES, Strengths
+    from skilloscope.studies.reproduction.harness import Outcome
+
+    rated = rate_results(read_results(folder / "r.csv"), sigma0=300, nu=40)
+    shown = Strengths(rated.history, ["player 01", "player 02"], "Two of them.")
+    page = reproduction_page(Reproduction(Budget(), [(GLI99_ENTRIES[0], Outcome([], [], [shown]))]))
+    assert "Two of them." in page
+    assert "<svg" in page

@@ -193,7 +193,7 @@ def _unlinked_warning(rated: Rated, player_1: Sequence[str], player_2: Sequence[
     groups = _components(rated)
     pairs = [(groups[one], groups[two]) for one, two in zip(player_1, player_2, strict=True) if {one, two} <= {*groups}]
     apart = sum(one != two for one, two in pairs)
-    said = f"{apart:,} pairs of players whom no chain of games links: their probability rests on the prior alone"
+    said = f"{apart:,} of {len(player_1):,} pairs: no chain of games links the two, so the prior alone compares them"
     return [said] if apart else []
 
 

@@ -105,4 +105,4 @@ def _span(ranges: Sequence[tuple[tuple[int, int, int], tuple[int, int, int]] | N
 
 
 def _few(texts: Sequence[str]) -> str:
-    return ", ".join(texts[:10]) + (" …" if len(texts) > 10 else "")
+    return "; ".join(texts[:10]) + (" …" if len(texts) > 10 else "")
