@@ -19,9 +19,10 @@ from scipy.stats import spearmanr
 from benchmarks import peers
 from benchmarks.measure import Figure, NotMeasured, cpu_seconds, first_seconds
 from skilloscope.chess.results import read_pgn_results
+from skilloscope.models.logistic_normal import integrated_probability
 from skilloscope.ratings.histories import History
 from skilloscope.ratings.periods import Periods
-from skilloscope.ratings.prediction import held_out
+from skilloscope.ratings.prediction import evaluate, held_out
 from skilloscope.ratings.smoothing import joint, smooth
 from skilloscope.ratings.states import State
 from skilloscope.ratings.variances import fit_variances
@@ -101,7 +102,13 @@ def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Fi
     known = State.empty(sigma0=early.sigma0, nu=early.nu)
     filtered = held_out(games, known, periods=HELD_OUT, rolling=False).log_loss
     weighed = Periods(sigma0=early.sigma0, nu=early.nu, smoothing="joint", predict_from="joint")
-    ours = weighed.fit(games.between(0, split)).evaluate(games.between(split, games.n_periods)).log_loss
+    late = games.between(split, games.n_periods)
+    beliefs = weighed.fit(games.between(0, split)).beliefs_
+    names = np.asarray(games.players, dtype=object)
+    sides = [
+        beliefs.beliefs(names[codes].tolist(), late.first + late.period) for codes in (late.player_1, late.player_2)
+    ]
+    ours = evaluate(integrated_probability(*sides[0], *sides[1]), late.score).log_loss
     smoothing = cpu_seconds(lambda: smooth(history), 3)
     joining = cpu_seconds(lambda: joint(history, games), 1)
     strengths = {"rts": smooth(history), "joint": joint(history, games)[0]}
@@ -110,7 +117,7 @@ def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Fi
     yield Figure("rank correlation with the truth at the end, joint", rho["joint"], "", at_least=0.957, digits=4)
     yield Figure("smoothing by rts, beyond rating", smoothing, "CPU-seconds")
     yield Figure("smoothing by joint, beyond rating", joining, "CPU-seconds")
-    losses = {"filter": filtered, "joint": ours}
+    losses = {"the filter and (16)": filtered, "joint and the integral": ours}
     for name, loss in losses.items():
         yield Figure(
             f"log-loss of the last {HELD_OUT} periods by {name}, σ0 and ν fitted before", loss, "per game", digits=5

@@ -12,8 +12,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -121,35 +123,39 @@ def lay_out_files(folder: Path, page: Path) -> None:
             (folder / words[1]).write_text("\n".join(command.shown) + "\n", encoding="utf-8")
 
 
+@cache
+def runs(page: Path) -> list[tuple[Command, int, str, str]]:
+    """Run a page's commands in their order in a folder of their own, once; return exit codes and what they said."""
+    found = []
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("NO_COLOR", "1")
+        lay_out_files(Path(folder), page)
+        for command in commands(page):
+            line = command.line.replace("make demo", "skilloscope demo")
+            if line.startswith("skilloscope "):
+                found.append((replace(command, line=line), *run(line)))
+    return found
+
+
 @pytest.mark.parametrize("page", pages_with("console"), ids=name)
-def test_the_commands_of_a_page_run_and_print_what_is_shown(page, tmp_path, monkeypatch, without_engine):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    lay_out_files(tmp_path, page)
-    for command in commands(page):
-        line = command.line.replace("make demo", "skilloscope demo")
-        if not line.startswith("skilloscope "):
-            continue
-        code, out, err = run(line)
-        assert code == 0, f"$ {line}\n{err}"
+def test_the_commands_of_a_page_run_and_print_what_is_shown(page, without_engine):
+    for command, code, out, err in runs(page):
+        assert code == 0, f"$ {command.line}\n{err}"
         missing = [row for row in command.shown if row.strip() and not appears(row, out + "\n" + err)]
-        assert not missing, f"$ {line}\nshown but not printed: {missing}\n{out}{err}"
+        assert not missing, f"$ {command.line}\nshown but not printed: {missing}\n{out}{err}"
 
 
-def test_every_json_field_is_named_on_the_page_of_commands(tmp_path, monkeypatch, without_engine):
+def test_every_json_field_is_named_on_the_page_of_commands(without_engine):
     page = DOCS / "commands.md"
     named = set(re.findall(r"`(\w+)`", page.read_text(encoding="utf-8")))
-    monkeypatch.chdir(tmp_path)
-    lay_out_files(tmp_path, page)
     seen = set()
-    for command in commands(page):
-        if command.line.startswith("skilloscope "):
-            code, out, err = run(command.line)
-            assert code == 0, err
-            if "--json" in command.line:
-                seen.add(max((leaf for leaf in leaves() if command.line.startswith(f"skilloscope {leaf} ")), key=len))
-                unnamed = set(fields(documents(out))) - named
-                assert not unnamed, f"$ {command.line}\nfields that the page does not name: {sorted(unnamed)}"
+    for command, code, out, err in runs(page):
+        assert code == 0, err
+        if "--json" in command.line:
+            seen.add(max((leaf for leaf in leaves() if command.line.startswith(f"skilloscope {leaf} ")), key=len))
+            unnamed = set(fields(documents(out))) - named
+            assert not unnamed, f"$ {command.line}\nfields that the page does not name: {sorted(unnamed)}"
     assert seen == set(leaves()), "every command needs an example with --json"
 
 

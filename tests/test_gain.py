@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from pathlib import Path
@@ -279,6 +280,15 @@ class TestEvaluatedGames:
             "more evaluations than positions": 1,
             "no moves": 1,
         }
+
+    def test_a_damaged_file_keeps_the_games_before_the_damage(self, tmp_path):
+        packed = tmp_path / "games.ndjson.gz"
+        whole = gzip.compress((json.dumps(ROW) + "\n").encode() * 3000)
+        packed.write_bytes(whole[: len(whole) // 2])
+        assert "damaged file" in read_evaluated(packed).tally.counts
+        binary = tmp_path / "games.ndjson"
+        binary.write_bytes(bytes(range(256)))
+        assert "binary data" in read_evaluated(binary).tally.counts
 
     def test_the_games_of_the_data_folder_are_read(self, shared_data):
         evaluations = read_evaluated(shared_data / "evals" / "kaggle_finding_elo_1000_sf_eval.ndjson.gz")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import io
 import json
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from skilloscope.chess.engine import find_engine
@@ -537,6 +539,14 @@ def test_without_a_screen_there_is_a_line_for_each_event_and_a_table():
     text = run("live", CENTURY, "--once", "--engine-elo", 2860).stdout
     assert "41... Rc2# -39.00 (gain +0.00)" in text
     assert "= 2817" in text
+
+
+def test_on_a_screen_one_table_is_kept_up_to_date(monkeypatch):
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=160)
+    monkeypatch.setattr("skilloscope.cli.console.out", lambda: console)
+    assert run("live", CENTURY, "--once").exit_code == 0
+    assert "Rc2#" in screen.getvalue()
 
 
 def test_a_growing_file_is_followed_until_ctrl_c(tmp_path, stockfish):

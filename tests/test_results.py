@@ -13,10 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import norm
 
 from skilloscope.chess.headers import TAGS, scan, scan_plain
 from skilloscope.chess.results import read_pgn_results
 from skilloscope.errors import InputError
+from skilloscope.models.comparison import Q, win_probability
+from skilloscope.models.logistic_normal import integrated_probability
 from skilloscope.results import Calendar, Results, read_results
 from skilloscope.results.dates import DAY, MONTH, YEAR, parse_date
 from skilloscope.results.reading import OUT_OF_ORDER, TWICE, results_from_frame
@@ -310,6 +315,14 @@ def test_simulated_strengths_spread_and_wander_as_told():
     steps = np.column_stack([strength for *_, strength in simulated_games(population, rng=np.random.default_rng(4))])
     assert steps[:, 0].std() == pytest.approx(200, rel=0.03)
     assert np.diff(steps, axis=1).std() == pytest.approx(50, rel=0.03)
+
+
+@given(st.floats(-1500, 1500), st.floats(1, 600))
+def test_the_integrated_probability_is_the_integral(difference, sd):
+    truth, _ = quad(lambda z: expit(Q * (difference + sd * z)) * norm.pdf(z), -10, 10, epsabs=1e-12, limit=200)
+    found = integrated_probability(difference, sd**2, 0.0, 0.0)
+    assert found == pytest.approx(truth, abs=1e-6)
+    assert found == pytest.approx(float(win_probability(difference, sd**2, 0.0, 0.0)), abs=0.03)
 
 
 PGN = b"""[Event "A"]

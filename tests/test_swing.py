@@ -22,7 +22,7 @@ DEPTHS = (2, 6, 10)
 
 
 def three_depths(n: int, seed: int = 1, *, shallow: float = 0.6) -> Decisions:
-    """Decisions by deciders who look at depth 2 with weight `shallow` and at depth 10 with the rest; some miss."""
+    """Decisions by deciders who look at depth 2 with weight `shallow` and at depth 10 with the rest."""
     rng = np.random.default_rng(seed)
     judged = made_up_spreads(n, 8, rng=rng)
     last = judged.values.reshape(n, 8)

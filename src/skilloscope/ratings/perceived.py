@@ -119,8 +119,7 @@ def perceived_again(
 ) -> Callable[[Array], tuple[Array, Array]]:
     """Return a function from the pairs' differences to the perceived and the relative Elo, for many sets. [FER12 (3)]
 
-    What does not depend on the differences is done once. A set in which a difference is unknown or infinite is
-    solved without it; where that parts a group of players, their Elo would hang in the air, and all is NaN.
+    What does not depend on the differences is done once. They must be finite.
     """
     one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
     whole = _Edges.checked(one, two, np.zeros(len(one)), elo)
@@ -133,17 +132,11 @@ def perceived_again(
             inverse[np.ix_(players, players)] = _inverse(whole, own, players)
 
     def solve(d: Array) -> tuple[Array, Array]:
-        finite = np.isfinite(d)
-        if np.all(finite):
-            target = np.zeros(len(known))
-            np.add.at(target, one, d)
-            np.add.at(target, two, -d)
-            found = whole.anchored(inverse @ target, known, target, "least squares")
-            return found.elo, found.relative
-        found = perceived_least_squares(one[finite], two[finite], d[finite], known)
-        nothing = np.full(len(known), np.nan)
-        parted = found.component.max(initial=-1) != whole.component.max(initial=-1)
-        return (nothing, nothing) if parted else (found.elo, found.relative)
+        target = np.zeros(len(known))
+        np.add.at(target, one, d)
+        np.add.at(target, two, -d)
+        found = whole.anchored(inverse @ target, known, target, "least squares")
+        return found.elo, found.relative
 
     return solve
 

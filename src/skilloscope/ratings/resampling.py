@@ -1,15 +1,17 @@
-"""Intervals for what follows from gains, by drawing games anew. FER12 prints none.
+"""Intervals for what follows from gains, by weighing games anew. FER12 prints none.
 
-In: gains with the group (a player in an event, or in a match), the game and the stratum (event) of each. Out: a
-GainTable: the histogram of every group in every game, from which totals with any weights of the games are quick.
+In: gains with the group (a player in an event, or in a match) and the game of each. Out: a GainTable: the histogram
+of every group in every game, from which totals with any weights of the games are quick.
 
 Games are the unit: the moves of one game are not independent of each other, nor are the two players in it. So whole
-games are drawn with replacement, within each event, for both players at once.
+games get new weights, for both players at once: exponential ones, as in the Bayesian bootstrap, which vary as drawing
+with replacement does but never leave a player without a game.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,7 @@ from skilloscope.errors import InputError
 from skilloscope.inference.resampled import replicate_interval
 from skilloscope.models.gain import PEAK, Curve, GainHistogram, elo_difference, move_scores
 
-__all__ = ["GainTable", "Totals", "differences", "draw_games", "interval"]
+__all__ = ["GainTable", "PairGames", "Totals", "differences", "draw_weights", "interval"]
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -66,6 +68,16 @@ class GainTable:
         kept = own > 0
         return GainHistogram(self.bins[kept], own[kept].astype(np.int64))
 
+    def moves(self, weight: Array) -> Array:
+        """Return how many moves each group has, with the games weighted."""
+        own = np.asarray(self.counts.sum(axis=1)) * weight[self.game]
+        return _sums(self.group, own, self.groups)
+
+    def engine_scores(self, weight: Array, engine: GainHistogram = PEAK) -> Array:
+        """p of each group against the engine, with the games weighted; NaN where it has no move."""
+        won = np.asarray(self.counts @ move_scores(self.bins / 100, engine)) * weight[self.game]
+        return _ratio(_sums(self.group, won, self.groups), self.moves(weight))
+
     @property
     def games_of_group(self) -> Indices:
         """In how many games each group has a known gain."""
@@ -98,26 +110,61 @@ class Totals:
         return _ratio(self.counts @ move_scores(self.bins / 100, engine), self.moves)
 
 
-def draw_games(stratum: npt.ArrayLike, rng: np.random.Generator) -> Array:
-    """Return how often each game is drawn when each stratum's games are drawn with replacement, as many as it has."""
-    labels = np.asarray(stratum, dtype=np.int64)
-    times = np.zeros(len(labels))
-    for label in np.unique(labels):
-        own = np.flatnonzero(labels == label)
-        times[own] = rng.multinomial(len(own), np.full(len(own), 1 / len(own)))
-    return times
+@dataclass(frozen=True, eq=False)
+class PairGames:
+    """For every pair of groups, and every game of the one and of the other: who gained more how often.
+
+    With it a pair's expected score under any weights of the games is a sum of a few numbers.
+    """
+
+    pair: Indices
+    first: Indices
+    """The game of the first group."""
+    second: Indices
+    won: Array
+    """Twice the pairs of moves in which the first gained more, and once the tied ones."""
+    table: GainTable
+    ends: tuple[Indices, Indices]
+
+    @classmethod
+    def of(cls, table: GainTable, first: Indices, second: Indices, *, most: int = 5_000_000) -> PairGames | None:
+        """Count; None where there are more than `most` pairs of games to count."""
+        starts = np.searchsorted(table.group, np.arange(table.groups + 1))
+        sizes = np.diff(starts)
+        if int((sizes[first] * sizes[second]).sum()) > most:
+            return None
+        parts: list[tuple[npt.NDArray[Any], ...]] = []
+        for at, (one, two) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+            mine, theirs = (slice(starts[group], starts[group + 1]) for group in (one, two))
+            other = table.counts[theirs].toarray()
+            won = table.counts[mine].toarray() @ (2 * np.cumsum(other, axis=1) - other).T
+            games = np.meshgrid(table.game[mine], table.game[theirs], indexing="ij")
+            parts.append((np.full(won.size, at), games[0].ravel(), games[1].ravel(), won.ravel()))
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.zeros(0)] * 4
+        pair, one_game, two_game = (column.astype(np.int64) for column in columns[:3])
+        return cls(pair, one_game, two_game, np.asarray(columns[3]), table, (first, second))
+
+    def expected_scores(self, weight: Array) -> Array:
+        """p of the first group of each pair against the second, with the games weighted."""
+        won = _sums(self.pair, self.won * weight[self.first] * weight[self.second], len(self.ends[0]))
+        moves = self.table.moves(weight)
+        return _ratio(won, 2 * moves[self.ends[0]] * moves[self.ends[1]])
+
+
+def draw_weights(games: int, rng: np.random.Generator) -> Array:
+    """Return a weight for each game, with mean 1: exponential, so that none is ever 0."""
+    return rng.standard_exponential(games)
 
 
 def interval(replicates: Array, mass: float, games: npt.ArrayLike) -> tuple[Array, Array]:
     """Return the central interval of each column's replicates; NaN where it stands on fewer than two games.
 
-    It is that of `inference.resampled`, widened where the games are few. A replicate in which a player has no game is
-    NaN, and left out.
+    It is that of `inference.resampled`, widened where the games are few: in simulation, with 2 to 24 games, 95 % then
+    cover 91 to 96 %, plain ones 54 to 93 %. Replicates that are NaN are left out; infinite ones count.
     """
     nothing = (np.nan, np.nan)
-    pairs = [
-        replicate_interval(own, mass, n) or nothing for own, n in zip(replicates.T, np.asarray(games), strict=True)
-    ]
+    columns = zip(replicates.T, np.asarray(games), strict=True)
+    pairs = [replicate_interval(own, mass, n, weighed=True) or nothing for own, n in columns]
     low, high = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
     return low, high
 
@@ -128,6 +175,10 @@ def differences(p: Array, curve: Curve) -> Array:
     known = np.isfinite(p)
     d[known] = elo_difference(np.clip(p[known], 0, 1), curve)
     return d
+
+
+def _sums(group: Indices, values: Array, groups: int) -> Array:
+    return np.bincount(group, values, groups).astype(np.float64)
 
 
 def _ratio(above: Array, below: Array) -> Array:

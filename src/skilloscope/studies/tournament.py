@@ -26,7 +26,7 @@ from skilloscope.ratings.perceived import (
     perceived_again,
     perceived_least_squares,
 )
-from skilloscope.ratings.resampling import GainTable, Totals, differences, draw_games, interval
+from skilloscope.ratings.resampling import GainTable, PairGames, Totals, differences, draw_weights, interval
 from skilloscope.studies.gains import Gained
 from skilloscope.studies.tournament_field import EVENTS, Entry, EventBy, Field, Pair, ends
 
@@ -120,7 +120,7 @@ def tournament(gained: Gained, options: Options | None = None) -> Tournament:
     elo = np.array([entry.elo for entry in field.entries])
     known = np.flatnonzero(~np.isnan(lead))
     perceived = _compared(perceived_least_squares(first[known], second[known], lead[known], elo))
-    drawn = Drawn.of(tables, field, options, known, elo)
+    drawn = Drawn.of(tables, field, options, lead, elo)
     games = tables.by_entry.games_of_group
     shared = np.minimum(games[first], games[second]) if options.pool == "event" else tables.pair_games()
     tally = gained.losses.tally + perceived.tally
@@ -215,6 +215,13 @@ class _Tables:
         sides = 2 * np.arange(len(self.pairs))
         return self.by_match.totals(weight).expected_scores(sides, sides + 1)
 
+    def counted(self, first: Indices, second: Indices) -> PairGames | None:
+        """Return the pairs of games counted, if they are few enough."""
+        if self.by_match is None:
+            return PairGames.of(self.by_entry, first, second)
+        sides = 2 * np.arange(len(self.pairs))
+        return PairGames.of(self.by_match, sides, sides + 1)
+
     def pair_games(self) -> Indices:
         """Return in how many games each pair has gains of both, where they are pooled by match."""
         assert self.by_match is not None
@@ -224,7 +231,7 @@ class _Tables:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """The same numbers from games drawn anew, one row for each draw."""
+    """The same numbers from games weighed anew, one row for each time."""
 
     leads: Array
     strengths: Array
@@ -234,19 +241,26 @@ class Drawn:
     weights: Array
 
     @classmethod
-    def of(cls, tables: _Tables, field: Field, options: Options, known: Indices, elo: Array) -> Drawn:
-        """Draw the games and compute again, so many times."""
+    def of(cls, tables: _Tables, field: Field, options: Options, lead: Array, elo: Array) -> Drawn:
+        """Weigh the games anew and compute again, so many times."""
         rng = np.random.default_rng(options.seed)
         first, second = ends(field.pairs)
+        counted = tables.counted(first, second)
+        known, endless = np.flatnonzero(np.isfinite(lead)), np.isinf(lead)
         solve = perceived_again(first[known], second[known], elo)
         n = options.replicates
-        leads, weights = np.full((n, len(first)), np.nan), np.zeros((n, len(field.stratum)))
+        leads, weights = np.full((n, len(first)), np.nan), np.zeros((n, len(field.event_of_game)))
         strengths, relatives, engine_leads = (np.full((n, len(elo)), np.nan) for _ in range(3))
         engine_elo = np.full(n, np.nan)
         for row in range(n):
-            weights[row] = draw_games(field.stratum, rng)
-            score, engine_score = tables.scores(weights[row], first, second, options.engine)
-            leads[row] = differences(score, options.curve)
+            weights[row] = draw_weights(weights.shape[1], rng)
+            if counted is None:
+                score = tables.pair_scores(tables.by_entry.totals(weights[row]), weights[row], first, second)
+            else:
+                score = counted.expected_scores(weights[row])
+            engine_score = tables.by_entry.engine_scores(weights[row], options.engine)
+            # Who gained more at every move does so under any weights; rounding must not make that finite.
+            leads[row] = np.where(endless, lead, differences(score, options.curve))
             strengths[row], relatives[row] = solve(leads[row][known])
             engine_leads[row] = differences(engine_score, options.curve)
             engine_elo[row] = engine_strength(elo, elo, engine_leads[row]).elo

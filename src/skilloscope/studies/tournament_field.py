@@ -55,7 +55,6 @@ class Field:
     number: dict[tuple[str, str], int]
     """The entry of a player in an event."""
     event_of_game: list[str]
-    stratum: Indices
     left: int
     """Games without two different names."""
 
@@ -88,9 +87,7 @@ class Field:
         pairs = [Pair(number[a], number[b], len(s), float(np.nansum(s))) for (a, b), s in met.items()]
         if not pairs:
             raise InputError("no game of two named players", hint="a tournament needs players with names")
-        strata = {event: at for at, event in enumerate(dict.fromkeys(events))}
-        stratum = np.array([strata[event] for event in events], dtype=np.int64)
-        return cls(entries, pairs, number, events, stratum, left)
+        return cls(entries, pairs, number, events, left)
 
 
 def ends(pairs: Sequence[Pair]) -> tuple[Indices, Indices]:

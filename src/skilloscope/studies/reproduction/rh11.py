@@ -7,12 +7,13 @@ with ten: the numbers stand side by side, they are not the same measurement.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from skilloscope.decision import Decisions
+from skilloscope.errors import InputError
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.evaluation_scaling import Flatness, fit_scaling, flatness, scaled_loss
 from skilloscope.models.mappings import MAPPINGS, probabilities
@@ -101,8 +102,12 @@ def _table(budget: Budget) -> Outcome:
         tables["2006-2009"] = milepost_table(_analysed(analysed))
         notes.append(f"2006-2009 beside games of 2006–2014: {_sizes(tables['2006-2009'])}.")
         if budget.minutes > 0:
+            share = replace(budget, minutes=budget.minutes / len(_ERAS))
             for era in _ERAS:
-                tables[era], note = _searched(budget, era)
+                try:
+                    tables[era], note = _searched(share, era)
+                except InputError as error:  # too little time for this era is no reason to lose the others
+                    note = f"{era}: {error}."
                 notes.append(note)
     rows = [row for line in paper_table("RH11_table") for row in _beside(line, tables.get(line["era"]))]
     return Outcome(rows, notes, [IntrinsicTable(tables)] if tables else [])
