@@ -193,11 +193,16 @@ class TestSplitting:
         assert (before.tally + after.tally).total == 3
 
     def test_a_split_with_an_empty_side_says_which_dates_there_are(self):
-        with pytest.raises(InputError, match="from then on") as late:
+        with pytest.raises(InputError, match="from 2001 on") as late:
             split_by_date(self.dated(), "2001")
         assert late.value.hint == "the dates reach from 1999-01-01 to 2000-12-31; split between them"
-        with pytest.raises(InputError, match="cannot read the date"):
+        with pytest.raises(InputError, match="is no date"):
             split_by_date(self.dated(), "July")
+
+    @pytest.mark.parametrize("day", ["2001-13", "2001-02-30", "2001-00-01"])
+    def test_a_day_that_no_calendar_has_is_no_split(self, day):
+        with pytest.raises(InputError, match="is no date"):
+            split_by_date(self.dated(), day)
 
     def test_a_column_has_two_values_or_it_is_said_which(self):
         batch = Decisions.from_lists(
@@ -205,7 +210,7 @@ class TestSplitting:
         )
         with pytest.raises(InputError, match="3 values") as three:
             split_by_column(batch, "year")
-        assert "2000, 2001, 2002" in three.value.hint
+        assert "2000; 2001; 2002" in three.value.hint
         first, second, values = split_by_column(batch, "year", ("2002", "2000"))
         assert (len(first), len(second), values) == (1, 1, ("2002", "2000"))
         assert first.tally.as_dict() == {"year is neither 2002 nor 2000": 2}
@@ -248,3 +253,8 @@ class TestTheCommands:
         assert (split["first"]["label"], tables["first"]["label"]) == ("a", "one.csv")
         assert "stronger" in self.invoke("decisions", "compare", one, two).stdout
         assert self.invoke("decisions", "compare", one).exit_code == 1
+
+
+def test_games_of_nothing_but_ties_have_no_scatter():
+    batch = Decisions.from_lists(["Ann"] * 4, [[0.0, 0.0]] * 4, [0] * 4, context={"game": ["a", "b", "c", "d"]})
+    assert compare(batch, batch, dispersion=None).dispersion == 1.0

@@ -21,13 +21,15 @@ from skilloscope.errors import InputError
 from skilloscope.inference import EvidenceTable, Grid, evidence
 from skilloscope.inference.files import read_evidence, write_evidence
 from skilloscope.inference.many import means_and_sds
+from skilloscope.inference.resampled import cluster_interval
 from skilloscope.ratings.regression import elo_line, fit_elo_line
 from skilloscope.reports.composites import composites_page
 from skilloscope.reports.figures.composites import densities_figure, line_figure, split_figure
+from skilloscope.reports.tables.composites import split_rows
 from skilloscope.studies.composites import Composites, composites
 from skilloscope.studies.game_evidence import milepost_reason, player_games, with_mileposts
 from skilloscope.studies.reproduction.harness import paper_table, printed
-from skilloscope.studies.results_split import bootstrap_interval, results_split
+from skilloscope.studies.results_split import results_split
 from skilloscope.studies.simulation import simulated_deciders
 
 MILEPOSTS = [2000, 2100, 2200, 2300, 2400]
@@ -204,9 +206,25 @@ class TestSplit:
         rng = np.random.default_rng(7)
         hits = 0
         for _ in range(200):
-            low, high = bootstrap_interval(rng.exponential(size=60), 0.95, rng=rng, draws=200)
+            low, high = cluster_interval(rng.exponential(size=60), np.ones(60), rng=rng, repeats=200)
             hits += low <= 1.0 <= high
         assert 0.87 <= hits / 200 <= 0.98
+
+    def test_a_single_game_has_neither_spread_nor_interval(self):
+        context = {"game": ["g"] * 4, "mover": ["w", "b"] * 2, "result": [1.0, 0.0] * 2}
+        batch = Decisions.from_lists(["a", "b"] * 2, [[0.0, -0.3]] * 4, [0, 1, 0, 1], context=context)
+        split = results_split(player_games(batch, by="decider"))
+        for row in (split["won"], split["lost"]):
+            assert (row.sd, row.variance, row.low, row.high) == (None, None, None, None)
+        assert [(found.low, found.high) for found in split.differences] == [(None, None)]
+        assert "(" not in split_rows(split.as_dict())[0][3]
+
+    def test_the_interval_of_draws_is_about_their_mean_also_where_one_side_is_missing(self):
+        sides = [("g1", "w"), ("g1", "b"), ("g2", "w"), ("g2", "b"), ("g3", "w")]
+        context = {"game": [g for g, _ in sides], "mover": [m for _, m in sides], "result": [0.5] * 5}
+        batch = Decisions.from_lists(["a"] * 5, [[0.0, -0.3]] * 5, [0, 0, 0, 0, 1], context=context)
+        row = results_split(player_games(batch, by="decider"))["drawn"]
+        assert row.low < row.mean < row.high
 
 
 class TestStoredEvidence:

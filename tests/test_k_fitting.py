@@ -12,8 +12,9 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.columns import LABELS
 from skilloscope.errors import InputError
 from skilloscope.inference.grid import Grid
-from skilloscope.inference.held_out import Folds, cluster_interval, folds_of, log_mean_likelihood
+from skilloscope.inference.held_out import Folds, folds_of, log_mean_likelihood
 from skilloscope.inference.k_fitting import SHARPEST, fit_k, held_out, k_gain
+from skilloscope.inference.resampled import cluster_interval
 from skilloscope.models.agent import log_likelihood
 from skilloscope.models.choice_sets import choice_sets
 from skilloscope.studies.deciders import k_from_text, rate_fitting_k
@@ -107,6 +108,22 @@ def test_intervals_of_clusters_are_those_of_the_sandwich():
     mean = total.sum() / n.sum()
     half = 1.96 * np.sqrt(((total - n * mean) ** 2).sum()) / n.sum()
     assert (low, high) == (pytest.approx(mean - half, abs=0.1 * half), pytest.approx(mean + half, abs=0.1 * half))
+
+
+@pytest.mark.parametrize("clusters", [4, 8, 20])
+def test_intervals_of_few_clusters_cover_as_often_as_they_say(clusters):
+    rng = np.random.default_rng(clusters)
+    n, hits = np.full(clusters, 10), 0
+    for _ in range(300):
+        low, high = cluster_interval(rng.normal(0.0, 1.0, clusters), n, rng=rng, repeats=200)
+        hits += low <= 0.0 <= high
+    assert 0.91 <= hits / 300 <= 0.99
+
+
+def test_one_cluster_has_no_interval_and_empty_ones_do_not_count():
+    rng = np.random.default_rng(1)
+    assert cluster_interval([1.0], [4], rng=rng) is None
+    assert cluster_interval([1.0, 0.0, 0.0], [4, 0, 0], rng=rng) is None
 
 
 def test_folds_hold_whole_clusters():

@@ -237,6 +237,36 @@ def test_groups_that_never_met_are_reported_and_not_compared(tmp_path):
     report = sent("rate", path, *FIXED)
     assert any("2 groups of players never met: 2 outside" in warning for warning in report["warnings"])
     assert {row["player"]: row["component"] for row in report["players"]} == {"A": 0, "B": 0, "C": 0, "X": 1, "Y": 1}
+    lines = [line.split("│") for line in run("rate", path, *FIXED)[0].splitlines() if line.startswith("│")]
+    placed = {cells[2].strip(): (cells[1].strip(), cells[8].strip()) for cells in lines}
+    assert placed == {"A": ("1", "0"), "B": ("2", "0"), "C": ("3", "0"), "Y": ("1", "1"), "X": ("2", "1")}
+
+
+def test_a_prediction_between_groups_that_never_met_is_warned_of(tmp_path):
+    path, pairs = tmp_path / "r.csv", tmp_path / "pairs.csv"
+    path.write_text("period,player_1,player_2,score\n1,A,B,1\n1,X,Y,0\n")
+    pairs.write_text("player_1,player_2\nA,X\nA,B\nA,new\n")
+    assert "note: 1 of 3 pairs: no chain of games links the two" in run("predict", path, *FIXED, "--pairs", pairs)[1]
+
+
+@pytest.mark.parametrize("row", ["A,A", ",A", "A,"])
+def test_a_pair_of_one_player_is_refused_with_its_row(folder, tmp_path, row):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text(f"player_1,player_2\nplayer 01,player 02\n{row}\n")
+    assert "pairs.csv, row 3:" in run("predict", folder / "r.csv", *FIXED, "--pairs", pairs, code=1)[1]
+
+
+def test_the_past_is_not_predicted_by_what_came_later(folder, tmp_path):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("player_1,player_2\nplayer 01,player 02\n")
+    said = run("predict", folder / "r.csv", *FIXED, "--pairs", pairs, "--at", "2020-03-01", code=1)[1]
+    assert "there are games after 2020-03" in said
+
+
+def test_who_had_not_played_by_a_past_moment_is_counted(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("date,player_1,player_2,score\n2020-01-01,A,B,1\n2020-03-01,A,C,0\n2020-03-02,B,C,1\n")
+    assert "1 left out as not having played by 2020-02" in run("smooth", path, *FIXED, "--at", "2020-02-01")[0]
 
 
 def test_the_page_holds_leaderboard_and_history_and_escapes_names(folder, tmp_path):
@@ -431,3 +461,16 @@ def test_great_chess_players_peak_as_the_paper_says_in_kind(shared_data):
     assert ours["Emanuel Lasker: sd"] == pytest.approx(29.7, abs=2)
     assert "16 of the printed 20" in " ".join(outcome.notes)
     assert len(outcome.studies) == 1
+
+
+def test_the_page_of_the_reproduction_draws_strengths_over_time(folder):
+    from skilloscope.reports.reproduction import Reproduction, reproduction_page
+    from skilloscope.studies.rating_runs import rate_results
+    from skilloscope.studies.reproduction.gli99 import GLI99_ENTRIES, Strengths
+    from skilloscope.studies.reproduction.harness import Outcome
+
+    rated = rate_results(read_results(folder / "r.csv"), sigma0=300, nu=40)
+    shown = Strengths(rated.history, ["player 01", "player 02"], "Two of them.")
+    page = reproduction_page(Reproduction(Budget(), [(GLI99_ENTRIES[0], Outcome([], [], [shown]))]))
+    assert "Two of them." in page
+    assert "<svg" in page

@@ -19,7 +19,8 @@ from skilloscope.inference import evidence
 from skilloscope.models.agent import Agent
 from skilloscope.reports.figures.sensitivity import gain_figure, groups_figure
 from skilloscope.reports.sensitivity import sensitivity_page
-from skilloscope.studies.judged_sources import read_judged, searched_again, with_milepost
+from skilloscope.studies.game_evidence import with_nearest_milepost
+from skilloscope.studies.judged_sources import read_judged, searched_again
 from skilloscope.studies.judging import Work
 from skilloscope.studies.sensitivity import Plan, sensitivity
 from skilloscope.studies.shipped import demo_file
@@ -211,7 +212,7 @@ def test_a_search_with_fewer_lines_is_another_judge_than_a_cut_list(tmp_path, fa
 
 def test_the_mileposts_of_analysed_games_come_out_as_an_independent_calculation_has_them(shared_data):
     file = shared_data / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz"
-    batch = with_milepost(read_judged([file], Work()))
+    batch = with_nearest_milepost(read_judged([file], Work()))
     study = sensitivity(batch, Plan(), by="milepost")
     expected = {
         "1600": 0.963,

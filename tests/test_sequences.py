@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from itertools import pairwise, product
 
@@ -9,12 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 from scipy.stats import kstest
 
 from skilloscope.decision import Decisions
 from skilloscope.errors import InputError
 from skilloscope.models.agent import Agent, log_likelihood, probability
 from skilloscope.models.choice_sets import Bucket, choice_sets
+from skilloscope.reports.tables.sequences import sequence_table
 from skilloscope.studies.sequences import outcome_log_probabilities, sequence_moments, sequence_probability
 from skilloscope.studies.simulation import cut_lists, made_up_spreads, simulate_choices, simulated_deciders
 
@@ -126,3 +129,14 @@ def test_what_cannot_be_said_is_refused():
     with pytest.raises(InputError, match="draws"):
         sequence_probability(one, 1.0, draws=3)
     assert "never a verdict" in " ".join(sequence_probability(one, 1.0, draws=200).caution)
+
+
+def test_a_share_that_no_draw_contradicts_has_an_error_all_the_same():
+    batch = Decisions.from_lists(["Ann"] * 30, [[0.0, -2.0]] * 30, [1] * 30)
+    found = sequence_probability(batch, 3.0, draws=500)
+    assert found.total.percentile == 0.0
+    assert 0.001 < found.total.percentile_se < 0.01
+    console = Console(width=200, file=io.StringIO())
+    console.print(sequence_table(found.as_dict()))
+    assert "< 0.1 %" in console.file.getvalue()
+    assert "0.0 ±" not in console.file.getvalue()

@@ -106,9 +106,12 @@ def _compare(
     from skilloscope.settings import effective_settings
     from skilloscope.studies.comparison import compare as compare_sets
     from skilloscope.studies.judging import aliases_from_texts, judge
+    from skilloscope.studies.splitting import first_day
 
     if (asked["at"] is None) == (asked["by"] is None):
         raise InputError("a comparison needs one split, --at DATE or --by COLUMN", hint="e.g. --at 2006-07-01")
+    if asked["at"] is not None:
+        first_day(asked["at"])
     if html:
         check_writable(html)
     model, scale = agent_of(asked["rule"], asked["mass"]), load_scale(effective_settings({})["scale"].value)

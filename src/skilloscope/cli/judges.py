@@ -29,7 +29,7 @@ def judges(
         str | None, typer.Option(help="Whole what is held out and resampled (game, else problem, else decider).")
     ] = None,
     folds: Annotated[int, typer.Option(help="How many folds.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.", min=0)] = 1,
     mass: Annotated[float, typer.Option(help="Mass of the interval.")] = 0.95,
     as_json: Json = False,
 ) -> None:

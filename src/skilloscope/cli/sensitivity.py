@@ -39,7 +39,7 @@ def sensitivity(
     engines: Annotated[
         str, typer.Option(help="Other judges: engines, or tables of decisions in the same games; by commas.")
     ] = "",
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.", min=0)] = 1,
     mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
     *,
@@ -67,7 +67,8 @@ def _sensitivity(
     from skilloscope.errors import check_writable
     from skilloscope.reports.sensitivity import sensitivity_page
     from skilloscope.reports.tables.sensitivity import sensitivity_tables
-    from skilloscope.studies.judged_sources import MILEPOST, read_judged, with_milepost
+    from skilloscope.studies.game_evidence import MILEPOST, with_nearest_milepost
+    from skilloscope.studies.judged_sources import read_judged
     from skilloscope.studies.sensitivity import sensitivity as study_of
 
     if html:
@@ -78,7 +79,8 @@ def _sensitivity(
         judges = _judges(paths, texts, work)
     report_faults(batch.tally)
     if by == MILEPOST:
-        batch, judges = with_milepost(batch), {name: with_milepost(other) for name, other in judges.items()}
+        batch = with_nearest_milepost(batch)
+        judges = {name: with_nearest_milepost(other) for name, other in judges.items()}
     study = study_of(batch, _with_judges(plan, judges), by=by, seed=options[0], mass=options[1])
     if as_json:
         print_json(study.as_dict())

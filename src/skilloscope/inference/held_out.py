@@ -25,8 +25,9 @@ from numpy.polynomial import chebyshev
 from skilloscope.decision import Decisions
 from skilloscope.errors import InputError
 from skilloscope.inference.grid import Grid
+from skilloscope.inference.resampled import cluster_interval
 
-__all__ = ["Folds", "HeldOut", "cluster_column", "cluster_interval", "folds_of", "log_mean_likelihood", "scores"]
+__all__ = ["Folds", "HeldOut", "cluster_column", "folds_of", "log_mean_likelihood", "scores"]
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -96,25 +97,9 @@ class HeldOut:
             raise InputError("only scores of the same decisions can be compared")
         difference = self.score - other.score
         interval = cluster_interval(difference, self.decisions, rng=rng, mass=mass)
+        if interval is None:
+            raise InputError("all usable decisions belong to one cluster: the gain has no interval")
         return float(difference.sum() / self.decisions.sum()), interval
-
-
-def cluster_interval(
-    total: Array, n: npt.NDArray[np.int64], *, rng: np.random.Generator, mass: float = 0.95, repeats: int = 2000
-) -> tuple[float, float]:
-    """Return the bootstrap interval of Σ total / Σ n, whole clusters drawn with replacement.
-
-    >>> low, high = cluster_interval(np.r_[np.ones(50), np.zeros(50)], np.ones(100, int), rng=np.random.default_rng(1))
-    >>> 0.38 < low < 0.42 and 0.58 < high < 0.62
-    True
-    """
-    size = len(total)
-    means = np.empty(repeats)
-    for at in range(repeats):
-        drawn = rng.integers(size, size=size)
-        means[at] = total[drawn].sum() / max(n[drawn].sum(), 1)
-    low, high = np.quantile(means, [(1 - mass) / 2, (1 + mass) / 2])
-    return float(low), float(high)
 
 
 def log_mean_likelihood(curves: Array, grid: Grid, most_decisions: int) -> Array:

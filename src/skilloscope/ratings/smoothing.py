@@ -48,7 +48,9 @@ def smooth(history: History, method: str = "rts", *, from_last_active: bool = Fa
         end = -(2**62) if from_last_active or not len(history) else int(history.period.max())
         eq14(history.offsets, history.period, nu2, end, mean, variance)
     else:
-        raise InputError(f"no smoothing is called {method!r}", hint="rts or eq14; `joint` needs the games")
+        raise InputError(
+            f"no smoothing is called {method!r}", hint=f"one of {', '.join(METHODS)}; `joint` needs the games"
+        )
     return replace(history, mean=mean, variance=variance, method=method)
 
 

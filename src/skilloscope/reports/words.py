@@ -55,9 +55,9 @@ def percent(share: float) -> str:
 
 def probability_text(probability: float) -> str:
     """Return a probability as a percentage that is never rounded to certainty, e.g. `97.3 %` or `> 99.9 %`."""
-    if 0 < probability < 0.001:
+    if probability < 0.001:  # 0 and 1 too: what a float cannot hold is still no certainty
         return "< 0.1 %"
-    if 0.999 < probability < 1:
+    if probability > 0.999:
         return "> 99.9 %"
     return f"{100 * probability:.1f} %"
 

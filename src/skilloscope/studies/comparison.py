@@ -192,6 +192,8 @@ def game_dispersion(table: EvidenceTable, groups: Sequence[Sequence[int]]) -> fl
         squares, information, games = squares + float((score**2).sum()), information + bend, games + len(rows)
     if games <= len(groups):
         raise InputError("the scatter between games needs more than one game on a side", hint="give a number")
+    if information <= 0:  # every choice was between alternatives of one worth
+        return 1.0
     return max(1.0, squares / information * games / (games - len(groups)))
 
 

@@ -21,7 +21,7 @@ from skilloscope.errors import InputError
 from skilloscope.inference import EvidenceTable, Grid, evidence
 from skilloscope.models.agent import Agent
 
-__all__ = ["MILEPOST", "PlayerGames", "milepost_reason", "player_games", "with_mileposts"]
+__all__ = ["MILEPOST", "PlayerGames", "milepost_reason", "player_games", "with_mileposts", "with_nearest_milepost"]
 
 MILEPOST = "milepost"
 
@@ -89,7 +89,7 @@ def with_mileposts(
     if not 0 <= tolerance < step / 2:
         raise InputError(f"a tolerance lies between 0 and {step / 2:g} Elo points, got {tolerance:g}")
     own = _ratings(decisions, "elo")
-    post = np.round(own / step) * step
+    post = _nearest(own, step)
     rated = ~np.isnan(own)
     near = np.abs(own - post) <= tolerance
     if not one_sided:
@@ -97,10 +97,15 @@ def with_mileposts(
         rated &= ~np.isnan(other)
         near &= np.abs(other - post) <= tolerance
     kept = decisions.select(rated, reason="no rating").select(near[rated], reason=milepost_reason(tolerance))
-    posts = pa.array(post[rated & near].astype(np.int32))
-    assert kept.context is not None
-    others = [name for name in kept.context.column_names if name != MILEPOST]
-    return replace(kept, context=kept.context.select(others).append_column(MILEPOST, posts))
+    return _with_column(kept, post[rated & near])
+
+
+def with_nearest_milepost(decisions: Decisions, *, step: float = 100.0) -> Decisions:
+    """Return all decisions with the milepost nearest to the mover's Elo, null where that is unknown.
+
+    Nobody is left out. The papers' composite players want both players near the milepost: that is `with_mileposts`.
+    """
+    return _with_column(decisions, _nearest(_ratings(decisions, "elo"), step))
 
 
 def player_games(
@@ -124,6 +129,18 @@ def player_games(
         result = pc.fill_null(decisions.column("result"), np.nan).to_numpy()[first]
     games = [label[1] if "game" in known else None for label in table.labels]
     return PlayerGames(by, table, [label[0] for label in table.labels], games, result)
+
+
+def _nearest(elo: Array, step: float) -> Array:
+    """Return the nearest multiple of a step; midway the one above."""
+    return np.asarray(np.floor(elo / step + 0.5) * step)
+
+
+def _with_column(decisions: Decisions, post: Array) -> Decisions:
+    posts = pa.array(np.nan_to_num(post).astype(np.int32), mask=np.isnan(post))
+    assert decisions.context is not None
+    others = [name for name in decisions.context.column_names if name != MILEPOST]
+    return replace(decisions, context=decisions.context.select(others).append_column(MILEPOST, posts))
 
 
 def _ratings(decisions: Decisions, name: str) -> Array:

@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
 from skilloscope.chess.analysed import read_analysed
 from skilloscope.chess.analyses import Analyses
 from skilloscope.chess.decisions import decisions
@@ -23,10 +20,9 @@ from skilloscope.chess.sources import BinaryDataError, open_lines
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import read_decisions, table_kind
 from skilloscope.errors import InputError
-from skilloscope.studies.game_evidence import MILEPOST
 from skilloscope.studies.judging import Work, analyse_as, check_games
 
-__all__ = ["MILEPOST", "read_judged", "searched_again", "with_milepost"]
+__all__ = ["read_judged", "searched_again"]
 
 
 def read_judged(paths: Sequence[Path], work: Work) -> Decisions:
@@ -55,20 +51,6 @@ def searched_again(
         )
     settings = work.settings if lines is None else replace(work.settings, multipv=lines)
     return _named(_analysed(paths, replace(work, engine=engine or work.engine, settings=settings)))
-
-
-def with_milepost(batch: Decisions) -> Decisions:
-    """Return the decisions with the column `milepost`, the decider's Elo to the nearest hundred, null where unknown.
-
-    Nobody is left out; composite players want both players near the milepost, and `with_mileposts` sees to that.
-    """
-    elo = batch.column("elo").cast(pa.float64()).to_numpy(zero_copy_only=False)
-    nearest = 100 * np.round(elo / 100)
-    column = pa.array(np.nan_to_num(nearest).astype(np.int32), mask=np.isnan(nearest))
-    assert batch.context is not None
-    if MILEPOST in batch.context.column_names:
-        return batch
-    return replace(batch, context=batch.context.append_column(MILEPOST, column))
 
 
 def _table(path: Path) -> Decisions:

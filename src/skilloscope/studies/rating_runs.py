@@ -42,13 +42,15 @@ class Rated:
     """The fit, where σ0, ν or the advantage was not given."""
     entry: Mapping[str, float] = field(default_factory=dict)
     """Where some players enter, in place of the mean."""
+    notes: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What must be said beside the numbers; in a continued run it is about all games, not only the new ones."""
         if self.fit:
-            return self.fit.warnings
-        return tuple(density_warnings(self.history.games.sum() / len(self.history))) if len(self.history) else ()
+            return (*self.fit.warnings, *self.notes)
+        games = self.history.games.sum() / len(self.history) if len(self.history) else None
+        return (*(density_warnings(games) if games is not None else ()), *self.notes)
 
     @property
     def latest(self) -> int:
@@ -155,7 +157,9 @@ def as_rated(kept: Kept) -> Rated:
 def smoothed(rated: Rated, method: str = "rts", *, from_last_active: bool = False) -> Rated:
     """Return the same with its history smoothed backwards by `rts`, `eq14` or `joint`."""
     if method == "joint":
-        return replace(rated, history=joint(rated.history, rated.games)[0])
+        history, ended = joint(rated.history, rated.games)
+        said = f"after {ended.sweeps} sweeps a strength still moved by {ended.moved:.1f} Elo: not converged"
+        return replace(rated, history=history, notes=() if ended.converged else (said,))
     return replace(rated, history=smooth(rated.history, method, from_last_active=from_last_active))
 
 

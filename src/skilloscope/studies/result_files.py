@@ -64,6 +64,10 @@ def read_pairs(path: Path) -> tuple[pa.Table, list[str], list[str]]:
             f"{path}: the table lacks {', '.join(missing)}", hint=f"it has: {', '.join(table.column_names)}"
         )
     sides = [[" ".join(str(name or "").split()) for name in table.column(side).to_pylist()] for side in _SIDES]
+    for row, (one, two) in enumerate(zip(*sides, strict=True), start=2):
+        if not (one and two) or one == two:
+            what = f"{one} against himself" if one and two else "no player"
+            raise InputError(f"{path}, row {row}: {what}", hint="a pair has two players; take the row out")
     return table, sides[0], sides[1]
 
 

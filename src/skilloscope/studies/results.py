@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 SCHEMA = 1
+_RIM = 0.01  # of the posterior on the rim of its grid, from which on an interval is cut short
 
 
 def fit_report(
@@ -60,7 +61,12 @@ def fit_report(
     own, first = results.for_period(period), advantage_given(advantage)
     fit = fit_variances(own.by_period(period), sigma0=sigma0, nu=nu, advantage=first, entry=entry, method=method)
     more: dict[str, Any] = {}
+    beyond: list[str] = []
     if posterior is not None:
+        if posterior.at_edge > _RIM:
+            beyond = [
+                f"{posterior.at_edge:.0%} of the posterior lies on the rim of its grid: the intervals are too short"
+            ]
         more["intervals"] = {name: list(posterior.interval(name)) for name in ("sigma0", "nu")}
     if lengths:
         more["lengths"] = _lengths(results, lengths, first, entry)
@@ -78,7 +84,7 @@ def fit_report(
         "games_per_player_and_period": fit.games_per_player_and_period,
         "fitted": list(fit.fitted),
         **more,
-        "warnings": list(fit.warnings),
+        "warnings": [*fit.warnings, *beyond],
         "skipped": own.tally.as_dict(),
         "noted": own.noted.as_dict(),
     }
@@ -221,6 +227,14 @@ def _component_warning(groups: Mapping[str, int]) -> list[str]:
     return [f"{count:,} groups of players never met: {others:,} outside the largest cannot be compared with it"]
 
 
+def _unlinked_warning(rated: Rated, player_1: Sequence[str], player_2: Sequence[str]) -> list[str]:
+    groups = _components(rated)
+    pairs = [(groups[one], groups[two]) for one, two in zip(player_1, player_2, strict=True) if {one, two} <= {*groups}]
+    apart = sum(one != two for one, two in pairs)
+    said = f"{apart:,} of {len(player_1):,} pairs: no chain of games links the two, so the prior alone compares them"
+    return [said] if apart else []
+
+
 def history_table(rated: Rated) -> pa.Table:
     """Return everybody's history as a table: player, period, rating, rd, games."""
     return pa.table(rated.history.columns())
@@ -235,6 +249,11 @@ def predictions(
     κ that fits the games of the run best. Who has not played yet is a new player; `new` names them.
     """
     number = rated.latest + 1 if at is None else int(rated.calendar.number(at))
+    if number < rated.latest:
+        raise InputError(
+            f"there are games after {rated.calendar.label(number)}: what they showed would foretell the past",
+            hint="predict a later period, or `predict --holdout` past ones; rate fewer games to go back",
+        )
     probability = win_probabilities(rated.state, player_1, player_2, at=number, entry=rated.entry)
     known = {name for name, games in zip(rated.state.players, rated.state.lines["games"], strict=True) if games}
     columns: dict[str, Any] = {"player_1": player_1, "player_2": player_2, "probability": probability.tolist()}
@@ -252,7 +271,7 @@ def predictions(
         "at": rated.calendar.label(number),
         "predictions": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "new": sorted({*player_1, *player_2} - known),
-        "warnings": list(rated.warnings),
+        "warnings": [*rated.warnings, *_unlinked_warning(rated, player_1, player_2)],
         "skipped": rated.results.tally.as_dict(),
         "noted": rated.results.noted.as_dict(),
     }

@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from skilloscope.errors import InputError, Tally
 from skilloscope.inference.many import means_and_sds
+from skilloscope.inference.resampled import cluster_interval, replicate_interval
 from skilloscope.studies.game_evidence import PlayerGames
 
-__all__ = ["RESULTS", "Difference", "ResultRow", "ResultsSplit", "bootstrap_interval", "results_split"]
+__all__ = ["RESULTS", "Difference", "ResultRow", "ResultsSplit", "results_split"]
 
 Array = npt.NDArray[np.float64]
 
@@ -37,12 +38,12 @@ class ResultRow:
     player_games: int
     decisions: int
     mean: float
-    low: float
-    high: float
-    """The interval of the mean, over games."""
-    sd: float
-    """The standard deviation of the c̄ of player-games."""
-    variance: float
+    low: float | None
+    high: float | None
+    """The interval of the mean, over games; None where there is a single one."""
+    sd: float | None
+    """The standard deviation of the c̄ of player-games; None where there is a single one."""
+    variance: float | None
     """Its square: what the papers seem to print as σ."""
     sampling_sd: float
     """The root mean posterior variance: the part of the sd that few decisions explain."""
@@ -56,13 +57,13 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference of mean c̄ with its bootstrap interval over games."""
+    """A difference of mean c̄ with its bootstrap interval over games, None where a single one cannot tell."""
 
     of: str
     games: int
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the difference as reports send it."""
@@ -98,16 +99,6 @@ class ResultsSplit:
         }
 
 
-def bootstrap_interval(
-    values: npt.ArrayLike, mass: float, *, rng: np.random.Generator, draws: int = _DRAWS
-) -> tuple[float, float]:
-    """Return the percentile interval of the mean over resampled values: one value per game, games are what repeats."""
-    values = np.asarray(values, dtype=float)
-    means = np.array([values[rng.integers(0, len(values), len(values))].mean() for _ in range(draws)])
-    low, high = np.quantile(means, [(1 - mass) / 2, (1 + mass) / 2])
-    return float(low), float(high)
-
-
 def results_split(
     rows: PlayerGames, *, name: str = "all", mass: float = 0.95, rng: np.random.Generator | None = None
 ) -> ResultsSplit:
@@ -139,7 +130,7 @@ def _row(
     mass: float,
     rng: np.random.Generator,
 ) -> ResultRow:
-    low, high = bootstrap_interval(_by_game(rows, own, means), mass, rng=rng)
+    low, high = cluster_interval(*_by_game(rows, own, means), rng=rng, mass=mass) or (None, None)
     pooled = rows.table.regrouped(own)[True].posterior()
     several = int(own.sum()) > 1
     return ResultRow(
@@ -149,20 +140,20 @@ def _row(
         mean=float(means[own].mean()),
         low=low,
         high=high,
-        sd=float(means[own].std(ddof=1)) if several else 0.0,
-        variance=float(means[own].var(ddof=1)) if several else 0.0,
+        sd=float(means[own].std(ddof=1)) if several else None,
+        variance=float(means[own].var(ddof=1)) if several else None,
         sampling_sd=float(np.sqrt((sds[own] ** 2).mean())),
         pooled=pooled.mean,
         pooled_sd=pooled.sd,
     )
 
 
-def _by_game(rows: PlayerGames, own: npt.NDArray[np.bool_], means: Array) -> Array:
-    """Return one value per game: the mean of its player-games, two of them in a draw."""
+def _by_game(rows: PlayerGames, own: npt.NDArray[np.bool_], means: Array) -> tuple[Array, Array]:
+    """Return for each game the sum of c̄ over its player-games and their number, two in a draw."""
     values: dict[Any, list[float]] = {}
     for i in np.flatnonzero(own).tolist():
         values.setdefault(rows.game[i], []).append(float(means[i]))
-    return np.array([np.mean(of) for of in values.values()])
+    return np.array([sum(of) for of in values.values()]), np.array([float(len(of)) for of in values.values()])
 
 
 def _differences(
@@ -182,16 +173,18 @@ def _differences(
     found = []
     if both:
         pairs = np.array([sides[1.0][game] - sides[0.0][game] for game in both])
-        low, high = bootstrap_interval(pairs, mass, rng=rng)
+        low, high = cluster_interval(pairs, np.ones(len(pairs)), rng=rng, mass=mass) or (None, None)
         found.append(Difference("won − lost, same game", len(both), float(pairs.mean()), low, high))
     drawn, lost = (_by_game(rows, known & (rows.result == score), means) for score in (0.5, 0.0))
-    if len(drawn) and len(lost):
-        draws = [_resampled(drawn, rng) - _resampled(lost, rng) for _ in range(_DRAWS)]
-        low, high = np.quantile(draws, [(1 - mass) / 2, (1 + mass) / 2])
-        mean = float(drawn.mean() - lost.mean())
-        found.append(Difference("drawn − lost", len(drawn) + len(lost), mean, float(low), float(high)))
+    games = len(drawn[0]), len(lost[0])
+    if min(games):
+        replicates = np.array([_resampled(*drawn, rng) - _resampled(*lost, rng) for _ in range(_DRAWS)])
+        low, high = replicate_interval(replicates, mass, min(games)) or (None, None)
+        mean = float(drawn[0].sum() / drawn[1].sum() - lost[0].sum() / lost[1].sum())
+        found.append(Difference("drawn − lost", sum(games), mean, low, high))
     return found
 
 
-def _resampled(values: Array, rng: np.random.Generator) -> float:
-    return float(values[rng.integers(0, len(values), len(values))].mean())
+def _resampled(total: Array, n: Array, rng: np.random.Generator) -> float:
+    at = rng.integers(0, len(total), len(total))
+    return float(total[at].sum() / n[at].sum())

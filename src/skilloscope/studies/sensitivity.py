@@ -145,6 +145,8 @@ class Sensitivity:
 
 def sensitivity(batch: Decisions, plan: Plan, *, by: str = "player", seed: int = 1, mass: float = 0.95) -> Sensitivity:
     """Return what each setting of the plan makes of the same decisions."""
+    if not 0 < mass < 1:
+        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
     _check(batch, plan)
     study = _Study(batch, plan, by, seed, mass)
     settings = [study.base]

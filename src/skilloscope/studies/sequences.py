@@ -95,7 +95,7 @@ class ChoiceSequence:
         if not self.games:
             return None
         tails = [2 * min(part.dispersed, 1 - part.dispersed) for part in self.games]
-        return float(1 - (1 - min(tails)) ** len(tails))
+        return float(-np.expm1(len(tails) * np.log1p(-min(tails)))) if min(tails) < 1 else 1.0
 
     @property
     def caution(self) -> list[str]:
@@ -241,10 +241,16 @@ def _part(label: str, sums: _Sums, simulated: Array, rows: Iterable[int], disper
         expected=mean,
         sd=sd,
         percentile=percentile,
-        percentile_se=float(np.sqrt(percentile * (1 - percentile) / len(simulated))),
+        percentile_se=_share_error(percentile, len(simulated)),
         normal=float(norm.cdf(z)),
         dispersed=float(norm.cdf(z / np.sqrt(dispersion))),
     )
+
+
+def _share_error(share: float, n: int) -> float:
+    """√(p̃(1 − p̃)/(n + 4)), p̃ = (n·p + 2)/(n + 4) after Agresti and Coull: never 0, as no draws prove a share of 0."""
+    p = (n * share + 2) / (n + 4)
+    return float(np.sqrt(p * (1 - p) / (n + 4)))
 
 
 def _one_decider(decisions: Decisions) -> tuple[Decisions, str]:

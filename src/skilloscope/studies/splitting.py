@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from skilloscope.decision import Decisions
 from skilloscope.errors import InputError, Tally
 
-__all__ = ["split_by_column", "split_by_date"]
+__all__ = ["first_day", "split_by_column", "split_by_date"]
 
 UNDATED = "date not known well enough for the split"
 _DATE = re.compile(r"(\d{4})(?:[-.](\d{1,2}|\?\?))?(?:[-.](\d{1,2}|\?\?))?")
@@ -24,16 +25,26 @@ def split_by_date(decisions: Decisions, at: str) -> tuple[Decisions, Decisions]:
 
     Both the day and the dates may be written 2006.07.01, 2006-07-01, or as far as they are known: 2006-07, 2006.??.??.
     """
-    day = _range(at)
-    if day is None:
-        raise InputError(f"cannot read the date {at!r}", hint="write YYYY-MM-DD, YYYY-MM or YYYY")
+    day = first_day(at)
     ranges = [_range(str(date)) if date is not None else None for date in decisions.column("date").to_pylist()]
-    before = np.array([known is not None and known[1] < day[0] for known in ranges], dtype=bool)
-    after = np.array([known is not None and known[0] >= day[0] for known in ranges], dtype=bool)
+    before = np.array([known is not None and known[1] < day for known in ranges], dtype=bool)
+    after = np.array([known is not None and known[0] >= day for known in ranges], dtype=bool)
     if not (before.any() and after.any()):
-        side = "before" if not before.any() else "from then on"
-        raise InputError(f"no decision {side}, split at {at}", hint=_span(ranges))
+        side = f"before {at}" if not before.any() else f"from {at} on"
+        raise InputError(f"no decision {side}", hint=_span(ranges))
     return _two_parts(decisions, before, after, UNDATED)
+
+
+def first_day(at: str) -> tuple[int, int, int]:
+    """Return the day at which a split begins; a date that no calendar has is refused.
+
+    >>> first_day("2006-07")
+    (2006, 7, 1)
+    """
+    days = _range(at)
+    if days is None:
+        raise InputError(f"{at!r} is no date", hint="write YYYY-MM-DD, YYYY-MM or YYYY")
+    return days[0]
 
 
 def split_by_column(
@@ -70,7 +81,7 @@ def _two_parts(
 
 
 def _range(date: str) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
-    """Return the first and the last day that a date may mean, or None where not even the year is known."""
+    """Return the first and the last day that a date may mean, or None where the year is not known or no such day is."""
     found = _DATE.fullmatch(date.strip())
     if not found:
         return None
@@ -78,6 +89,10 @@ def _range(date: str) -> tuple[tuple[int, int, int], tuple[int, int, int]] | Non
     month, day = (int(part) if part and part != "??" else None for part in (found[2], found[3]))
     if month is None:
         return (year, 1, 1), (year, 12, 31)
+    try:
+        datetime.date(year, month, day or 1)
+    except ValueError:
+        return None
     return (year, month, day or 1), (year, month, day or 31)
 
 
@@ -90,4 +105,4 @@ def _span(ranges: Sequence[tuple[tuple[int, int, int], tuple[int, int, int]] | N
 
 
 def _few(texts: Sequence[str]) -> str:
-    return ", ".join(texts[:10]) + (" …" if len(texts) > 10 else "")
+    return "; ".join(texts[:10]) + (" …" if len(texts) > 10 else "")

@@ -105,9 +105,10 @@ def split_figure(study: ResultsSplit) -> str:
         figure, axes = plt.subplots(figsize=(7.5, 1.2 + 0.55 * len(study.rows)))
         for at, row in enumerate(study.rows):
             first = at == 0
-            spread = [row.mean - row.sd, row.mean + row.sd]
+            ends = [np.nan if end is None else end for end in (row.low, row.high)]
+            spread = [row.mean - (row.sd or 0.0), row.mean + (row.sd or 0.0)]
             axes.plot(spread, [at, at], color=COLOURS[0], alpha=0.25, linewidth=7, label="± sd" if first else None)
-            axes.plot([row.low, row.high], [at, at], color=COLOURS[0], linewidth=2.5, label=_mass(study, first))
+            axes.plot(ends, [at, at], color=COLOURS[0], linewidth=2.5, label=_mass(study, first))
             axes.plot(row.mean, at, "o", color=COLOURS[0], markerfacecolor="white", markeredgewidth=2, zorder=3)
             pooled = "c of all decisions" if first else None
             axes.plot(row.pooled, at + 0.25, "D", color=COLOURS[1], markersize=5, label=pooled)

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from skilloscope.ratings.histories import History
 from skilloscope.reports.figures.style import plt, style, svg
+from skilloscope.reports.reproduction import figures_of
+from skilloscope.studies.reproduction.gli99 import Strengths
 
 __all__ = ["calibration_figure", "history_figure", "posterior_figure"]
 
@@ -74,3 +76,8 @@ def _label_periods(axes: Any, history: History) -> None:
     step = max(1, int(np.ceil((high - low) / _TICKS)))
     ticks = [t for t in range(int(np.ceil(low)), int(high) + 1) if t % step == 0]
     axes.set_xticks(ticks, [history.state.label(t) for t in ticks], fontsize=8)
+
+
+@figures_of.register
+def _of_strengths(study: Strengths) -> list[tuple[str, str]]:
+    return [(history_figure(study.history, study.players, bands=False), study.caption)]

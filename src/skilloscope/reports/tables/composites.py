@@ -115,9 +115,9 @@ def split_rows(report: Mapping[str, Any]) -> list[list[str]]:
             row["result"],
             f"{row['player_games']:,}",
             f"{row['decisions']:,}",
-            f"{row['mean']:.3f} ({row['low']:.3f} to {row['high']:.3f})",
-            f"{row['sd']:.3f}",
-            f"{row['variance']:.4f}",
+            f"{row['mean']:.3f}{_reach(row)}",
+            "–" if row["sd"] is None else f"{row['sd']:.3f}",
+            "–" if row["variance"] is None else f"{row['variance']:.4f}",
             f"{row['pooled']:.3f} ± {row['pooled_sd']:.3f}",
         ]
         for row in report["results"]
@@ -128,13 +128,17 @@ def split_notes(report: Mapping[str, Any]) -> list[str]:
     """Return what is to be said below the split: the mean of all, and the differences."""
     notes = [f"mean c̄ of all {report['player_games']:,} player-games: {report['mean']:.4f}"]
     notes += [
-        f"{difference['of']}: {difference['mean']:+.3f} ({difference['low']:+.3f} to {difference['high']:+.3f}), "
-        f"{difference['games']:,} games"
+        f"{difference['of']}: {difference['mean']:+.3f}{_reach(difference, '+.3f')}, {difference['games']:,} games"
         for difference in report["differences"]
     ]
     if report["skipped"]:
         notes.append("; ".join(f"{n:,} {reason}" for reason, n in report["skipped"].items()))
     return notes
+
+
+def _reach(row: Mapping[str, Any], form: str = ".3f") -> str:
+    """Return an interval in brackets, or nothing where a single game gives none."""
+    return "" if row["low"] is None else f" ({row['low']:{form}} to {row['high']:{form}})"
 
 
 def split_table(report: Mapping[str, Any]) -> Group:

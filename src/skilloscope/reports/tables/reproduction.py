@@ -28,10 +28,12 @@ def reproduction_tables(report: Mapping[str, Any]) -> Iterator[Group]:
 
 
 def reproduction_rows(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return the cells of an entry's rows: one digit more than the paper prints, – where there is nothing."""
+    """Return the cells of an entry's rows: one digit more than the paper prints (none for a count), – for nothing."""
     cells = []
     for row in rows:
         digits = len(row["printed_text"].partition(".")[2]) + 1 if row["printed_text"] else 3
+        if row["printed_text"].isdigit() and row["ours"] is not None and float(row["ours"]).is_integer():
+            digits = 0
         ours = number(row["ours"], digits) + (f" ± {row['sd']:.{digits}f}" if row["sd"] is not None else "")
         tolerance = row["tolerance"]
         written = "–" if tolerance is None else f"{tolerance:.2g}" if tolerance < 1 else f"{tolerance:.1f}"

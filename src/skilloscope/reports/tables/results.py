@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -75,12 +76,17 @@ def leaderboard(report: Mapping[str, Any], top: int = 20) -> Group:
 def leaderboard_rows(report: Mapping[str, Any], top: int) -> tuple[list[str], list[list[str]]]:
     """Return the headings and cells of a leaderboard, for the terminal and for a page."""
     past = report["method"] != "filter"
+    apart = any("component" in player for player in report["players"])
     columns = ["", "player", "rating (95 % interval)", "rd", "games", "first", "last"]
+    columns += ["group"] if apart else []
     columns += ["peak", "rd at peak", "peak period"] if past else []
-    rows = []
-    for place, player in enumerate(report["players"][:top], start=1):
+    rows: list[list[str]] = []
+    places: Counter[int] = Counter()  # players of different groups never met, so each group has its own order
+    for player in report["players"][:top]:
+        group = player.get("component", 0)
+        places[group] += 1
         row = [
-            str(place),
+            str(places[group]),
             player["player"],
             f"{player['rating']:.0f} ({player['low']:.0f} to {player['high']:.0f})",
             f"{player['rd']:.0f}",
@@ -88,6 +94,7 @@ def leaderboard_rows(report: Mapping[str, Any], top: int) -> tuple[list[str], li
             player["first_period"],
             player["last_period"],
         ]
+        row += [str(group)] if apart else []
         if past:
             row += [f"{player['peak_rating']:.0f}", f"{player['peak_rd']:.0f}", player["peak_period"]]
         rows.append(row)
@@ -150,7 +157,7 @@ def _shown(report: Mapping[str, Any], top: int) -> str:
     more = f"the first {top} of {len(players):,} players" if len(players) > top else f"{len(players):,} players"
     if not report["left_out"] and not report["active"]:
         return more
-    why = "not active" if report["active"] else "they had not played yet"
+    why = "not active" if report["active"] else f"not having played by {report['at']}"
     return f"{more}; {report['left_out']:,} left out as {why}"
 
 

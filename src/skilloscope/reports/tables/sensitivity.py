@@ -28,7 +28,8 @@ def sensitivity_tables(report: Mapping[str, Any]) -> list[Group]:
         f"{100 * report['mass']:g} % intervals resample {report['clusters_by']}s",
     ]
     groups = _table(group_columns(report), group_rows(report))
-    title = f"the same decisions under {len(report['settings'])} settings"
+    n = len(report["settings"])
+    title = f"the same decisions under {n} settings" if n > 1 else "the base alone: name what is to be varied"
     return [framed(title, settings, notes), framed(f"by {report['by']}", groups, [GROUP_NOTE])]
 
 

@@ -37,6 +37,13 @@ def sequence_table(report: Mapping[str, Any]) -> Group:
     return framed(title, table, [*notes, *(f"caution: {line}" for line in report["caution"])])
 
 
+def _percentile(part: Mapping[str, Any]) -> str:
+    """Return the share of draws with its error; a share that no draw tells from 0 or 1 only as a bound."""
+    if not 0.0005 <= part["percentile"] < 0.9995:
+        return "< 0.1 %" if part["percentile"] < 0.5 else "> 99.9 %"
+    return f"{100 * part['percentile']:.1f} ± {100 * part['percentile_se']:.1f} %"
+
+
 def _cells(part: Mapping[str, Any]) -> list[Text]:
     cells = [
         part["label"],
@@ -44,7 +51,7 @@ def _cells(part: Mapping[str, Any]) -> list[Text]:
         f"{part['log_probability']:.2f}",
         f"{part['expected']:.2f} ± {part['sd']:.2f}",
         f"{part['z']:+.2f}",
-        f"{100 * part['percentile']:.1f} ± {100 * part['percentile_se']:.1f} %",
+        _percentile(part),
         probability_text(part["normal"]),
         probability_text(part["dispersed"]),
     ]

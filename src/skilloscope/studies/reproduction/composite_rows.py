@@ -77,8 +77,9 @@ def _split_rows(line: dict[str, str], split: ResultsSplit | None) -> list[Row]:
 def _differences(split: ResultsSplit) -> list[Row]:
     rows = []
     for difference in split.differences:
-        about = f"{difference.of}, {split.name}, 95 % {difference.low:+.3f} to {difference.high:+.3f}"
-        rows.append(Row(about, None, difference.mean))
+        low, high = difference.low, difference.high
+        reach = "" if low is None or high is None else f", 95 % {low:+.3f} to {high:+.3f}"
+        rows.append(Row(f"{difference.of}, {split.name}{reach}", None, difference.mean))
     return rows
 
 

@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.errors import InputError
+from skilloscope.errors import InputError, Tally
 from skilloscope.results.csv_text import read_csv
 from skilloscope.results.reading import read_results, results_from_arrow
 from skilloscope.results.table import Results
 
-__all__ = ["great_players", "surname", "tennis"]
+__all__ = ["great_players", "surname", "tennis", "without_namesakes"]
 
 _NO_POINTS = ("D", "F")  # Davis Cup and tour finals gave no ATP points
 _SPELLINGS = {"nimzovitch": "nimzowitsch"}
 
 
 def great_players(data: Path) -> Results:
-    """Return the games between great chess players, 1857 to 1991."""
+    """Return the games between great chess players, 1857 to 1991, without those of plain namesakes."""
     columns = {"player_1": "white", "player_2": "black", "score": "white_score"}
-    return read_results(data / "results" / "chess_great_players_1857_1991.csv", columns=columns)
+    return without_namesakes(read_results(data / "results" / "chess_great_players_1857_1991.csv", columns=columns))
+
+
+def without_namesakes(results: Results, years: int = 40) -> Results:
+    """Return results where nobody comes back after so many years; the smaller part is somebody else's, and counted.
+
+    The collection calls players by surname and initial: a Fischer R of 1885 is not the one of 1956.
+
+    >>> dates = ["1885-01-01", "1956-01-01", "1957-01-01"]
+    >>> print(without_namesakes(Results.from_columns(["Fischer R"] * 3, ["A", "B", "B"], [0, 1, 1], date=dates)).tally)
+    1 namesake, 40 years and more apart
+    """
+    year = results.date.astype("datetime64[Y]").astype(np.int64)
+    kept = np.ones(len(results), dtype=bool)
+    for code in range(len(results.players)):
+        games = np.flatnonzero((results.player_1 == code) | (results.player_2 == code))
+        games = games[np.argsort(year[games], kind="stable")]
+        parts = np.split(games, 1 + np.flatnonzero(np.diff(year[games]) >= years))
+        largest = max(parts, key=len)
+        kept[games] &= np.isin(games, largest)
+    reason = f"namesake, {years} years and more apart"
+    counts = {reason: int((~kept).sum())} if not kept.all() else {}
+    return replace(results.select(kept), tally=results.tally + Tally(counts))
 
 
 def surname(player: str) -> str:
