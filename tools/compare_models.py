@@ -99,6 +99,8 @@ def swings() -> Iterator[Swing]:
         for blend in ("sum", "product", "both"):
             yield Swing(depths, blend=blend)
     yield Swing(ALL, blend="product", by_elo=False)
+    for depths in ((10,), (6, 10), (2, 4, 6, 8, 10), ALL):  # the simple log-linear version, to be beaten
+        yield Swing(depths, blend="product", exponent=0.5, penalty=False)
 
 
 def across(fold: np.ndarray, judged: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:

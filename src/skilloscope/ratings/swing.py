@@ -45,6 +45,10 @@ class Swing:
     blend: str = "sum"
     by_elo: bool = True
     scaling: float = 1.0
+    exponent: float | None = None
+    """c of the product where it is given and not fitted: 0.5 takes square roots of losses."""
+    penalty: bool = True
+    """Whether what a depth did not list has a penalty besides counting as the worst that was."""
 
     def __post_init__(self) -> None:
         if self.blend not in BLENDS:
@@ -56,7 +60,9 @@ class Swing:
     def name(self) -> str:
         """The blend, the curves and the depths."""
         depths = ", ".join(str(depth) for depth in self.depths) or "the last"
-        return f"swing {self.blend} of {' + '.join(self.curves)}, depths {depths}"
+        plain = "" if self.exponent is None else f", c = {self.exponent:g}"
+        plain += "" if self.penalty else ", no penalty"
+        return f"swing {self.blend} of {' + '.join(self.curves)}, depths {depths}{plain}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +206,10 @@ def _start(model: Swing) -> tuple[Array, list[tuple[float | None, float | None]]
         fixed = name in (f"penalty {last}", f"penalty by Elo {last}") or name.startswith(
             (f"weight {last} 0", f"by Elo {last} 0")
         )
+        if name == "log c of the product" and model.exponent is not None:
+            start[i], fixed = np.log(model.exponent), True
+        if name.startswith("penalty") and not model.penalty:
+            start[i], fixed = 0.0, True
         if fixed or ("by Elo" in name and not model.by_elo):
             bound = (start[i], start[i])
         bounds.append(bound)
