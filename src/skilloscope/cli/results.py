@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -87,7 +86,8 @@ def fit(
     from skilloscope.cli.console import run
 
     def work() -> int:
-        from skilloscope.cli.console import err, exit_code, out, print_json
+        from skilloscope.cli.console import exit_code, out, print_json, write_page
+        from skilloscope.cli.results_predict import remark
         from skilloscope.reports.tables.results import fit_table
         from skilloscope.studies.results import fit_posterior, fit_report
 
@@ -98,7 +98,7 @@ def fit(
         posterior = fit_posterior(table, period) if intervals or html else None
         tried = [length.strip() for length in (lengths or "").split(",") if length.strip()]
         report = fit_report(table, period, sigma0=sigma0, nu=nu, method=method, posterior=posterior, lengths=tried)
-        _remark(report)
+        remark(report)
         if as_json:
             print_json(report)
         else:
@@ -106,8 +106,7 @@ def fit(
         if html and posterior is not None:
             from skilloscope.reports.results_page import fit_page
 
-            html.write_text(fit_page(report, posterior), encoding="utf-8")
-            err().print(f"page written to {html}")
+            write_page(html, fit_page(report, posterior))
         return exit_code(table.tally)
 
     raise typer.Exit(run(work))
@@ -313,12 +312,13 @@ def _show(
     html: Path | None,
     as_json: bool,
 ) -> int:
-    from skilloscope.cli.console import err, exit_code, out, print_json
+    from skilloscope.cli.console import err, exit_code, out, print_json, write_page
+    from skilloscope.cli.results_predict import remark
     from skilloscope.reports.tables.results import leaderboard
     from skilloscope.studies.results import history_table, ratings_report
 
     report = ratings_report(rated, at=at, active=active)
-    _remark(report)
+    remark(report)
     if as_json:
         print_json(report)
     else:
@@ -331,8 +331,7 @@ def _show(
     if html:
         from skilloscope.reports.results_page import results_page
 
-        html.write_text(results_page(rated, report), encoding="utf-8")
-        err().print(f"page written to {html}")
+        write_page(html, results_page(rated, report))
     return exit_code(rated.results.tally)
 
 
@@ -346,13 +345,3 @@ def _check_files(history: Path | None, html: Path | None, state: Path | None = N
     for path in (html, state):
         if path:
             check_writable(path)
-
-
-def _remark(report: Mapping[str, Any]) -> None:
-    """Say on stderr what casts doubt on the numbers, and what was remarked in the table."""
-    from skilloscope.cli.console import err
-
-    for warning in report["warnings"]:
-        err().print(f"note: {warning}", style="yellow")
-    for what, n in report["noted"].items():
-        err().print(f"note: {n:,} × {what}", style="yellow")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skilloscope.results.table import Results
     from skilloscope.studies.rating_runs import Rated
 
-__all__ = ["holdout", "kept", "pairs"]
+__all__ = ["holdout", "kept", "pairs", "remark"]
 
 
 def kept(state: Path) -> Rated:
@@ -38,8 +38,7 @@ def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | Non
     table, player_1, player_2 = read_pairs(path)
     rated = rate()
     report = predictions(rated, player_1, player_2, at=at)
-    for warning in report["warnings"]:
-        err().print(f"note: {warning}", style="yellow")
+    remark(report)
     if report["new"]:
         err().print(f"note: new players: {'; '.join(report['new'][:10])}{' …' if len(report['new']) > 10 else ''}")
     if as_json:
@@ -56,15 +55,21 @@ def holdout(
     results: Results, periods: int, period: str | None, sigma0: float | None, nu: float | None, as_json: bool
 ) -> int:
     """Say how well the last periods are foretold."""
-    from skilloscope.cli.console import err, exit_code, out, print_json
+    from skilloscope.cli.console import exit_code, out, print_json
     from skilloscope.reports.tables.results import holdout_table
     from skilloscope.studies.results import holdout_report
 
     report = holdout_report(results, periods, period, sigma0=sigma0, nu=nu)
-    for warning in report["warnings"]:
-        err().print(f"note: {warning}", style="yellow")
+    remark(report)
     if as_json:
         print_json(report)
     else:
         out().print(holdout_table(report))
     return exit_code(results.tally)
+
+
+def remark(report: Mapping[str, Any]) -> None:
+    """Say on stderr what casts doubt on the numbers, and what was remarked in the table."""
+    from skilloscope.cli.console import report_notes
+
+    report_notes([*report["warnings"], *(f"{n:,} × {what}" for what, n in report["noted"].items())])
