@@ -198,6 +198,9 @@ def predict(
     holdout: Annotated[
         int | None, typer.Option(help="Predict the last so many periods of the results, and say how well.", min=1)
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="With --holdout: write a page with the calibration curve.", metavar="FILE")
+    ] = None,
     period: Period = None,
     sigma0: Sigma0 = None,
     nu: Nu = None,
@@ -213,12 +216,15 @@ def predict(
 
     if (pairs is None) == (holdout is None):
         raise typer.BadParameter("give --pairs or --holdout, one of the two")
+    if html is not None and holdout is None:
+        raise typer.BadParameter("--html goes with --holdout")
     if holdout is not None:
-        raise typer.Exit(
-            run(
-                lambda: work.holdout(_read(files or [], columns, drop_duplicates), holdout, period, sigma0, nu, as_json)
-            )
-        )
+        given = {"sigma0": sigma0, "nu": nu}
+
+        def read() -> Results:
+            return _read(files or [], columns, drop_duplicates)
+
+        raise typer.Exit(run(lambda: work.holdout(read, holdout, period, given, html, as_json)))
 
     def rated() -> Rated:
         if not files and state is not None:

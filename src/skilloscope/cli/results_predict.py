@@ -52,19 +52,32 @@ def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | Non
 
 
 def holdout(
-    results: Results, periods: int, period: str | None, sigma0: float | None, nu: float | None, as_json: bool
+    read: Callable[[], Results],
+    periods: int,
+    period: str | None,
+    given: Mapping[str, float | None],
+    html: Path | None,
+    as_json: bool,
 ) -> int:
     """Say how well the last periods are foretold."""
-    from skilloscope.cli.console import exit_code, out, print_json
+    from skilloscope.cli.console import exit_code, out, print_json, write_page
+    from skilloscope.errors import check_writable
     from skilloscope.reports.tables.results import holdout_table
     from skilloscope.studies.results import holdout_report
 
-    report = holdout_report(results, periods, period, sigma0=sigma0, nu=nu)
+    if html:
+        check_writable(html)
+    results = read()
+    report = holdout_report(results, periods, period, **given)
     remark(report)
     if as_json:
         print_json(report)
     else:
         out().print(holdout_table(report))
+    if html:
+        from skilloscope.reports.results_page import holdout_page
+
+        write_page(html, holdout_page(report))
     return exit_code(results.tally)
 
 
