@@ -142,6 +142,18 @@ class TestSmoothing:
         assert variance[:5] == pytest.approx(every.variance, rel=1e-6)
         assert variance[5] == pytest.approx(variance[4] + nu**2)
 
+    @pytest.mark.parametrize("method", ["filter", "rts", "eq14"])
+    def test_everybody_at_a_period_is_each_one_at_it(self, method):
+        history = rated(simulated(np.random.default_rng(5), 60, 30, 10)[0])
+        history = history if method == "filter" else smooth(history, method)
+        for period in range(-1, 13):
+            who, mean, variance = history.everybody_at(period)
+            played = np.split(history.period, history.offsets[1:-1])
+            assert who.tolist() == [i for i, rows in enumerate(played) if len(rows) and rows[0] <= period]
+            alone = [history.at(history.players[i], [period]) for i in who]
+            assert mean.tolist() == [one[0][0] for one in alone]
+            assert variance.tolist() == [one[1][0] for one in alone]
+
 
 class TestJoint:
     def test_opponents_later_results_make_the_strengths_truer(self):

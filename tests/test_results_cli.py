@@ -14,8 +14,12 @@ from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
 from skilloscope.cli.app import app
-from skilloscope.models.comparison import win_probability
+from skilloscope.models.comparison import davidson, elo_expected, win_probability
+from skilloscope.ratings.prediction import forecast, foretold
+from skilloscope.ratings.states import State
 from skilloscope.results import read_results
+from skilloscope.studies.continued import Kept
+from skilloscope.studies.rating_runs import rate_results
 from skilloscope.studies.reproduction.harness import Budget
 
 FIXED = ["--sigma0", "300", "--nu", "40"]
@@ -295,6 +299,129 @@ def test_other_column_names_and_a_file_given_twice(folder, tmp_path):
     assert "given twice" in said
     _, said = run("rate", path, *FIXED, "--columns", "player_1", code=1)
     assert "no column given for it" in said
+
+
+@pytest.fixture(scope="module")
+def first_movers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table in which the first player has 60 Elo more than his strength, and a third of the games are drawn."""
+    rng = np.random.default_rng(4)
+    strength = rng.normal(1500, 150, 20)
+    one = rng.integers(0, 20, 6000)
+    two = (one + rng.integers(1, 20, 6000)) % 20
+    win, draw, _ = davidson(elo_expected(strength[one] + 60, strength[two]), 1.0)
+    u = rng.random(6000)
+    score = np.where(u < win, 1.0, np.where(u < win + draw, 0.5, 0.0))
+    path = tmp_path_factory.mktemp("first") / "r.csv"
+    lines = [f"{i // 1000 + 1},p{a:02d},p{b:02d},{s}" for i, (a, b, s) in enumerate(zip(one, two, score, strict=True))]
+    path.write_text("\n".join(["period,player_1,player_2,score", *lines]) + "\n")
+    return path
+
+
+def test_what_is_beyond_the_paper_is_off_unless_asked_for(folder):
+    report = sent("rate", folder / "r.csv", *FIXED)
+    assert (report["advantage"], report["entered"]) == (0.0, 0)
+    assert "kappa" not in sent("predict", folder / "r.csv", *FIXED, "--holdout", "2")
+
+
+def test_the_first_players_advantage_is_fitted_or_given(first_movers):
+    fit = sent("fit", first_movers, "--advantage", "fit")
+    without, given = sent("fit", first_movers), sent("fit", first_movers, "--advantage", "60")
+    assert 30 < fit["advantage"] < 75  # the paper's draws are half a win each, which makes differences smaller
+    assert fit["discrepancy"] < given["discrepancy"] < without["discrepancy"]
+    assert (fit["fitted"], given["fitted"]) == (["sigma0", "nu", "advantage"], ["sigma0", "nu"])
+    shown, _ = run("rate", first_movers, "--sigma0", "200", "--nu", "10", "--advantage", "fit")
+    assert "the first player's advantage" in shown
+    _, said = run("fit", first_movers, "--advantage", "much", code=1)
+    assert "no number of Elo" in said
+
+
+def test_kept_ratings_keep_their_advantage(first_movers, tmp_path):
+    state, pairs = tmp_path / "state", tmp_path / "pairs.csv"
+    pairs.write_text("player_1,player_2\np01,p02\np02,p01\n")
+    run("rate", first_movers, *FIXED, "--advantage", "50", "--state", state)
+    both = [row["probability"] for row in sent("predict", "--state", state, "--pairs", pairs)["predictions"]]
+    assert sum(both) > 1.05
+    for asked in ("40", "fit"):
+        _, said = run("rate", first_movers, "--advantage", asked, "--state", state, code=1)
+        assert "the kept ratings have advantage = 50" in said
+
+
+def test_draws_have_their_own_probability_where_asked_for(first_movers, tmp_path):
+    pairs, out = tmp_path / "pairs.csv", tmp_path / "out.csv"
+    pairs.write_text("player_1,player_2\np01,p02\np03,nobody\n")
+    words = [first_movers, *FIXED, "--pairs", pairs, "--draws"]
+    report = sent("predict", *words, "--advantage", "fit")
+    assert report["kappa"] == pytest.approx(1.0, abs=0.15)
+    for row in report["predictions"]:
+        assert row["win"] + row["draw"] + row["loss"] == pytest.approx(1)
+        assert row["win"] / (row["win"] + row["loss"]) == pytest.approx(row["probability"])
+    run("predict", *words, "--out", out)
+    assert list(rows(out)[0]) == ["player_1", "player_2", "probability", "win", "draw", "loss"]
+    held = sent("predict", first_movers, "--holdout", "2", "--draws", "--advantage", "fit")
+    assert held["outcome_log_loss"] < np.log(3)
+    run("rate", first_movers, *FIXED, "--state", tmp_path / "state")
+    _, said = run("predict", "--state", tmp_path / "state", "--pairs", pairs, "--draws", code=1)
+    assert "do not tell how often games are drawn" in said
+
+
+def test_draws_of_a_continued_run_are_fitted_as_they_were_foretold(first_movers, tmp_path):
+    head, *lines = first_movers.read_text().splitlines()
+    parts = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for part, some in zip(parts, (lines[:3500], lines[3500:]), strict=True):
+        part.write_text("\n".join([head, *some]) + "\n")
+    table = read_results(first_movers)
+    whole = rate_results(table, sigma0=300, nu=40)
+    p = forecast(whole.games, State.empty(sigma0=300, nu=40))[0]
+    assert foretold(whole.history, whole.games) == pytest.approx(p, rel=1e-12)
+    first = rate_results(read_results(parts[0]), sigma0=300, nu=40)
+    second = rate_results(read_results(parts[1]), kept=Kept(first.state, first.history))
+    assert foretold(second.history, second.games) == pytest.approx(p[3500:], rel=1e-12)
+
+
+def test_new_players_enter_where_a_table_says(tmp_path):
+    path, entry, pairs = tmp_path / "r.csv", tmp_path / "entry.csv", tmp_path / "pairs.csv"
+    path.write_text("period,player_1,player_2,score\n1,Ann,Bo,0.5\n2,Ann,Bo,0.5\n")
+    entry.write_text("player,rating\nBo,1900\nCy,2100\n")
+    pairs.write_text("player_1,player_2\nCy,Dee\n")
+    report = sent("rate", path, *FIXED, "--entry", entry)
+    rating = {row["player"]: row["rating"] for row in report["players"]}
+    assert report["entered"] == 1
+    assert rating["Bo"] > 1700 > rating["Ann"] > 1500
+    told = sent("predict", path, *FIXED, "--entry", entry, "--pairs", pairs)
+    expected = win_probability(2100, 300**2, 1500, 300**2)
+    assert told["predictions"][0]["probability"] == pytest.approx(float(expected))
+    state = tmp_path / "state"
+    run("rate", path, *FIXED, "--state", state)
+    assert sent("predict", "--state", state, "--entry", entry, "--pairs", pairs)["predictions"] == told["predictions"]
+    assert sent("fit", path, "--entry", entry)["entered"] == 1
+
+
+def test_first_ratings_at_fault_are_counted_and_named(tmp_path):
+    path, entry = tmp_path / "r.csv", tmp_path / "entry.csv"
+    path.write_text("period,player_1,player_2,score\n1,Ann,Bo,1\n")
+    entry.write_text("player,rating\nAnn,strong\nBo,1700\nBo,1800\n,1500\n")
+    out, said = run("rate", path, *FIXED, "--entry", entry, "--json", code=1)
+    reasons = {"first rating is no number": 1, "a second first rating of the same player": 1, "no player": 1}
+    assert json.loads(out)["skipped"] == reasons
+    assert "entry.csv, row 2: first rating is no number (Ann strong)" in said
+    entry.write_text("name,elo\nAnn,1500\n")
+    assert "lacks player, rating" in run("rate", path, *FIXED, "--entry", entry, code=1)[1]
+
+
+def test_given_variances_do_not_silence_the_warning_of_few_games(tmp_path):
+    path, later = tmp_path / "r.csv", tmp_path / "later.csv"
+    path.write_text("period,player_1,player_2,score\n1,Ann,Bo,1\n")
+    later.write_text("period,player_1,player_2,score\n2,Ann,Bo,1\n2,Ann,Bo,0\n")
+    assert "1.0 games per active player and period" in run("rate", path, *FIXED, "--state", tmp_path / "state")[1]
+    shown, said = run("rate", later, "--state", tmp_path / "state")
+    assert "1.5 games per active player and period" in said
+    assert "not looked for: groups of players who never met" in shown
+
+
+def test_a_date_after_today_is_noted(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("date,player_1,player_2,score\n2024-01-05,Ann,Bo,1\n2924-01-05,Ann,Bo,1\n")
+    assert sent("rate", path, *FIXED)["noted"] == {"date after today": 1}
 
 
 def test_too_few_games_for_the_period_are_warned_of(folder):

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from skilloscope.results.table import Results
-    from skilloscope.studies.continued import Kept
     from skilloscope.studies.rating_runs import Rated
 
 __all__ = ["register"]
@@ -29,6 +27,14 @@ Sigma0 = Annotated[
 ]
 Nu = Annotated[
     float | None, typer.Option("--nu", help="Standard deviation of its change in a period; fitted without.", min=0.0)
+]
+Advantage = Annotated[
+    str | None,
+    typer.Option(help="Beyond the paper: Elo that the first player has more, or fit. None without.", metavar="ELO|fit"),
+]
+Entry = Annotated[
+    Path | None,
+    typer.Option(help="Beyond the paper: table player,rating of where new players enter.", metavar="FILE"),
 ]
 Columns = Annotated[
     list[str] | None, typer.Option(help="Where a column has another name: player_1=white.", metavar="OURS=THEIRS")
@@ -72,6 +78,8 @@ def fit(
     period: Period = None,
     sigma0: Sigma0 = None,
     nu: Nu = None,
+    advantage: Advantage = None,
+    entry: Entry = None,
     method: Annotated[str, typer.Option(help="quick, or nelder-mead as in the paper; the same optimum.")] = "quick",
     intervals: Annotated[bool, typer.Option("--intervals", help="Say how sure the fit is: 95 % intervals.")] = False,
     lengths: Annotated[
@@ -87,17 +95,28 @@ def fit(
 
     def work() -> int:
         from skilloscope.cli.console import exit_code, out, print_json, write_page
-        from skilloscope.cli.results_predict import remark
+        from skilloscope.cli.results_work import Asked, check_files, remark
         from skilloscope.reports.tables.results import fit_table
         from skilloscope.studies.results import fit_posterior, fit_report
 
-        _check_files(None, html)
+        check_files(None, html)
         if (intervals or html) and not (sigma0 is None and nu is None):
             raise typer.BadParameter("intervals are of both parameters: leave --sigma0 and --nu out")
-        table = _read(files, columns, drop_duplicates)
-        posterior = fit_posterior(table, period) if intervals or html else None
+        asked = Asked(files, period, sigma0, nu, advantage, entry, columns, drop_duplicates)
+        table, enter = asked.read()
+        posterior = fit_posterior(table, period, advantage=advantage, entry=enter) if intervals or html else None
         tried = [length.strip() for length in (lengths or "").split(",") if length.strip()]
-        report = fit_report(table, period, sigma0=sigma0, nu=nu, method=method, posterior=posterior, lengths=tried)
+        report = fit_report(
+            table,
+            period,
+            sigma0=sigma0,
+            nu=nu,
+            advantage=advantage,
+            entry=enter,
+            method=method,
+            posterior=posterior,
+            lengths=tried,
+        )
         remark(report)
         if as_json:
             print_json(report)
@@ -118,6 +137,8 @@ def rate(
     period: Period = None,
     sigma0: Sigma0 = None,
     nu: Nu = None,
+    advantage: Advantage = None,
+    entry: Entry = None,
     at: At = None,
     active: Active = None,
     top: Top = 20,
@@ -136,14 +157,14 @@ def rate(
     from skilloscope.cli.console import run
 
     def work() -> int:
-        _check_files(history, html, state)
+        from skilloscope.cli.results_work import Asked, check_files, rated, show, streamed
+
+        check_files(history, html, state)
         if stream and (history or html or state or rewind):
             raise typer.BadParameter("a stream keeps no history: leave out --history, --html, --state and --from")
-        if stream:
-            rated = _streamed(files, period, sigma0, nu, columns)
-        else:
-            rated = _rated(files, period, sigma0, nu, state, rewind, columns, drop_duplicates)
-        return _show(rated, at=at, active=active, top=top, history=history, html=html, as_json=as_json)
+        asked = Asked(files, period, sigma0, nu, advantage, entry, columns, drop_duplicates)
+        found = streamed(asked) if stream else rated(asked, state, rewind)
+        return show(found, at=at, active=active, top=top, history=history, html=html, as_json=as_json)
 
     raise typer.Exit(run(work))
 
@@ -154,6 +175,8 @@ def smooth(
     period: Period = None,
     sigma0: Sigma0 = None,
     nu: Nu = None,
+    advantage: Advantage = None,
+    entry: Entry = None,
     method: Annotated[
         str, typer.Option(help="rts; eq14 as printed in the paper, which counts the past twice; joint.")
     ] = "rts",
@@ -173,12 +196,13 @@ def smooth(
     from skilloscope.cli.console import run
 
     def work() -> int:
+        from skilloscope.cli.results_work import Asked, check_files, rated, show
         from skilloscope.studies.rating_runs import smoothed
 
-        _check_files(history, html)
-        rated = _rated(files, period, sigma0, nu, None, None, columns, drop_duplicates)
-        rated = smoothed(rated, method, from_last_active=from_last_active)
-        return _show(rated, at=at, active=active, top=top, history=history, html=html, as_json=as_json)
+        check_files(history, html)
+        found = rated(Asked(files, period, sigma0, nu, advantage, entry, columns, drop_duplicates))
+        found = smoothed(found, method, from_last_active=from_last_active)
+        return show(found, at=at, active=active, top=top, history=history, html=html, as_json=as_json)
 
     raise typer.Exit(run(work))
 
@@ -204,6 +228,11 @@ def predict(
     period: Period = None,
     sigma0: Sigma0 = None,
     nu: Nu = None,
+    advantage: Advantage = None,
+    entry: Entry = None,
+    draws: Annotated[
+        bool, typer.Option("--draws", help="Beyond the paper: win, draw and loss, each with its own probability.")
+    ] = False,
     at: At = None,
     state: StateFile = None,
     columns: Columns = None,
@@ -213,26 +242,21 @@ def predict(
     """Predict games: the probability that the first player wins, or how well past periods were foretold."""
     from skilloscope.cli import results_predict as work
     from skilloscope.cli.console import run
+    from skilloscope.cli.results_work import Asked, rated
 
     if (pairs is None) == (holdout is None):
         raise typer.BadParameter("give --pairs or --holdout, one of the two")
     if html is not None and holdout is None:
         raise typer.BadParameter("--html goes with --holdout")
+    asked = Asked(files or [], period, sigma0, nu, advantage, entry, columns, drop_duplicates)
     if holdout is not None:
-        given = {"sigma0": sigma0, "nu": nu}
+        raise typer.Exit(run(lambda: work.holdout(asked, holdout, draws, html, as_json)))
 
-        def read() -> Results:
-            return _read(files or [], columns, drop_duplicates)
-
-        raise typer.Exit(run(lambda: work.holdout(read, holdout, period, given, html, as_json)))
-
-    def rated() -> Rated:
-        if not files and state is not None:
-            return work.kept(state)
-        return _rated(files or [], period, sigma0, nu, state, None, columns, drop_duplicates, save=False)
+    def found() -> Rated:
+        return work.kept(state, asked) if not files and state is not None else rated(asked, state, save=False)
 
     assert pairs is not None
-    raise typer.Exit(run(lambda: work.pairs(rated, pairs, at, out, as_json)))
+    raise typer.Exit(run(lambda: work.pairs(found, pairs, at, out, draws, as_json)))
 
 
 @group.command(epilog="Example: skilloscope results simulate --players 100 --games 5000 --out results.csv")
@@ -257,97 +281,3 @@ def simulate(
 
     sizes = {"players": players, "periods": periods, "games": games, "sigma0": sigma0, "nu": nu}
     raise typer.Exit(run(lambda: simulated(sizes, period, start, seed, out, truth, as_json)))
-
-
-def _read(files: list[Path], columns: list[str] | None, drop_duplicates: bool) -> Results:
-    from skilloscope.cli.console import report_faults
-    from skilloscope.errors import InputError
-    from skilloscope.studies.result_files import pair_columns, read_files
-
-    if not files:
-        raise InputError("no results given", hint="name a table or PGN files")
-    table = read_files(files, columns=pair_columns(columns or []), drop_duplicates=drop_duplicates)
-    report_faults(table.tally)
-    return table
-
-
-def _rated(
-    files: list[Path],
-    period: str | None,
-    sigma0: float | None,
-    nu: float | None,
-    state: Path | None,
-    rewind: str | None,
-    columns: list[str] | None,
-    drop_duplicates: bool,
-    *,
-    save: bool = True,
-) -> Rated:
-    from skilloscope.cli.console import err
-    from skilloscope.studies.continued import Kept, load_kept, save_kept
-    from skilloscope.studies.rating_runs import rate_results
-
-    kept: Kept | None = load_kept(state) if state is not None and state.is_file() else None
-    table = _read(files, columns, drop_duplicates)
-    rated = rate_results(table, period, sigma0=sigma0, nu=nu, kept=kept, rewind=rewind)
-    if state is not None and save:
-        save_kept(Kept(rated.state, rated.history), state)
-        err().print(f"ratings up to {rated.calendar.label(rated.latest)} kept in {state}")
-    return rated
-
-
-def _streamed(
-    files: list[Path], period: str | None, sigma0: float | None, nu: float | None, columns: list[str] | None
-) -> Rated:
-    from skilloscope.cli.console import report_faults
-    from skilloscope.studies.rating_runs import rate_stream
-    from skilloscope.studies.result_files import pair_columns
-
-    rated = rate_stream(files, period, sigma0=sigma0, nu=nu, columns=pair_columns(columns or []))
-    report_faults(rated.results.tally)
-    return rated
-
-
-def _show(
-    rated: Rated,
-    *,
-    at: str | None,
-    active: int | None,
-    top: int,
-    history: Path | None,
-    html: Path | None,
-    as_json: bool,
-) -> int:
-    from skilloscope.cli.console import err, exit_code, out, print_json, write_page
-    from skilloscope.cli.results_predict import remark
-    from skilloscope.reports.tables.results import leaderboard
-    from skilloscope.studies.results import history_table, ratings_report
-
-    report = ratings_report(rated, at=at, active=active)
-    remark(report)
-    if as_json:
-        print_json(report)
-    else:
-        out().print(leaderboard(report, top))
-    if history:
-        from skilloscope.results.writing import write_table
-
-        write_table(history_table(rated), history)
-        err().print(f"history written to {history}")
-    if html:
-        from skilloscope.reports.results_page import results_page
-
-        write_page(html, results_page(rated, report))
-    return exit_code(rated.results.tally)
-
-
-def _check_files(history: Path | None, html: Path | None, state: Path | None = None) -> None:
-    """Refuse what cannot be written before anything is computed."""
-    from skilloscope.errors import check_writable
-    from skilloscope.results.writing import check_table_format
-
-    if history:
-        check_table_format(history)
-    for path in (html, state):
-        if path:
-            check_writable(path)

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skilloscope.results.table import Results
+    from skilloscope.cli.results_work import Asked
     from skilloscope.studies.rating_runs import Rated
 
-__all__ = ["holdout", "kept", "pairs", "remark"]
+__all__ = ["holdout", "kept", "pairs"]
 
 
-def kept(state: Path) -> Rated:
+def kept(state: Path, asked: Asked) -> Rated:
     """Return kept ratings as they are."""
+    from dataclasses import replace
+
+    from skilloscope.cli.console import report_faults
     from skilloscope.errors import InputError
     from skilloscope.studies.continued import load_kept
     from skilloscope.studies.rating_runs import as_rated
 
     if not state.is_file():
         raise InputError(f"{state}: no such file", hint="`results rate --state` keeps ratings")
-    return as_rated(load_kept(state))
+    enter, tally = asked.entering()
+    report_faults(tally)
+    found = as_rated(load_kept(state))
+    return replace(found, entry=enter, results=replace(found.results, tally=tally))
 
 
-def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | None, as_json: bool) -> int:
+def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | None, draws: bool, as_json: bool) -> int:
     """Predict the games of a table of pairs."""
     from skilloscope.cli.console import err, exit_code, print_json
     from skilloscope.cli.console import out as console
+    from skilloscope.cli.results_work import remark
     from skilloscope.reports.tables.results import predictions_table
     from skilloscope.results.writing import check_table_format, write_table
     from skilloscope.studies.result_files import read_pairs, with_probability
@@ -37,7 +44,7 @@ def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | Non
         check_table_format(out)
     table, player_1, player_2 = read_pairs(path)
     rated = rate()
-    report = predictions(rated, player_1, player_2, at=at)
+    report = predictions(rated, player_1, player_2, at=at, draws=draws)
     remark(report)
     if report["new"]:
         err().print(f"note: new players: {'; '.join(report['new'][:10])}{' …' if len(report['new']) > 10 else ''}")
@@ -51,24 +58,25 @@ def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | Non
     return exit_code(rated.results.tally)
 
 
-def holdout(
-    read: Callable[[], Results],
-    periods: int,
-    period: str | None,
-    given: Mapping[str, float | None],
-    html: Path | None,
-    as_json: bool,
-) -> int:
+def holdout(asked: Asked, periods: int, draws: bool, html: Path | None, as_json: bool) -> int:
     """Say how well the last periods are foretold."""
     from skilloscope.cli.console import exit_code, out, print_json, write_page
-    from skilloscope.errors import check_writable
+    from skilloscope.cli.results_work import check_files, remark
     from skilloscope.reports.tables.results import holdout_table
     from skilloscope.studies.results import holdout_report
 
-    if html:
-        check_writable(html)
-    results = read()
-    report = holdout_report(results, periods, period, **given)
+    check_files(None, html)
+    results, enter = asked.read()
+    report = holdout_report(
+        results,
+        periods,
+        asked.period,
+        sigma0=asked.sigma0,
+        nu=asked.nu,
+        advantage=asked.advantage,
+        entry=enter,
+        draws=draws,
+    )
     remark(report)
     if as_json:
         print_json(report)
@@ -79,10 +87,3 @@ def holdout(
 
         write_page(html, holdout_page(report))
     return exit_code(results.tally)
-
-
-def remark(report: Mapping[str, Any]) -> None:
-    """Say on stderr what casts doubt on the numbers, and what was remarked in the table."""
-    from skilloscope.cli.console import report_notes
-
-    report_notes([*report["warnings"], *(f"{n:,} × {what}" for what, n in report["noted"].items())])

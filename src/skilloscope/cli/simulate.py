@@ -1,9 +1,9 @@
-"""`skilloscope simulate`: choices of a reference agent of known competence on given spreads."""
+"""`skilloscope simulate`: choices of a decider of known skill on given spreads, by the agent or by the curves."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,16 +20,22 @@ def simulate(
     c: Annotated[float, typer.Option("--c", help="Competence of the agent.", min=0.0)],
     out: Annotated[Path, typer.Option(help="File to write: .jsonl, .csv or .parquet.", metavar="FILE")],
     k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.", min=1e-12)] = 0.1,
+    s: Annotated[
+        float | None, typer.Option("--s", help="Sensitivity: the curves of RH11 choose, not the agent.", min=1e-12)
+    ] = None,
+    mapping: Annotated[str, typer.Option(help="With --s: shares, powers or third.")] = "shares",
+    curve: Annotated[str, typer.Option(help="With --s: invexp, ipa, ipb, secha or sechb.")] = "invexp",
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON about what was done to stdout.")] = False,
 ) -> None:
     """Let the reference agent decide on the spreads of a table; the choices in the table are not used."""
     from skilloscope.cli.console import run
 
-    raise typer.Exit(run(lambda: _simulate(tables, c, out, k, seed, as_json)))
+    how = {"k": k} if s is None else {"s": s, "mapping": mapping, "curve": curve}
+    raise typer.Exit(run(lambda: _simulate(tables, c, out, how, seed, as_json)))
 
 
-def _simulate(tables: list[Path], c: float, path: Path, k: float, seed: int, as_json: bool) -> int:
+def _simulate(tables: list[Path], c: float, path: Path, how: dict[str, Any], seed: int, as_json: bool) -> int:
     from dataclasses import replace
 
     import numpy as np
@@ -37,17 +43,27 @@ def _simulate(tables: list[Path], c: float, path: Path, k: float, seed: int, as_
     from skilloscope.cli.console import err, exit_code, print_json, report_faults
     from skilloscope.decision.decisions import Decisions
     from skilloscope.decision.text import check_format, read_tables, write_decisions
+    from skilloscope.models.curve_model import CurveModel
+    from skilloscope.studies.curve_deciders import default_scaling
+    from skilloscope.studies.curve_simulation import simulate_curve_choices
     from skilloscope.studies.simulation import simulate_choices
 
     check_format(path)
     spreads = Decisions.concat([table.at_depths() for table in read_tables(tables)])
-    simulated = simulate_choices(spreads, c, k=k, rng=np.random.default_rng(seed))
-    name = f"simulated, c = {c:g}"
+    rng = np.random.default_rng(seed)
+    if "s" in how:
+        model = CurveModel(how["mapping"], how["curve"], scaling=default_scaling(spreads))
+        simulated = simulate_curve_choices(spreads, how["s"], c, model=model, rng=rng)
+    else:
+        simulated = simulate_choices(spreads, c, k=how["k"], rng=rng)
+    sensitivity = f"s = {how['s']:g}, " if "s" in how else ""
+    name = f"simulated, {sensitivity}c = {c:g}"
     simulated = replace(simulated, deciders=(name,), decider=np.zeros(len(simulated), dtype=np.int32))
     write_decisions(simulated, path)
+    said = ", ".join(f"{key} = {value}" for key, value in how.items() if key != "s")
     report_faults(spreads.tally)
     if as_json:
-        print_json({"schema": 1, "decider": name, "decisions": len(simulated), "c": c, "k": k, "seed": seed})
+        print_json({"schema": 1, "decider": name, "decisions": len(simulated), "c": c, **how, "seed": seed})
     else:
-        err().print(f"{len(simulated):,} decisions by {name} (k = {k:g}, seed {seed}) written to {path}")
+        err().print(f"{len(simulated):,} decisions by {name} ({said}, seed {seed}) written to {path}")
     return exit_code(spreads.tally)

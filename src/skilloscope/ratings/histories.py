@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +81,14 @@ class History:
     def of(self, name: str) -> slice:
         """Return the rows of one player."""
         try:
-            i = self.players.index(name)
-        except ValueError:
+            i = self._where[name]
+        except KeyError:
             raise InputError(f"no player is called {name!r}", hint="names are compared letter by letter") from None
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+
+    @cached_property
+    def _where(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.players)}
 
     def at(self, name: str, periods: npt.ArrayLike) -> tuple[Array, Array]:
         """Return one player's mean and variance at any periods from his first row on, also those without games.
@@ -91,24 +96,34 @@ class History:
         Exact for the filter and for `rts`: between two rows the strength is a random walk tied at both ends.
         """
         rows, wanted = self.of(name), np.asarray(periods, dtype=np.int64)
-        time, mean, variance = self.period[rows], self.mean[rows], self.variance[rows]
-        before = np.searchsorted(time, wanted, side="right") - 1
-        if np.any(before < 0):
+        time = self.period[rows]
+        place = np.searchsorted(time, wanted, side="right") - 1
+        if np.any(place < 0):
             raise InputError(f"{name} had not played yet", hint=f"his first period is {self.state.label(time[0])}")
-        noise = self.state.nu**2 * (wanted - time[before])
+        return self._between(rows.start + place, np.minimum(rows.start + place + 1, rows.stop - 1), wanted)
+
+    def everybody_at(self, period: int) -> tuple[Ints, Array, Array]:
+        """Return the codes of all who had played by this period, and their means and variances at it, as `at` does."""
+        early = np.bincount(self.player[self.period <= period], minlength=len(self.players))
+        who = np.flatnonzero(early)
+        before = self.offsets[who] + early[who] - 1
+        mean, variance = self._between(before, np.minimum(before + 1, self.offsets[who + 1] - 1), np.int64(period))
+        return who, mean, variance
+
+    def _between(self, before: Ints, after: Ints, wanted: Ints | np.int64) -> tuple[Array, Array]:
+        """Return mean and variance at periods from row `before` on; `after` is the player's next row, if he has one."""
+        nu2, time = self.state.nu**2, self.period
+        mean, variance, noise = self.mean[before], self.variance[before], nu2 * (wanted - time[before])
         if self.method == "filter":
-            return mean[before], variance[before] + noise
-        after = np.minimum(before + 1, len(time) - 1)
-        filtered = self.filtered_variance[rows][before] + noise
-        left = self.state.nu**2 * (time[after] - wanted)
-        c = np.where(after > before, filtered / (filtered + left), 0.0)
-        start = self.filtered_mean[rows][before]
-        inside_mean = start + c * (mean[after] - start)
-        inside_variance = filtered + c * c * (variance[after] - filtered - left)
-        on_row = time[before] == wanted
-        last = ~on_row & (after == before)
-        out_mean = np.where(on_row | last, mean[before], inside_mean)
-        return out_mean, np.where(on_row, variance[before], np.where(last, variance[before] + noise, inside_variance))
+            return mean, variance + noise
+        filtered = self.filtered_variance[before] + noise
+        left = nu2 * (time[after] - wanted)
+        inside = (after > before) & (time[before] != wanted)
+        c = np.where(inside, filtered / (filtered + np.where(inside, left, 0.0)), 0.0)
+        start = self.filtered_mean[before]
+        inside_mean = start + c * (self.mean[after] - start)
+        inside_variance = filtered + c * c * (self.variance[after] - filtered - left)
+        return np.where(inside, inside_mean, mean), np.where(inside, inside_variance, variance + noise)
 
     def columns(self) -> dict[str, Any]:
         """Return the rows as columns for a frame or a file: names, labels of periods, rating, rd, games."""

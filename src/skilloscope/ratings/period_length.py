@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,12 +34,22 @@ class PeriodChoice:
         }
 
 
-def choose_period(results: ByPeriod, lengths: Sequence[str] = LENGTHS, *, mean: float = 1500.0) -> PeriodChoice:
+def choose_period(
+    results: ByPeriod,
+    lengths: Sequence[str] = LENGTHS,
+    *,
+    mean: float = 1500.0,
+    advantage: float | None = 0.0,
+    entry: Mapping[str, float] | None = None,
+) -> PeriodChoice:
     """Fit the variances with each length of period, and return the one with the least total discrepancy.
 
     The paper asks besides for at least 5–10 games per player and period; each fit says so in its warnings.
     """
-    fits = {length: fit_variances(results.by_period(length), mean=mean) for length in lengths}
+    fits = {
+        length: fit_variances(results.by_period(length), mean=mean, advantage=advantage, entry=entry)
+        for length in lengths
+    }
     most = max(fit.games for fit in fits.values())
     comparable = [length for length in lengths if fits[length].games == most]
     best = min(comparable, key=lambda length: fits[length].discrepancy)

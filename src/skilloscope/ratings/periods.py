@@ -130,7 +130,7 @@ class Periods:
         self.components_ = int(components(games).max()) + 1
         self.kappa_, self.classes_ = 0.0, np.array([0.0, 1.0])
         if self.draws:
-            self.kappa_, _, _ = fit_draws(forecast(games, before)[0], games.score)
+            self.kappa_, _, _ = fit_draws(forecast(games, before, entry=self.entry)[0], games.score)
             self.classes_ = np.array([0.0, 0.5, 1.0])
         return self
 
@@ -142,7 +142,7 @@ class Periods:
     def win_probability(self, pairs: Sequence[tuple[str, str]], *, at: int | None = None) -> Array:
         """Return the probability (16) that the first of each pair wins, with time passed until period `at` if given."""
         first, second = (list(names) for names in zip(*pairs, strict=True)) if len(pairs) else ([], [])
-        return win_probabilities(self.beliefs_, first, second, at=at)
+        return win_probabilities(self.beliefs_, first, second, at=at, entry=self.entry)
 
     def predict_proba(self, pairs: Sequence[tuple[str, str]], *, at: int | None = None) -> Array:
         """Return a column for each of `classes_`, the scores of the first player: loss and win, or loss, draw, win."""
@@ -156,10 +156,14 @@ class Periods:
         """Return how well later games are foretold: from the state as it is, or learning from period to period."""
         games = self._games(results)
         if rolling:
-            return evaluate(forecast(games, self.beliefs_)[0], games.score)
+            return evaluate(forecast(games, self.beliefs_, entry=self.entry)[0], games.score)
         names = np.asarray(games.players, dtype=object)
         p = win_probabilities(
-            self.beliefs_, names[games.player_1].tolist(), names[games.player_2].tolist(), at=games.first + games.period
+            self.beliefs_,
+            names[games.player_1].tolist(),
+            names[games.player_2].tolist(),
+            at=games.first + games.period,
+            entry=self.entry,
         )
         return evaluate(p, games.score)
 

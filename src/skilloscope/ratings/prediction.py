@@ -5,7 +5,7 @@ A prediction for a game uses only what was known before its period [GLI99 (16)].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from skilloscope.errors import InputError, Tally
 from skilloscope.models.comparison import davidson, discrepancy, win_probability
 from skilloscope.models.comparison_messages import links
 from skilloscope.models.counting_kernels import order_by_player
+from skilloscope.ratings.histories import History
 from skilloscope.ratings.states import State
 from skilloscope.results.period_games import PeriodGames
 
@@ -27,7 +28,9 @@ __all__ = [
     "evaluate",
     "fit_draws",
     "forecast",
+    "foretold",
     "held_out",
+    "outcome_log_loss",
     "win_matrix",
     "win_probabilities",
 ]
@@ -97,9 +100,9 @@ def evaluate(probability: npt.ArrayLike, score: npt.ArrayLike, *, bins: int = 10
     return Evaluation(len(p), float(np.mean(discrepancy(p, s))), float(np.mean((s - p) ** 2)), curve)
 
 
-def forecast(games: PeriodGames, state: State) -> tuple[Array, State]:
+def forecast(games: PeriodGames, state: State, *, entry: Mapping[str, float] | None = None) -> tuple[Array, State]:
     """Return for each game the probability by (16) from all periods before its own, and the state after the games."""
-    after, rows = state.play(games, history=True)
+    after, rows = state.play(games, entry=entry, history=True)
     if rows is None or not len(games):
         return np.zeros(0), after
     rows = rows[order_by_player(rows["period"] - games.first, games.n_periods)[0]]
@@ -118,7 +121,29 @@ def forecast(games: PeriodGames, state: State) -> tuple[Array, State]:
     return p, after
 
 
-def held_out(games: PeriodGames, state: State, *, periods: int = 1, rolling: bool = True, bins: int = 10) -> Evaluation:
+def foretold(history: History, games: PeriodGames) -> Array:
+    """Return for each game the probability by (16) from the periods before its own, out of a history that holds it."""
+    where = {name: i for i, name in enumerate(history.players)}
+    codes = np.array([where[name] for name in games.players], dtype=np.int64)
+    span = int(max(history.period.max(initial=0), games.first + games.n_periods)) + 1
+    keys = history.player * span + history.period
+    rows = [
+        np.searchsorted(keys, codes[side] * span + games.first + games.period)
+        for side in (games.player_1, games.player_2)
+    ]
+    moments = [(history.prior_mean[row], history.prior_variance[row]) for row in rows]
+    return win_probability(*moments[0], *moments[1], advantage=history.state.advantage)
+
+
+def held_out(
+    games: PeriodGames,
+    state: State,
+    *,
+    periods: int = 1,
+    rolling: bool = True,
+    bins: int = 10,
+    entry: Mapping[str, float] | None = None,
+) -> Evaluation:
     """Return how well the last `periods` periods are foretold by a state of the same parameters that saw the others.
 
     `rolling` lets each held-out period learn from the ones before it; without it all are foretold from one state.
@@ -128,26 +153,37 @@ def held_out(games: PeriodGames, state: State, *, periods: int = 1, rolling: boo
     if not 0 < split < games.n_periods:
         raise InputError(f"{periods} of {games.n_periods} periods cannot be held out", hint="at least one, and not all")
     before, after = games.between(0, split), games.between(split, games.n_periods)
-    known, _ = state.play(before)
+    known, _ = state.play(before, entry=entry)
     if rolling:
-        return evaluate(forecast(after, known)[0], after.score, bins=bins)
+        return evaluate(forecast(after, known, entry=entry)[0], after.score, bins=bins)
     names = np.asarray(games.players, dtype=object)
     p = win_probabilities(
-        known, names[after.player_1].tolist(), names[after.player_2].tolist(), at=after.first + after.period
+        known,
+        names[after.player_1].tolist(),
+        names[after.player_2].tolist(),
+        at=after.first + after.period,
+        entry=entry,
     )
     return evaluate(p, after.score, bins=bins)
 
 
 def win_probabilities(
-    state: State, player_1: Sequence[str], player_2: Sequence[str], *, at: npt.ArrayLike | None = None
+    state: State,
+    player_1: Sequence[str],
+    player_2: Sequence[str],
+    *,
+    at: npt.ArrayLike | None = None,
+    entry: Mapping[str, float] | None = None,
 ) -> Array:
     """Return the probability by (16) that each of `player_1` beats the one of `player_2`; unknown ones are new players.
 
-    With `at` (one period number, or one for each pair) time passes until then.
+    With `at` (one period number, or one for each pair) time passes until then; `entry` has means of new players.
     """
     if len(player_1) != len(player_2):
         raise InputError("a pair needs two players: the lists have different lengths")
-    (mean_1, variance_1), (mean_2, variance_2) = (state.beliefs(names, at) for names in (player_1, player_2))
+    (mean_1, variance_1), (mean_2, variance_2) = (
+        state.beliefs(names, at, entry=entry) for names in (player_1, player_2)
+    )
     return win_probability(mean_1, variance_1, mean_2, variance_2, advantage=state.advantage)
 
 
@@ -181,6 +217,12 @@ def fit_draws(probability: npt.ArrayLike, score: npt.ArrayLike) -> tuple[float, 
         return float(np.sum(np.log1p(draw)) - np.sum(s == 0.5) * log_kappa)
 
     kappa = float(np.exp(minimize_scalar(cost, bounds=(-20, 8), method="bounded").x)) if np.any(s == 0.5) else 0.0
-    win, draw, loss = davidson(p, kappa)
-    log_loss = -np.mean(xlogy(s == 1, win) + xlogy(s == 0.5, draw) + xlogy(s == 0, loss))
-    return kappa, float(log_loss), tally
+    return kappa, outcome_log_loss(p, s, kappa), tally
+
+
+def outcome_log_loss(probability: npt.ArrayLike, score: npt.ArrayLike, kappa: float) -> float:
+    """−log of what `davidson` gave to the win, draw or loss that came, per game; other scores do not count."""
+    p, s = np.asarray(probability, dtype=float), np.asarray(score, dtype=float)
+    usable = np.isin(s, (0.0, 0.5, 1.0))
+    (win, draw, loss), s = davidson(p[usable], kappa), s[usable]
+    return float(-np.mean(xlogy(s == 1, win) + xlogy(s == 0.5, draw) + xlogy(s == 0, loss)))

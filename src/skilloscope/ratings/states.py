@@ -84,13 +84,25 @@ class State:
             return mean, variance
         return mean, passage_of_time(variance, self.nu, np.maximum(at - self.lines["last"].astype(np.int64), 0))
 
-    def beliefs(self, names: Sequence[str], at: npt.ArrayLike | None = None) -> tuple[Array, Array]:
-        """Return means and variances of these players, at one period or each at his own; who has not played is new."""
+    def beliefs(
+        self, names: Sequence[str], at: npt.ArrayLike | None = None, *, entry: Mapping[str, float] | None = None
+    ) -> tuple[Array, Array]:
+        """Return means and variances of these players, at one period or each at his own; who has not played is new.
+
+        New players are believed at their mean of `entry`, where it has one.
+        """
         mean, variance = self.moments()
         codes = np.array([self._where.get(name, -1) for name in names], dtype=np.int64)
         known = codes >= 0
         known[known] = self.lines["games"][codes[known]] > 0
-        out_mean, out_variance = np.full(len(codes), self.mean), np.full(len(codes), self.sigma0**2)
+        out_mean = (
+            np.array([(entry or {}).get(name, self.mean) for name in names])
+            if entry
+            else np.full(len(codes), self.mean)
+        )
+        waiting = (codes >= 0) & ~known  # in the state, yet without a game: after a rewinding
+        out_mean[waiting] = self.lines["mean"][codes[waiting]]
+        out_variance = np.full(len(codes), self.sigma0**2)
         out_mean[known], out_variance[known] = mean[codes[known]], variance[codes[known]]
         if at is not None:
             gap = np.maximum(np.asarray(at) - np.where(known, self.lines["last"][codes], at), 0)

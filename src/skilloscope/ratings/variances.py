@@ -21,7 +21,7 @@ from skilloscope.models.comparison_kernels import DISCREPANCY_UNIT, advance, cop
 from skilloscope.models.counting_kernels import appearances
 from skilloscope.results.period_games import PeriodGames
 
-__all__ = ["METHODS", "VarianceFit", "fit_variances", "total_discrepancy"]
+__all__ = ["METHODS", "VarianceFit", "density_warnings", "fit_variances", "total_discrepancy"]
 
 METHODS = ("quick", "nelder-mead")
 FEWEST_GAMES = 5  # [GLI99 sect. 3.2] "perhaps at least 5-10 games per player on average" in a period
@@ -121,6 +121,16 @@ def fit_variances(
     )
 
 
+def density_warnings(density: float) -> list[str]:
+    """Return what must be said where a player has few games in a period. [GLI99 sect. 3.2]"""
+    if density >= FEWEST_GAMES:
+        return []
+    return [
+        f"{density:.1f} games per active player and period: under {FEWEST_GAMES} the approximation may not be "
+        "dependable; try longer periods"
+    ]
+
+
 def _criterion(
     games: PeriodGames, mean: float, entry: Mapping[str, float] | None
 ) -> Callable[[Mapping[str, float]], float]:
@@ -214,12 +224,7 @@ def _warnings(
     density: float, fitted: tuple[str, ...], best: Mapping[str, float], converged: bool, silent: Sequence[str]
 ) -> list[str]:
     """Return what casts doubt on a fit, in words."""
-    said = []
-    if density < FEWEST_GAMES:
-        said.append(
-            f"{density:.1f} games per active player and period: under {FEWEST_GAMES} the approximation may not be "
-            "dependable; try longer periods"
-        )
+    said = density_warnings(density)
     for name in ("sigma0", "nu"):
         if name in silent:
             said.append(f"the games do not tell {name}: any value foretells them as well")

@@ -34,7 +34,7 @@ def reproduction_page(done: Reproduction) -> str:
 def _sections(done: Reproduction, entries: Sequence[Mapping[str, Any]]) -> Iterator[Section]:
     for (entry, outcome), sent in zip(done.entries, entries, strict=True):
         rows = reproduction_rows([row.as_dict() for row in outcome.rows])
-        text = " ".join(sent["notes"])
+        text = "\n".join(sent["notes"])
         yield Section(f"{entry.key}: {entry.title}", text, COLUMNS if rows else (), rows)
         for study in outcome.studies:
             for svg, caption in figures_of(study):

@@ -27,12 +27,22 @@ from skilloscope.results.dates import DAY, parse_dates
 from skilloscope.results.scores import BYE, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 
-__all__ = ["COLUMNS", "OUT_OF_ORDER", "TWICE", "read_results", "results_from_arrow", "results_from_frame", "tidied"]
+__all__ = [
+    "AFTER_TODAY",
+    "COLUMNS",
+    "OUT_OF_ORDER",
+    "TWICE",
+    "read_results",
+    "results_from_arrow",
+    "results_from_frame",
+    "tidied",
+]
 
 COLUMNS = ("date", "player_1", "player_2", "score")
 """The columns of a results table; `period`, a whole number, may stand in place of `date`."""
 
 OUT_OF_ORDER = "row dated before the row above it"
+AFTER_TODAY = "date after today"
 TWICE = "game listed twice (same day, players and score)"
 YOURSELF = "a player against himself"
 _NO_NUMBER = "period is not a whole number from 0 on"
@@ -107,6 +117,8 @@ def tidied(results: Results, *, drop_duplicates: bool = False) -> Results:
     late = int(np.count_nonzero(np.diff(when) < 0))
     noted = Tally()
     noted.count(OUT_OF_ORDER, late)
+    if results.period is None:  # most often a slip of the pen, and it lets decades pass for whoever played
+        noted.count(AFTER_TODAY, int(np.count_nonzero(results.date > np.datetime64("today", "D"))))
     if late:
         results = results.select(np.argsort(when, kind="stable"))
     twice = _repeated(results)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from skilloscope.errors import InputError
+from skilloscope.errors import InputError, Tally
 from skilloscope.results.csv_text import read_csv
 from skilloscope.results.reading import read_results
 from skilloscope.results.table import Results
 
-__all__ = ["is_pgn", "pair_columns", "read_files", "read_pairs", "with_probability"]
+__all__ = ["is_pgn", "pair_columns", "read_entry", "read_files", "read_pairs", "with_probability"]
 
 _SIDES = ("player_1", "player_2")
 _PACKINGS = (".gz", ".bz2", ".zst")
@@ -70,10 +71,45 @@ def read_pairs(path: Path) -> tuple[pa.Table, list[str], list[str]]:
     return table, sides[0], sides[1]
 
 
+def read_entry(path: Path) -> tuple[dict[str, float], Tally]:
+    """Read a table player,rating of first ratings from elsewhere; rows at fault are left out and counted."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file", hint="give a table player,rating as .csv or .parquet")
+    parquet = path.suffix.lower() in (".parquet", ".pq")
+    table, rows, tally = (pq.read_table(path), None, Tally()) if parquet else read_csv(path)
+    missing = [name for name in ("player", "rating") if name not in table.column_names]
+    if missing:
+        raise InputError(
+            f"{path}: the table lacks {', '.join(missing)}", hint=f"it has: {', '.join(table.column_names)}"
+        )
+    entry: dict[str, float] = {}
+    for at, (player, text) in enumerate(zip(*(table.column(n).to_pylist() for n in ("player", "rating")), strict=True)):
+        name, rating = " ".join(str(player or "").split()), _number(text)
+        reason = "no player" if not name else "first rating is no number" if rating is None else ""
+        if not reason and entry.get(name, rating) != rating:
+            reason = "a second first rating of the same player"
+        if reason:
+            tally.fault(reason, str(path), f"row {at + 1 if rows is None else rows[at]}", f"{name} {text}".strip()[:60])
+        elif rating is not None:
+            entry[name] = rating
+    return entry, tally
+
+
+def _number(text: object) -> float | None:
+    try:
+        value = float(str(text).strip().replace(",", "."))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
 def with_probability(table: pa.Table, report: Mapping[str, Any]) -> pa.Table:
-    """Return the table of pairs with the column `probability`."""
-    kept = table.drop_columns("probability") if "probability" in table.column_names else table
-    return kept.append_column("probability", pa.array([row["probability"] for row in report["predictions"]]))
+    """Return the table of pairs with the column `probability`, and `win`, `draw` and `loss` where they are there."""
+    added = ("probability", "win", "draw", "loss") if "kappa" in report else ("probability",)
+    table = table.drop_columns([name for name in added if name in table.column_names])
+    for name in added:
+        table = table.append_column(name, pa.array([row[name] for row in report["predictions"]], pa.float64()))
+    return table
 
 
 def _read(path: Path, columns: Mapping[str, str] | None, drop_duplicates: bool) -> Results:

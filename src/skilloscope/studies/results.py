@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from skilloscope.errors import InputError
+from skilloscope.models.comparison import davidson
+from skilloscope.ratings.histories import History
 from skilloscope.ratings.leaderboards import components, leaderboard, peaks
 from skilloscope.ratings.period_length import choose_period
-from skilloscope.ratings.prediction import held_out, win_probabilities
+from skilloscope.ratings.prediction import (
+    evaluate,
+    fit_draws,
+    forecast,
+    foretold,
+    outcome_log_loss,
+    win_probabilities,
+)
 from skilloscope.ratings.states import State
 from skilloscope.ratings.variance_posterior import VariancePosterior, variance_posterior
 from skilloscope.ratings.variances import fit_variances
 from skilloscope.results.table import Results
-from skilloscope.studies.rating_runs import Rated
+from skilloscope.studies.rating_runs import Rated, advantage_given
 
 __all__ = [
     "SCHEMA",
@@ -38,6 +48,8 @@ def fit_report(
     *,
     sigma0: float | None = None,
     nu: float | None = None,
+    advantage: float | str | None = None,
+    entry: Mapping[str, float] | None = None,
     method: str = "quick",
     posterior: VariancePosterior | None = None,
     lengths: Sequence[str] = (),
@@ -46,8 +58,8 @@ def fit_report(
 
     With a `posterior` (of `fit_posterior`) it holds intervals, with `lengths` how well other periods foretell.
     """
-    own = results.for_period(period)
-    fit = fit_variances(own.by_period(period), sigma0=sigma0, nu=nu, method=method)
+    own, first = results.for_period(period), advantage_given(advantage)
+    fit = fit_variances(own.by_period(period), sigma0=sigma0, nu=nu, advantage=first, entry=entry, method=method)
     more: dict[str, Any] = {}
     beyond: list[str] = []
     if posterior is not None:
@@ -57,11 +69,13 @@ def fit_report(
             ]
         more["intervals"] = {name: list(posterior.interval(name)) for name in ("sigma0", "nu")}
     if lengths:
-        more["lengths"] = _lengths(results, lengths)
+        more["lengths"] = _lengths(results, lengths, first, entry)
     return {
         "schema": SCHEMA,
         "sigma0": fit.sigma0,
         "nu": fit.nu,
+        "advantage": fit.advantage,
+        "entered": sum(name in (entry or {}) for name in own.players),
         "discrepancy": fit.discrepancy,
         "games": fit.games,
         "players": fit.players,
@@ -76,15 +90,24 @@ def fit_report(
     }
 
 
-def fit_posterior(results: Results, period: str | None = None) -> VariancePosterior:
+def fit_posterior(
+    results: Results,
+    period: str | None = None,
+    *,
+    advantage: float | str | None = None,
+    entry: Mapping[str, float] | None = None,
+) -> VariancePosterior:
     """Return the joint posterior of σ0 and ν about their fit. [GLI99 figure 1]"""
     games = results.by_period(period)
-    return variance_posterior(games, fit_variances(games))
+    fit = fit_variances(games, advantage=advantage_given(advantage), entry=entry)
+    return variance_posterior(games, fit, entry=entry)
 
 
-def _lengths(results: Results, lengths: Sequence[str]) -> list[dict[str, Any]]:
+def _lengths(
+    results: Results, lengths: Sequence[str], advantage: float | None, entry: Mapping[str, float] | None
+) -> list[dict[str, Any]]:
     """Return how well periods of other lengths foretell the same games; others than most of them is not comparable."""
-    choice = choose_period(results, tuple(lengths))
+    choice = choose_period(results, tuple(lengths), advantage=advantage, entry=entry)
     return [
         {
             "period": length,
@@ -116,12 +139,15 @@ def ratings_report(rated: Rated, *, at: str | None = None, active: int | None = 
         "schema": SCHEMA,
         "sigma0": rated.state.sigma0,
         "nu": rated.state.nu,
+        "advantage": rated.state.advantage,
+        "entered": sum(name in rated.entry for name in rated.state.players),
         "period": str(rated.calendar),
         "method": rated.history.method,
         "at": None if number is None else rated.calendar.label(number),
         "active": active,
         "left_out": left_out,
         "games": rated.state.games,
+        "components": max(groups.values()) + 1 if groups else None,
         "players": [{**row, "component": groups[row["player"]]} if apart else row for row in rows],
         "warnings": [*rated.warnings, *apart],
         "skipped": rated.results.tally.as_dict(),
@@ -143,29 +169,41 @@ def _filtered_rows(rated: Rated, number: int | None, active: int | None) -> tupl
 def _smoothed_rows(rated: Rated, number: int | None, active: int | None) -> tuple[list[dict[str, Any]], int]:
     """Return everybody's smoothed strength in his last period, or in period `number`, with his peak. [GLI99 table 3]"""
     history = rated.history
+    if number is None:
+        who = np.flatnonzero(np.diff(history.offsets))
+        mean, variance = (column[history.offsets[who + 1] - 1] for column in (history.mean, history.variance))
+    else:
+        who, mean, variance = history.everybody_at(number)
+    if active is not None:
+        end = rated.latest if number is None else number
+        recent = (history.period > end - active) & (history.period <= end)
+        keep = np.bincount(history.player[recent], minlength=len(history.players))[who] > 0
+        who, mean, variance = who[keep], mean[keep], variance[keep]
+    order = np.argsort(-mean, kind="stable")  # names are in order, so equals stay so
+    rows = _smoothed(history, who[order], mean[order], np.sqrt(variance[order]))
+    return rows, int(np.count_nonzero(np.diff(history.offsets))) - len(rows)
+
+
+def _smoothed(history: History, who: Any, mean: Any, rd: Any) -> list[dict[str, Any]]:
+    """Return the rows of these players: strength, what he played, and his peak."""
     board, periods = peaks(history)
     peak = {
         row["player"]: {"peak_rating": row["rating"], "peak_rd": row["rd"], "peak_period": period}
         for row, period in zip(board.rows(), periods, strict=True)
     }
-    end = rated.latest if number is None else number
-    rows, left_out = [], 0
-    for i in np.flatnonzero(np.diff(history.offsets)).tolist():
-        part = slice(int(history.offsets[i]), int(history.offsets[i + 1]))
-        times = history.period[part]
-        early = times <= end
-        if not early.any() or (active is not None and times[early][-1] <= end - active):
-            left_out += 1
-            continue
-        name = history.players[i]
-        if number is None:
-            mean, variance = history.mean[part][-1:], history.variance[part][-1:]
-        else:
-            mean, variance = history.at(name, [number])
-        row = _row(name, float(mean[0]), float(np.sqrt(variance[0])), int(history.games[part].sum()))
-        ends = {"first_period": rated.state.label(times[0]), "last_period": rated.state.label(times[-1])}
-        rows.append({**row, **ends, **peak[name]})
-    return sorted(rows, key=lambda row: (-row["rating"], row["player"])), left_out
+    games = np.bincount(history.player, weights=history.games, minlength=len(history.players)).astype(np.int64)
+    first, last = history.period[history.offsets[who]], history.period[history.offsets[who + 1] - 1]
+    return [
+        {
+            **_row(history.players[i], rating, spread, n),
+            "first_period": history.state.label(start),
+            "last_period": history.state.label(end),
+            **peak[history.players[i]],
+        }
+        for i, rating, spread, n, start, end in zip(
+            *(column.tolist() for column in (who, mean, rd, games[who], first, last)), strict=True
+        )
+    ]
 
 
 def _row(name: str, rating: float, rd: float, games: int) -> dict[str, Any]:
@@ -203,11 +241,12 @@ def history_table(rated: Rated) -> pa.Table:
 
 
 def predictions(
-    rated: Rated, player_1: Sequence[str], player_2: Sequence[str], *, at: str | None = None
+    rated: Rated, player_1: Sequence[str], player_2: Sequence[str], *, at: str | None = None, draws: bool = False
 ) -> dict[str, Any]:
     """Return the probability (16) that each first player wins, in the period of `at` (without it, the next one).
 
-    A draw counts as half a win. Who has not played yet is a new player; `new` names them.
+    A draw counts as half a win; with `draws` it has a probability of its own, beside those of win and loss, with the
+    κ that fits the games of the run best. Who has not played yet is a new player; `new` names them.
     """
     number = rated.latest + 1 if at is None else int(rated.calendar.number(at))
     if number < rated.latest:
@@ -215,15 +254,22 @@ def predictions(
             f"there are games after {rated.calendar.label(number)}: what they showed would foretell the past",
             hint="predict a later period, or `predict --holdout` past ones; rate fewer games to go back",
         )
-    probability = win_probabilities(rated.state, player_1, player_2, at=number)
+    probability = win_probabilities(rated.state, player_1, player_2, at=number, entry=rated.entry)
     known = {name for name, games in zip(rated.state.players, rated.state.lines["games"], strict=True) if games}
-    rows = zip(player_1, player_2, probability.tolist(), strict=True)
+    columns: dict[str, Any] = {"player_1": player_1, "player_2": player_2, "probability": probability.tolist()}
+    more: dict[str, Any] = {}
+    if draws:
+        more["kappa"] = kappa = _draw_rate(rated)
+        win_draw_loss = davidson(probability, kappa)
+        columns |= {name: p.tolist() for name, p in zip(("win", "draw", "loss"), win_draw_loss, strict=True)}
     return {
         "schema": SCHEMA,
         "sigma0": rated.state.sigma0,
         "nu": rated.state.nu,
+        "advantage": rated.state.advantage,
+        **more,
         "at": rated.calendar.label(number),
-        "predictions": [{"player_1": one, "player_2": two, "probability": p} for one, two, p in rows],
+        "predictions": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "new": sorted({*player_1, *player_2} - known),
         "warnings": [*rated.warnings, *_unlinked_warning(rated, player_1, player_2)],
         "skipped": rated.results.tally.as_dict(),
@@ -231,24 +277,51 @@ def predictions(
     }
 
 
+def _draw_rate(rated: Rated) -> float:
+    """Return κ of Davidson's draws, fitted to the games of the run as they were foretold."""
+    if not len(rated.games):
+        raise InputError("kept ratings do not tell how often games are drawn", hint="give results too")
+    return fit_draws(foretold(rated.history, rated.games), rated.games.score)[0]
+
+
 def holdout_report(
-    results: Results, periods: int, period: str | None = None, *, sigma0: float | None = None, nu: float | None = None
+    results: Results,
+    periods: int,
+    period: str | None = None,
+    *,
+    sigma0: float | None = None,
+    nu: float | None = None,
+    advantage: float | str | None = None,
+    entry: Mapping[str, float] | None = None,
+    draws: bool = False,
 ) -> dict[str, Any]:
-    """Return how well the last periods are foretold, each from those before it; σ0 and ν see only the earlier ones."""
+    """Return how well the last periods are foretold, each from those before it; what is fitted sees only the earlier.
+
+    With `draws` it says too how well win, draw and loss are foretold as three outcomes.
+    """
     own = results.for_period(period)
     games = own.by_period(period)
     if periods >= games.n_periods:
         raise InputError(f"{periods} of {games.n_periods} periods cannot be held out", hint="hold out fewer")
-    fit = fit_variances(games.between(0, games.n_periods - periods), sigma0=sigma0, nu=nu)
-    state = State.empty(sigma0=fit.sigma0, nu=fit.nu, period=str(own.calendar(period)))
-    found = held_out(games, state, periods=periods)
+    early = games.between(0, games.n_periods - periods)
+    fit = fit_variances(early, sigma0=sigma0, nu=nu, advantage=advantage_given(advantage), entry=entry)
+    state = State.empty(sigma0=fit.sigma0, nu=fit.nu, advantage=fit.advantage, period=str(own.calendar(period)))
+    probability, score, known = forecast(games, state, entry=entry)[0], games.score, len(early)
+    more: dict[str, Any] = {}
+    if draws:
+        kappa, _, other = fit_draws(probability[:known], score[:known])
+        loss = outcome_log_loss(probability[known:], score[known:], kappa)
+        more = {"kappa": kappa, "outcome_log_loss": loss}
+        own = replace(own, noted=own.noted + other)
     return {
         "schema": SCHEMA,
         "sigma0": fit.sigma0,
         "nu": fit.nu,
+        "advantage": fit.advantage,
         "period": str(own.calendar(period)),
         "periods_held_out": periods,
-        **found.as_dict(),
+        **evaluate(probability[known:], score[known:]).as_dict(),
+        **more,
         "warnings": list(fit.warnings),
         "skipped": own.tally.as_dict(),
         "noted": own.noted.as_dict(),

@@ -25,6 +25,8 @@ __all__ = [
 
 HOLDOUT_COLUMNS = ("predicted", "games", "mean prediction", "mean score", "± standard error")
 
+_NOT_LINKED = "not looked for: groups of players who never met, as the games before these are not kept"
+
 
 def fit_table(report: Mapping[str, Any]) -> Group:
     """Return the table of `results fit`."""
@@ -47,6 +49,11 @@ def fit_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         low, high = report.get("intervals", {}).get(name, (None, None))
         interval = f" ({low:.2f} to {high:.2f})" if low is not None else ""
         rows.append((f"standard deviation {text}{given}", f"{report[name]:.2f}{interval}"))
+    if report["advantage"] or "advantage" in report["fitted"]:
+        given = "" if "advantage" in report["fitted"] else " (given)"
+        rows.append((f"the first player's advantage{given}", f"{report['advantage']:.2f}"))
+    if report["entered"]:
+        rows.append(("players with a first rating of their own", f"{report['entered']:,}"))
     rows.append(("total discrepancy (15)", f"{report['discrepancy']:,.2f}"))
     rows.append(("per game", f"{report['discrepancy'] / report['games']:.5f}"))
     rows += [(name, f"{report[name]:,}") for name in ("games", "players", "periods")]
@@ -72,7 +79,8 @@ def leaderboard(report: Mapping[str, Any], top: int = 20) -> Group:
         table.add_column(name, justify="left" if place == 1 else "right")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    notes = [_shown(report, top), _skipped(report)]
+    unlinked = [] if report["components"] else [_NOT_LINKED]
+    notes = [_shown(report, top), *unlinked, _skipped(report)]
     return framed(_title(report), table, notes)
 
 
@@ -106,11 +114,15 @@ def leaderboard_rows(report: Mapping[str, Any], top: int) -> tuple[list[str], li
 
 def predictions_table(report: Mapping[str, Any]) -> Group:
     """Return the table of `results predict`."""
-    table = Table("player_1", "player_2", "probability")
-    table.columns[2].justify = "right"
+    numbers = ["probability", *(("win", "draw", "loss") if "kappa" in report else ())]
+    table = Table("player_1", "player_2", *numbers)
+    for column in table.columns[2:]:
+        column.justify = "right"
     for row in report["predictions"]:
-        table.add_row(Text(row["player_1"]), Text(row["player_2"]), f"{row['probability']:.3f}")
-    return framed(f"probability that player_1 wins, in {report['at']}", table, [_skipped(report)])
+        table.add_row(Text(row["player_1"]), Text(row["player_2"]), *(f"{row[name]:.3f}" for name in numbers))
+    first = _advantage(report)
+    draws = f"; win, draw and loss with κ = {report['kappa']:.3f}" if "kappa" in report else ""
+    return framed(f"probability that player_1 wins, in {report['at']}{first}{draws}", table, [_skipped(report)])
 
 
 def holdout_table(report: Mapping[str, Any]) -> Group:
@@ -121,7 +133,9 @@ def holdout_table(report: Mapping[str, Any]) -> Group:
     for cells in holdout_rows(report):
         table.add_row(*cells)
     losses = f"{report['games']:,} games: log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}"
-    fitted = f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}"
+    if "kappa" in report:
+        losses += f"; of win, draw and loss {report['outcome_log_loss']:.4f} (κ = {report['kappa']:.3f})"
+    fitted = _parameters(report)
     title = (
         f"the last {report['periods_held_out']} periods of {report['period']}, foretold from those before ({fitted})"
     )
@@ -145,14 +159,22 @@ def holdout_rows(report: Mapping[str, Any]) -> list[list[str]]:
 def _title(report: Mapping[str, Any]) -> str:
     how = {"filter": "ratings", "rts": "smoothed (rts)", "eq14": "smoothed (eq14)", "joint": "smoothed (joint)"}
     when = f", in {report['at']}" if report["at"] else ""
-    fitted = f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}"
+    fitted = _parameters(report)
     return f"{how[report['method']]} from {report['games']:,} games, periods of {report['period']}, {fitted}{when}"
+
+
+def _parameters(report: Mapping[str, Any]) -> str:
+    return f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}{_advantage(report)}"
+
+
+def _advantage(report: Mapping[str, Any]) -> str:
+    return f", the first player's advantage {report['advantage']:.1f}" if report["advantage"] else ""
 
 
 def _shown(report: Mapping[str, Any], top: int) -> str:
     players: Sequence[Any] = report["players"]
     more = f"the first {top} of {len(players):,} players" if len(players) > top else f"{len(players):,} players"
-    if not report["left_out"]:
+    if not report["left_out"] and not report["active"]:
         return more
     why = "not active" if report["active"] else f"not having played by {report['at']}"
     return f"{more}; {report['left_out']:,} left out as {why}"
