@@ -188,6 +188,13 @@ def test_an_unknown_player_is_an_error_that_offers_the_nearest_names(tmp_path, s
     assert "Bob" in done.stderr
 
 
+def test_games_that_cannot_be_read_are_named_before_a_player_is_missed(tmp_path):
+    (tmp_path / "games.pgn").write_text("no game at all\n")
+    done = skilloscope("rate", tmp_path / "games.pgn", "--player", "Bob")
+    assert done.returncode == 1
+    assert "no game could be read" in done.stderr
+
+
 def test_a_player_without_a_name_is_counted_not_rated(tmp_path, stockfish):
     (tmp_path / "games.pgn").write_text(GAME.replace('"Bob"', '"?"'))
     report = json.loads(skilloscope("rate", tmp_path / "games.pgn", "--depth", 1, "--json").stdout)

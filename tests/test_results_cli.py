@@ -219,6 +219,9 @@ def test_held_out_periods_are_foretold_better_than_by_a_coin(folder):
     assert report["games"] == 1200
     assert report["log_loss"] < 0.6
     assert sum(row["games"] for row in report["calibration"]) == 1200
+    run("predict", folder / "r.csv", *FIXED, "--holdout", "3", "--html", folder / "held.html")
+    assert "<svg" in (folder / "held.html").read_text()
+    run("predict", folder / "r.csv", "--pairs", folder / "r.csv", "--html", folder / "held.html", code=2)
     run("predict", folder / "r.csv", "--holdout", "30", code=1)
     run("predict", folder / "r.csv", code=2)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli.within import Aliases, PlayerName
+from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass, PlayerName
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["register", "register_on"]
 
-Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
 Values = Annotated[tuple[str, str] | None, typer.Option(help="Two values of the column.", metavar="FIRST SECOND")]
 
 
@@ -35,10 +34,7 @@ def register_on(group: typer.Typer) -> None:
 
 
 def compare(
-    games: Annotated[
-        list[Path],
-        typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"),
-    ],
+    games: GameFiles,
     player: PlayerName,
     at: Annotated[str | None, typer.Option(help="Split before this day: YYYY-MM-DD.", metavar="DATE")] = None,
     by: Annotated[str | None, typer.Option(help="Split by the two values of a column.", metavar="COLUMN")] = None,
@@ -48,7 +44,7 @@ def compare(
         str, typer.Option(help="Scatter between games to allow for: scale, games, or a number.", metavar="NUMBER")
     ] = "scale",
     rule: Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = None,
-    mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
+    mass: Mass = 0.95,
     html: Html = None,
     *,
     engine_flags: EngineFlags,
@@ -99,7 +95,7 @@ def _compare(
     from dataclasses import replace
 
     from skilloscope.cli.console import exit_code, report_faults
-    from skilloscope.cli.within import agent_of, source_line
+    from skilloscope.cli.judged import agent_of, source_line
     from skilloscope.cli.work import working
     from skilloscope.errors import InputError, check_writable
     from skilloscope.ratings.scale import scale as load_scale
@@ -142,7 +138,7 @@ def _decisions_compare(
     tables: list[Path], asked: dict[str, Any], dispersion: str, html: Path | None, as_json: bool
 ) -> int:
     from skilloscope.cli.console import exit_code, report_faults
-    from skilloscope.cli.within import source_line
+    from skilloscope.cli.judged import source_line
     from skilloscope.decision.text import read_tables
     from skilloscope.errors import InputError, check_writable
     from skilloscope.inference import prior_from_text
@@ -190,8 +186,8 @@ def _dispersion(text: str) -> float | None:
 
 
 def _show(study: Comparisons, html: Path | None, source: str, as_json: bool, judged: Judged | None = None) -> None:
-    from skilloscope.cli.console import err, out, print_json
-    from skilloscope.cli.within import judge_fields, judge_line
+    from skilloscope.cli.console import out, print_json, write_page
+    from skilloscope.cli.judged import judge_fields, judge_line
     from skilloscope.reports.comparison import comparison_page
     from skilloscope.reports.tables.comparison import comparison_table
 
@@ -203,5 +199,4 @@ def _show(study: Comparisons, html: Path | None, source: str, as_json: bool, jud
             out().print(judge_line(judged))
         out().print(comparison_table(report))
     if html:
-        html.write_text(comparison_page(study, source=source), encoding="utf-8")
-        err().print(f"page written to {html}")
+        write_page(html, comparison_page(study, source=source))

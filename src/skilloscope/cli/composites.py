@@ -83,7 +83,7 @@ def composites(
 
 
 def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, flags: EngineFlags, as_json: bool) -> int:
-    from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
+    from skilloscope.cli.console import exit_code, out, print_json, report_faults, report_notes
     from skilloscope.cli.work import working
     from skilloscope.errors import InputError, check_writable
     from skilloscope.models.agent import Agent
@@ -102,8 +102,7 @@ def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, flags: En
     else:
         for table in _tables(found, judged):
             out().print(table)
-        for note in found.composites.notes:
-            err().print(f"note: {note}", style="yellow")
+        report_notes(found.composites.notes)
     if html:
         _write_page(html, found, paths)
     return exit_code(judged.decisions.tally)
@@ -167,10 +166,11 @@ def _tables(found: _Found, judged: Judged) -> Iterator[object]:
 
 
 def _write_page(path: Path, found: _Found, paths: list[Path]) -> None:
-    from skilloscope.cli.console import err
+    from skilloscope.cli.console import write_page
+    from skilloscope.cli.judged import source_line
     from skilloscope.reports.composites import composites_page
 
-    source = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
-    page = composites_page(found.composites, source=source, split=found.split, convergence=found.convergence)
-    path.write_text(page, encoding="utf-8")
-    err().print(f"page written to {path}")
+    page = composites_page(
+        found.composites, source=source_line(paths), split=found.split, convergence=found.convergence
+    )
+    write_page(path, page)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilloscope.errors import SkilloscopeError, Tally
@@ -24,8 +25,10 @@ __all__ = [
     "print_json",
     "progress_bar",
     "report_faults",
+    "report_notes",
     "run",
     "set_verbosity",
+    "write_page",
 ]
 
 _MOST_FAULTS = 10
@@ -68,6 +71,18 @@ def report_faults(tally: Tally) -> None:
         console.print(f"bad input: {fault}", style="yellow")
     if len(tally.faults) > _MOST_FAULTS:
         console.print(f"bad input: and {len(tally.faults) - _MOST_FAULTS:,} more", style="yellow")
+
+
+def report_notes(notes: Iterable[str]) -> None:
+    """Say on stderr what must be known beside the numbers."""
+    for note in notes:
+        err().print(f"note: {note}", style="yellow")
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page and say so."""
+    path.write_text(page, encoding="utf-8")
+    err().print(f"page written to {path}")
 
 
 def exit_code(tally: Tally) -> int:

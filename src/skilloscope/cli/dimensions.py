@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skilloscope.cli.judged import GameFiles, Html, Mass
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
@@ -24,10 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def dimensions(
-    games: Annotated[
-        list[Path],
-        typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"),
-    ],
+    games: GameFiles,
     player: Annotated[
         list[str] | None, typer.Option(help="A player; may be repeated. Without it everybody together.", metavar="NAME")
     ] = None,
@@ -35,8 +33,8 @@ def dimensions(
     dispersion: Annotated[
         float | None, typer.Option(help="Divide all evidence by this (default: the scale's); 1 believes it in full.")
     ] = None,
-    mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
-    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
+    mass: Mass = 0.95,
+    html: Html = None,
     *,
     engine_flags: EngineFlags,
     as_json: Json = False,
@@ -58,23 +56,25 @@ def _dimensions(
     as_json: bool,
 ) -> int:
     from skilloscope.chess.joining import CONTEXT
-    from skilloscope.cli.console import exit_code, report_faults
+    from skilloscope.cli.console import exit_code, report_faults, write_page
+    from skilloscope.cli.judged import check_mass, source_line
     from skilloscope.cli.work import working
     from skilloscope.decision.text import table_kind
     from skilloscope.errors import InputError, check_writable
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import scale as load_scale
+    from skilloscope.reports.dimensions import dimensions_page
+    from skilloscope.settings import effective_settings
     from skilloscope.studies.dimensions import DIMENSIONS
     from skilloscope.studies.dimensions import dimensions as by_dimension
     from skilloscope.studies.judging import judge
 
     if html:
         check_writable(html)
-    if not 0 < mass < 1:
-        raise InputError(f"--mass lies between 0 and 1, got {mass}")
+    check_mass(mass)
     if by not in (*DIMENSIONS, *CONTEXT) and not any(table_kind(path) for path in paths):
         raise InputError(f"no dimension {by!r}", hint=f"the dimensions: {', '.join((*DIMENSIONS, *CONTEXT))}")
-    scale = load_scale()
+    scale = load_scale(effective_settings({})["scale"].value)
     with working(engine_flags) as work:
         judged = judge(paths, work, player=players)
     report_faults(judged.decisions.tally)
@@ -88,27 +88,18 @@ def _dimensions(
     )
     _show(study, judged, as_json)
     if html:
-        _write_page(html, study, paths)
+        write_page(html, dimensions_page(study, title=f"Competence by {study.by}", source=source_line(paths, judged)))
     return exit_code(judged.decisions.tally)
 
 
 def _show(study: Dimensions, judged: Judged, as_json: bool) -> None:
     from skilloscope.cli.console import out, print_json
+    from skilloscope.cli.judged import judge_line
     from skilloscope.reports.tables.dimensions import dimensions_table
-    from skilloscope.reports.words import engine_line
 
     report = study.as_dict()
     if as_json:
         print_json({**report, "positions": judged.as_dict()})
         return
-    out().print(f"{judged}; {engine_line(study.settings)}", highlight=False)
+    out().print(judge_line(judged))
     out().print(dimensions_table(report))
-
-
-def _write_page(path: Path, study: Dimensions, paths: list[Path]) -> None:
-    from skilloscope.cli.console import err
-    from skilloscope.reports.dimensions import dimensions_page
-
-    source = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
-    path.write_text(dimensions_page(study, title=f"Competence by {study.by}", source=source), encoding="utf-8")
-    err().print(f"page written to {path}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
@@ -23,15 +24,9 @@ def register(app: typer.Typer) -> None:
 
 
 def profile(
-    games: Annotated[
-        list[Path],
-        typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"),
-    ],
+    games: GameFiles,
     player: Annotated[list[str], typer.Option(help="The player to follow; may be repeated.", metavar="NAME")],
-    alias: Annotated[
-        list[str] | None,
-        typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME"),
-    ] = None,
+    alias: Aliases = None,
     every: Annotated[str, typer.Option(help="The periods: year, month or event.")] = "year",
     prior: Annotated[str, typer.Option(help="Prior of each period: carry, widen, reset or drift.")] = "drift",
     dispersion: Annotated[
@@ -41,8 +36,8 @@ def profile(
     rule: Annotated[
         str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
     ] = None,
-    mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
-    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
+    mass: Mass = 0.95,
+    html: Html = None,
     *,
     engine_flags: EngineFlags,
     as_json: Json = False,
@@ -65,11 +60,11 @@ def _profile(
     engine_flags: EngineFlags,
     as_json: bool,
 ) -> int:
-    from skilloscope.cli.console import err, exit_code, out, report_faults
+    from skilloscope.cli.console import exit_code, out, report_faults, report_notes
+    from skilloscope.cli.judged import judge_line, source_line
     from skilloscope.cli.work import working
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.reports.words import engine_line
     from skilloscope.settings import effective_settings
     from skilloscope.studies.judging import aliases_from_texts, judge
     from skilloscope.studies.profile import profiles
@@ -84,13 +79,12 @@ def _profile(
     report_faults(judged.decisions.tally)
     chosen = profiles(judged.decisions, scale, (prior,), model=model, **options)[0]
     if not as_json:
-        out().print(f"{judged}; {engine_line(chosen.settings)}", highlight=False)
+        out().print(judge_line(judged))
     _show(chosen, as_json, {"positions": judged.as_dict()})
-    for note in () if as_json else chosen.warnings:
-        err().print(f"note: {note}", style="yellow")
+    report_notes(() if as_json else chosen.warnings)
     if html:
         everything = profiles(judged.decisions, scale, model=model, **options)
-        _write_page(html, chosen, everything, paths)
+        _write_page(html, chosen, everything, source_line(paths, judged))
     return exit_code(judged.decisions.tally)
 
 
@@ -105,6 +99,7 @@ def profile_tables(
 ) -> int:
     """Do what `skilloscope decisions profile` asks for: competence by the periods of a column, in any domain."""
     from skilloscope.cli.console import exit_code, report_faults
+    from skilloscope.cli.judged import source_line
     from skilloscope.decision.decisions import Decisions
     from skilloscope.decision.text import read_tables
     from skilloscope.models.agent import Agent
@@ -117,12 +112,13 @@ def profile_tables(
     report_faults(batch.tally)
     _show(chosen, as_json, {})
     if html:
-        _write_page(html, chosen, competence_profiles(batch, model, every=every, **options), tables)
+        _write_page(html, chosen, competence_profiles(batch, model, every=every, **options), source_line(tables))
     return exit_code(batch.tally)
 
 
 def _check(prior: str, options: Mapping[str, Any], html: Path | None) -> None:
     """Refuse what cannot be done before anything is read or searched."""
+    from skilloscope.cli.judged import check_mass
     from skilloscope.errors import InputError, check_writable
     from skilloscope.inference.filtering import PERIOD_PRIORS
     from skilloscope.studies.periods import EVERY
@@ -133,8 +129,7 @@ def _check(prior: str, options: Mapping[str, Any], html: Path | None) -> None:
         raise InputError(f"no prior {prior!r} for periods", hint=f"the priors: {', '.join(PERIOD_PRIORS)}")
     if "every" in options and options["every"] not in EVERY:
         raise InputError(f"no periods by {options['every']!r}", hint=f"the periods: {', '.join(EVERY)}")
-    if not 0 < options["mass"] < 1:
-        raise InputError(f"--mass lies between 0 and 1, got {options['mass']}")
+    check_mass(options["mass"])
 
 
 def _show(chosen: Profile, as_json: bool, more: Mapping[str, Any]) -> None:
@@ -148,11 +143,9 @@ def _show(chosen: Profile, as_json: bool, more: Mapping[str, Any]) -> None:
         out().print(profile_table(report))
 
 
-def _write_page(path: Path, chosen: Profile, everything: list[Profile], paths: list[Path]) -> None:
-    from skilloscope.cli.console import err
+def _write_page(path: Path, chosen: Profile, everything: list[Profile], source: str) -> None:
+    from skilloscope.cli.console import write_page
     from skilloscope.reports.profile import profile_page
 
-    source = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
     title = f"Skill over time, by {chosen.every}"
-    path.write_text(profile_page(chosen, everything, title=title, source=source), encoding="utf-8")
-    err().print(f"page written to {path}")
+    write_page(path, profile_page(chosen, everything, title=title, source=source))

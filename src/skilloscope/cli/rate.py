@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skilloscope.cli.judged import GameFiles, Html, Mass
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
@@ -24,10 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def rate(
-    games: Annotated[
-        list[Path],
-        typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"),
-    ],
+    games: GameFiles,
     player: Annotated[str | None, typer.Option(help="Rate this player only.", metavar="NAME")] = None,
     by: Annotated[
         str, typer.Option(help="What to rate: player, event, year, opponent, mover, result, game …")
@@ -37,8 +35,8 @@ def rate(
     rule: Annotated[
         str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
     ] = None,
-    mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
-    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
+    mass: Mass = 0.95,
+    html: Html = None,
     *,
     engine_flags: EngineFlags,
     as_json: Json = False,
@@ -92,15 +90,14 @@ def _check_column(by: str, paths: list[Path]) -> None:
 
 
 def _rater(by: str, mass: float, flags: dict[str, Any]) -> Callable[[Decisions], Ratings]:
-    from skilloscope.errors import InputError
+    from skilloscope.cli.judged import check_mass
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import elo_prior
     from skilloscope.ratings.scale import scale as load_scale
     from skilloscope.settings import effective_settings
     from skilloscope.studies.rating import rate as rate_players
 
-    if not 0 < mass < 1:
-        raise InputError(f"--mass lies between 0 and 1, got {mass}")
+    check_mass(mass)
     found = effective_settings(flags)
     scale, prior = load_scale(found["scale"].value), found["prior"].value
     elo_prior(prior, scale)
@@ -129,7 +126,7 @@ def show_ratings(
     as_json: bool = False,
 ) -> None:
     """Show ratings as a table with its notes, or as JSON; with the true c where the players are simulated."""
-    from skilloscope.cli.console import err, out, print_json
+    from skilloscope.cli.console import out, print_json, report_notes
     from skilloscope.reports.tables.ratings import ratings_table
     from skilloscope.reports.words import engine_line
 
@@ -140,15 +137,13 @@ def show_ratings(
     console = out()
     console.print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
     console.print(ratings_table(report, truth, by=by))
-    for note in [*ratings.warnings, *notes]:
-        err().print(f"note: {note}", style="yellow")
+    report_notes([*ratings.warnings, *notes])
 
 
 def _write_page(path: Path, ratings: Ratings, batch: Decisions, by: str, paths: list[Path]) -> None:
-    from skilloscope.cli.console import err
+    from skilloscope.cli.console import write_page
+    from skilloscope.cli.judged import source_line
     from skilloscope.reports.html import ratings_page
 
     title = f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else f'groups by {by}'}"
-    source = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
-    path.write_text(ratings_page(ratings, batch, title=title, source=source, by=by), encoding="utf-8")
-    err().print(f"page written to {path}")
+    write_page(path, ratings_page(ratings, batch, title=title, source=source_line(paths), by=by))

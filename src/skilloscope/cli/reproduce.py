@@ -67,8 +67,7 @@ def _reproduce(
 
 
 def _write_page(path: Path, done: Reproduction) -> None:
-    from skilloscope.cli.console import err
+    from skilloscope.cli.console import write_page
     from skilloscope.reports.reproduction import reproduction_page
 
-    path.write_text(reproduction_page(done), encoding="utf-8")
-    err().print(f"page written to {path}")
+    write_page(path, reproduction_page(done))

@@ -94,7 +94,7 @@ def fit(
     from skilloscope.cli.console import run
 
     def work() -> int:
-        from skilloscope.cli.console import err, exit_code, out, print_json
+        from skilloscope.cli.console import exit_code, out, print_json, write_page
         from skilloscope.cli.results_work import Asked, check_files, remark
         from skilloscope.reports.tables.results import fit_table
         from skilloscope.studies.results import fit_posterior, fit_report
@@ -125,8 +125,7 @@ def fit(
         if html and posterior is not None:
             from skilloscope.reports.results_page import fit_page
 
-            html.write_text(fit_page(report, posterior), encoding="utf-8")
-            err().print(f"page written to {html}")
+            write_page(html, fit_page(report, posterior))
         return exit_code(table.tally)
 
     raise typer.Exit(run(work))
@@ -223,6 +222,9 @@ def predict(
     holdout: Annotated[
         int | None, typer.Option(help="Predict the last so many periods of the results, and say how well.", min=1)
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="With --holdout: write a page with the calibration curve.", metavar="FILE")
+    ] = None,
     period: Period = None,
     sigma0: Sigma0 = None,
     nu: Nu = None,
@@ -244,9 +246,11 @@ def predict(
 
     if (pairs is None) == (holdout is None):
         raise typer.BadParameter("give --pairs or --holdout, one of the two")
+    if html is not None and holdout is None:
+        raise typer.BadParameter("--html goes with --holdout")
     asked = Asked(files or [], period, sigma0, nu, advantage, entry, columns, drop_duplicates)
     if holdout is not None:
-        raise typer.Exit(run(lambda: work.holdout(asked, holdout, draws, as_json)))
+        raise typer.Exit(run(lambda: work.holdout(asked, holdout, draws, html, as_json)))
 
     def found() -> Rated:
         return work.kept(state, asked) if not files and state is not None else rated(asked, state, save=False)

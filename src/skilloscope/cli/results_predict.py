@@ -58,13 +58,14 @@ def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | Non
     return exit_code(rated.results.tally)
 
 
-def holdout(asked: Asked, periods: int, draws: bool, as_json: bool) -> int:
+def holdout(asked: Asked, periods: int, draws: bool, html: Path | None, as_json: bool) -> int:
     """Say how well the last periods are foretold."""
-    from skilloscope.cli.console import exit_code, out, print_json
-    from skilloscope.cli.results_work import remark
+    from skilloscope.cli.console import exit_code, out, print_json, write_page
+    from skilloscope.cli.results_work import check_files, remark
     from skilloscope.reports.tables.results import holdout_table
     from skilloscope.studies.results import holdout_report
 
+    check_files(None, html)
     results, enter = asked.read()
     report = holdout_report(
         results,
@@ -81,4 +82,8 @@ def holdout(asked: Asked, periods: int, draws: bool, as_json: bool) -> int:
         print_json(report)
     else:
         out().print(holdout_table(report))
+    if html:
+        from skilloscope.reports.results_page import holdout_page
+
+        write_page(html, holdout_page(report))
     return exit_code(results.tally)

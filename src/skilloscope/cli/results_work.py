@@ -109,7 +109,7 @@ def show(
     as_json: bool,
 ) -> int:
     """Print the leaderboard or its JSON, and write history and page."""
-    from skilloscope.cli.console import err, exit_code, out, print_json
+    from skilloscope.cli.console import err, exit_code, out, print_json, write_page
     from skilloscope.reports.tables.results import leaderboard
     from skilloscope.studies.results import history_table, ratings_report
 
@@ -127,8 +127,7 @@ def show(
     if html:
         from skilloscope.reports.results_page import results_page
 
-        html.write_text(results_page(found, report), encoding="utf-8")
-        err().print(f"page written to {html}")
+        write_page(html, results_page(found, report))
     return exit_code(found.results.tally)
 
 
@@ -146,9 +145,6 @@ def check_files(history: Path | None, html: Path | None, state: Path | None = No
 
 def remark(report: Mapping[str, Any]) -> None:
     """Say on stderr what casts doubt on the numbers, and what was remarked in the table."""
-    from skilloscope.cli.console import err
+    from skilloscope.cli.console import report_notes
 
-    for warning in report["warnings"]:
-        err().print(f"note: {warning}", style="yellow")
-    for what, n in report["noted"].items():
-        err().print(f"note: {n:,} × {what}", style="yellow")
+    report_notes([*report["warnings"], *(f"{n:,} × {what}" for what, n in report["noted"].items())])

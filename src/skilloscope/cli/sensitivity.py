@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skilloscope.cli.judged import Html, Mass
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def sensitivity(
         str, typer.Option(help="Other judges: engines, or tables of decisions in the same games; by commas.")
     ] = "",
     seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.", min=0)] = 1,
-    mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
-    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
+    mass: Mass = 0.95,
+    html: Html = None,
     *,
     engine_flags: EngineFlags,
     as_json: Json = False,
@@ -62,17 +63,21 @@ def _sensitivity(
     flags: EngineFlags,
     as_json: bool,
 ) -> int:
-    from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
+    from skilloscope.cli.console import exit_code, out, print_json, report_faults, write_page
+    from skilloscope.cli.judged import check_mass, source_line
     from skilloscope.cli.work import working
     from skilloscope.errors import check_writable
     from skilloscope.reports.sensitivity import sensitivity_page
     from skilloscope.reports.tables.sensitivity import sensitivity_tables
+    from skilloscope.reports.words import engine_line
     from skilloscope.studies.game_evidence import MILEPOST, with_nearest_milepost
     from skilloscope.studies.judged_sources import read_judged
+    from skilloscope.studies.judging import engine_of
     from skilloscope.studies.sensitivity import sensitivity as study_of
 
     if html:
         check_writable(html)
+    check_mass(options[1])
     plan = _plan(texts)
     with working(flags) as work:
         batch = read_judged(paths, work)
@@ -88,8 +93,8 @@ def _sensitivity(
         for table in sensitivity_tables(study.as_dict()):
             out().print(table)
     if html:
-        html.write_text(sensitivity_page(study, source=", ".join(path.name for path in paths)), encoding="utf-8")
-        err().print(f"page written to {html}")
+        source = f"{source_line(paths)}; {engine_line(engine_of(batch))}"
+        write_page(html, sensitivity_page(study, source=source))
     return exit_code(batch.tally)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skilloscope.cli.within import Aliases, PlayerName
+from skilloscope.cli.judged import Aliases, GameFiles, PlayerName
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 __all__ = ["register"]
@@ -20,10 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def sequence(
-    games: Annotated[
-        list[Path],
-        typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"),
-    ],
+    games: GameFiles,
     player: PlayerName,
     elo: Annotated[float | None, typer.Option(help="Strength of the agent, by the Elo scale.")] = None,
     c: Annotated[float | None, typer.Option("--c", help="Competence of the agent, in place of an Elo.")] = None,
@@ -46,7 +43,7 @@ def _sequence(paths: list[Path], asked: dict[str, Any], engine_flags: EngineFlag
     from dataclasses import replace
 
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
-    from skilloscope.cli.within import agent_of, judge_fields, judge_line
+    from skilloscope.cli.judged import agent_of, judge_fields, judge_line
     from skilloscope.cli.work import working
     from skilloscope.errors import InputError
     from skilloscope.ratings.scale import scale as load_scale

@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass, PlayerName
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
-    from skilloscope.models.agent import Agent
     from skilloscope.studies.judging import Judged
     from skilloscope.studies.within_game import RunningCompetence, WithinGames
 
-__all__ = ["Aliases", "PlayerName", "agent_of", "judge_fields", "judge_line", "register", "source_line"]
-
-PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
-Aliases = Annotated[
-    list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
-]
+__all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
@@ -29,10 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def within(
-    games: Annotated[
-        list[Path],
-        typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"),
-    ],
+    games: GameFiles,
     player: PlayerName,
     mark: Annotated[str | None, typer.Option(help="Mark the games against this opponent.", metavar="OPPONENT")] = None,
     follow: Annotated[
@@ -40,8 +32,8 @@ def within(
     ] = None,
     alias: Aliases = None,
     rule: Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = None,
-    mass: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.95,
-    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")] = None,
+    mass: Mass = 0.95,
+    html: Html = None,
     *,
     engine_flags: EngineFlags,
     as_json: Json = False,
@@ -56,7 +48,8 @@ def within(
 def _within(
     paths: list[Path], asked: dict[str, Any], html: Path | None, engine_flags: EngineFlags, as_json: bool
 ) -> int:
-    from skilloscope.cli.console import err, exit_code, report_faults
+    from skilloscope.cli.console import exit_code, report_faults, write_page
+    from skilloscope.cli.judged import agent_of, source_line
     from skilloscope.cli.work import working
     from skilloscope.errors import check_writable
     from skilloscope.reports.within import within_page
@@ -73,13 +66,13 @@ def _within(
     followed = follow_game(judged.decisions, asked["follow"], model, mass=mass) if asked["follow"] else None
     _show(study, followed, judged, as_json)
     if html:
-        html.write_text(within_page(study, followed, source=source_line(paths, judged)), encoding="utf-8")
-        err().print(f"page written to {html}")
+        write_page(html, within_page(study, followed, source=source_line(paths, judged)))
     return exit_code(judged.decisions.tally)
 
 
 def _show(study: WithinGames, followed: RunningCompetence | None, judged: Judged, as_json: bool) -> None:
     from skilloscope.cli.console import out, print_json
+    from skilloscope.cli.judged import judge_fields, judge_line
     from skilloscope.reports.tables.within import moves_table, within_table
 
     if as_json:
@@ -89,34 +82,3 @@ def _show(study: WithinGames, followed: RunningCompetence | None, judged: Judged
     out().print(within_table(study.as_dict()))
     if followed:
         out().print(moves_table(followed.as_dict()))
-
-
-def agent_of(rule: str | None, mass: float) -> Agent:
-    """Return the agent under the rule asked for, that of the settings, or `listed`; check the mass of intervals."""
-    from skilloscope.errors import InputError
-    from skilloscope.models.agent import Agent
-    from skilloscope.settings import effective_settings
-
-    if not 0 < mass < 1:
-        raise InputError(f"--mass lies between 0 and 1, got {mass}")
-    return Agent(rule=effective_settings({"rule": rule})["rule"].value or "listed")
-
-
-def judge_fields(judged: Judged) -> dict[str, Any]:
-    """Return what judged the moves, and where the answers came from, as JSON documents send them."""
-    from skilloscope.studies.judging import engine_of
-
-    return {"engine": engine_of(judged.decisions), "positions": judged.as_dict()}
-
-
-def judge_line(judged: Judged) -> str:
-    """Return what judged the moves, and where the answers came from, in words."""
-    from skilloscope.reports.words import engine_line
-
-    return f"{judged}; {engine_line(judge_fields(judged)['engine'])}"
-
-
-def source_line(paths: list[Path], judged: Judged | None = None) -> str:
-    """Return the files of a page in words, and what judged the moves in them."""
-    files = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
-    return files if judged is None else f"{files}; {judge_line(judged)}"

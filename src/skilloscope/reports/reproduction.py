@@ -19,13 +19,21 @@ __all__ = ["figures_of", "reproduction_page"]
 @singledispatch
 def figures_of(study: object) -> list[tuple[str, str]]:
     """Return the figures of a study, each as SVG with its caption; every kind of study registers its own."""
-    raise TypeError(f"no figure is known for {type(study).__name__}")
+    _load_figures()
+    own = figures_of.dispatch(type(study))
+    if own is figures_of.dispatch(object):
+        raise TypeError(f"no figure is known for {type(study).__name__}")
+    return own(study)
+
+
+def _load_figures() -> None:
+    """Load every module of figures, so that each kind of study has registered its own."""
+    for module in iter_modules(figures.__path__):
+        import_module(f"{figures.__name__}.{module.name}")
 
 
 def reproduction_page(done: Reproduction) -> str:
     """Return the page: what the papers print beside what came out here."""
-    for module in iter_modules(figures.__path__):  # every kind of study has registered its figures when it is loaded
-        import_module(f"{figures.__name__}.{module.name}")
     report = done.as_dict()
     source = f"Budget {done.budget.minutes:g} minutes of engine time, seed {done.budget.seed}."
     return report_page("The papers, reproduced", source, list(_sections(done, report["entries"])))

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilloscope.ratings.variance_posterior import VariancePosterior
-from skilloscope.reports.figures.results import history_figure, posterior_figure
+from skilloscope.reports.figures.results import calibration_figure, history_figure, posterior_figure
 from skilloscope.reports.html import Section, report_page
-from skilloscope.reports.tables.results import fit_rows, leaderboard_rows
+from skilloscope.reports.tables.results import HOLDOUT_COLUMNS, fit_rows, holdout_rows, leaderboard_rows
 from skilloscope.studies.rating_runs import Rated
 
-__all__ = ["fit_page", "results_page"]
+__all__ = ["fit_page", "holdout_page", "results_page"]
 
 _LINES = 8
 _PLAYERS = 200
@@ -60,3 +60,19 @@ def fit_page(report: Mapping[str, Any], posterior: VariancePosterior) -> str:
     source = f"{report['games']:,} games of {report['players']:,} players, periods of {report['period']}"
     warnings, skipped = report["warnings"], report["skipped"]
     return report_page("Fitted to results", source, sections, warnings=warnings, skipped=skipped)
+
+
+def holdout_page(report: Mapping[str, Any]) -> str:
+    """Return the page of `results predict --holdout`: the calibration curve beside its bins."""
+    caption = "Games in bins of the score foretold: what came, ± 2 standard errors; on the line it came as foretold."
+    text = f"Log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}."
+    sections = [
+        Section("Calibration", text, figure=calibration_figure(report["calibration"]), caption=caption),
+        Section("Bins", "", HOLDOUT_COLUMNS, holdout_rows(report)),
+    ]
+    source = (
+        f"{report['games']:,} games of the last {report['periods_held_out']} periods of {report['period']}, foretold "
+        f"from those before; σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}"
+    )
+    warnings, skipped = report["warnings"], report["skipped"]
+    return report_page("Results foretold", source, sections, warnings=warnings, skipped=skipped)

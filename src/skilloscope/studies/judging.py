@@ -96,6 +96,8 @@ def judge(
     tables = [path for path in paths if table_kind(path)]
     files = [path for path in paths if path not in tables]
     games = read_games(files).renamed(aliases or {}) if files or not tables else None
+    if games is not None:
+        check_games(games)
     batches = [_chess(batch, path).at_depths() for batch, path in zip(read_tables(tables), tables, strict=True)]
     told = renamed(Decisions.concat(batches), aliases or {}) if batches else None
     for name in wanted:
@@ -113,7 +115,6 @@ def judge(
 
 def _judged_games(games: Games, work: Work, wanted: Sequence[str], both_sides: bool) -> Judged | None:
     """Return the games judged, those of the wanted players where there are any; None where they play in none."""
-    check_games(games)
     if not wanted:
         return judge_games(games, work)
     sides = zip(games.headers["white"].to_pylist(), games.headers["black"].to_pylist(), strict=True)

@@ -6,8 +6,10 @@ import numpy as np
 
 from skilloscope.models.evaluation_scaling import Flatness
 from skilloscope.reports.figures.style import COLOURS, plt, style, svg
+from skilloscope.reports.reproduction import figures_of
 from skilloscope.studies.intrinsic import Mileposts
 from skilloscope.studies.reproduction.harness import paper_table
+from skilloscope.studies.reproduction.rh11 import IntrinsicTable, ScalingStudy
 
 __all__ = ["flatness_figure", "milepost_figure"]
 
@@ -48,3 +50,14 @@ def flatness_figure(before: Flatness, after: Flatness) -> str:
         axes.set_ylim(bottom=0)
         axes.legend(fontsize=9)
         return svg(figure)
+
+
+@figures_of.register
+def _of_mileposts(study: IntrinsicTable) -> list[tuple[str, str]]:
+    return [(milepost_figure(study.tables), "s by Elo at the c of the line, the printed ones and ours.")]
+
+
+@figures_of.register
+def _of_scaling(study: ScalingStudy) -> list[tuple[str, str]]:
+    caption = "Mean loss by the evaluation before the move, over its own mean, without and with the fitted scaling."
+    return [(flatness_figure(study.before, study.after), caption)]

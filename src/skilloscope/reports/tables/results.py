@@ -12,7 +12,18 @@ from rich.text import Text
 
 from skilloscope.reports.tables.frame import framed
 
-__all__ = ["fit_rows", "fit_table", "holdout_table", "leaderboard", "leaderboard_rows", "predictions_table"]
+__all__ = [
+    "HOLDOUT_COLUMNS",
+    "fit_rows",
+    "fit_table",
+    "holdout_rows",
+    "holdout_table",
+    "leaderboard",
+    "leaderboard_rows",
+    "predictions_table",
+]
+
+HOLDOUT_COLUMNS = ("predicted", "games", "mean prediction", "mean score", "± standard error")
 
 _NOT_LINKED = "not looked for: groups of players who never met, as the games before these are not kept"
 
@@ -116,17 +127,11 @@ def predictions_table(report: Mapping[str, Any]) -> Group:
 
 def holdout_table(report: Mapping[str, Any]) -> Group:
     """Return the table of `results predict --holdout`: the calibration curve, and the losses below it."""
-    table = Table("predicted", "games", "mean prediction", "mean score", "± standard error")
+    table = Table(*HOLDOUT_COLUMNS)
     for column in table.columns:
         column.justify = "right"
-    for row in report["calibration"]:
-        table.add_row(
-            f"{row['from']:.1f} to {row['to']:.1f}",
-            f"{row['games']:,}",
-            f"{row['predicted']:.3f}",
-            f"{row['observed']:.3f}",
-            f"{row['standard_error']:.3f}",
-        )
+    for cells in holdout_rows(report):
+        table.add_row(*cells)
     losses = f"{report['games']:,} games: log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}"
     if "kappa" in report:
         losses += f"; of win, draw and loss {report['outcome_log_loss']:.4f} (κ = {report['kappa']:.3f})"
@@ -135,6 +140,20 @@ def holdout_table(report: Mapping[str, Any]) -> Group:
         f"the last {report['periods_held_out']} periods of {report['period']}, foretold from those before ({fitted})"
     )
     return framed(title, table, [losses, _skipped(report)])
+
+
+def holdout_rows(report: Mapping[str, Any]) -> list[list[str]]:
+    """Return the cells of the calibration curve, for the terminal and for a page."""
+    return [
+        [
+            f"{row['from']:.1f} to {row['to']:.1f}",
+            f"{row['games']:,}",
+            f"{row['predicted']:.3f}",
+            f"{row['observed']:.3f}",
+            f"{row['standard_error']:.3f}",
+        ]
+        for row in report["calibration"]
+    ]
 
 
 def _title(report: Mapping[str, Any]) -> str:

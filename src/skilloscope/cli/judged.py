@@ -1,0 +1,72 @@
+"""What the commands on one player's or everybody's games share: their options, and what they say of the judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from skilloscope.models.agent import Agent
+    from skilloscope.studies.judging import Judged
+
+__all__ = [
+    "Aliases",
+    "GameFiles",
+    "Html",
+    "Mass",
+    "PlayerName",
+    "agent_of",
+    "check_mass",
+    "judge_fields",
+    "judge_line",
+    "source_line",
+]
+
+GameFiles = Annotated[
+    list[Path], typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…")
+]
+PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
+Aliases = Annotated[
+    list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
+]
+Mass = Annotated[float, typer.Option(help="Mass of the intervals.")]
+Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
+
+
+def check_mass(mass: float) -> None:
+    """Refuse a mass of intervals that is none, before anything is read or searched."""
+    from skilloscope.errors import InputError
+
+    if not 0 < mass < 1:
+        raise InputError(f"--mass lies between 0 and 1, got {mass}")
+
+
+def agent_of(rule: str | None, mass: float) -> Agent:
+    """Return the agent under the rule asked for, that of the settings, or `listed`; check the mass of intervals."""
+    from skilloscope.models.agent import Agent
+    from skilloscope.settings import effective_settings
+
+    check_mass(mass)
+    return Agent(rule=effective_settings({"rule": rule})["rule"].value or "listed")
+
+
+def judge_fields(judged: Judged) -> dict[str, Any]:
+    """Return what judged the moves, and where the answers came from, as JSON documents send them."""
+    from skilloscope.studies.judging import engine_of
+
+    return {"engine": engine_of(judged.decisions), "positions": judged.as_dict()}
+
+
+def judge_line(judged: Judged) -> str:
+    """Return what judged the moves, and where the answers came from, in words."""
+    from skilloscope.reports.words import engine_line
+
+    return f"{judged}; {engine_line(judge_fields(judged)['engine'])}"
+
+
+def source_line(paths: list[Path], judged: Judged | None = None) -> str:
+    """Return the files of a page in words, and what judged the moves in them."""
+    files = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
+    return files if judged is None else f"{files}; {judge_line(judged)}"
