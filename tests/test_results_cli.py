@@ -237,6 +237,21 @@ def test_groups_that_never_met_are_reported_and_not_compared(tmp_path):
     report = sent("rate", path, *FIXED)
     assert any("2 groups of players never met: 2 outside" in warning for warning in report["warnings"])
     assert {row["player"]: row["component"] for row in report["players"]} == {"A": 0, "B": 0, "C": 0, "X": 1, "Y": 1}
+    assert report["components"] == 2
+    assert "group" in run("rate", path, *FIXED)[0]
+
+
+def test_a_state_that_was_not_there_is_said_to_be_new(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("period,player_1,player_2,score\n1,A,B,1\n")
+    assert "new ratings, from these games alone," in run("rate", path, *FIXED, "--state", tmp_path / "state")[1]
+    assert "new ratings" not in run("rate", path, "--state", tmp_path / "state")[1]
+
+
+def test_dates_of_another_form_are_told_how_they_are_written(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("date,player_1,player_2,score\n31.12.2024,A,B,1\n")
+    assert "dates are written as 2024-03-31" in run("rate", path, *FIXED, code=1)[1]
 
 
 def test_the_page_holds_leaderboard_and_history_and_escapes_names(folder, tmp_path):

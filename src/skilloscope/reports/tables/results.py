@@ -77,6 +77,8 @@ def leaderboard_rows(report: Mapping[str, Any], top: int) -> tuple[list[str], li
     past = report["method"] != "filter"
     columns = ["", "player", "rating (95 % interval)", "rd", "games", "first", "last"]
     columns += ["peak", "rd at peak", "peak period"] if past else []
+    apart = any("component" in player for player in report["players"])
+    columns += ["group"] if apart else []
     rows = []
     for place, player in enumerate(report["players"][:top], start=1):
         row = [
@@ -90,6 +92,7 @@ def leaderboard_rows(report: Mapping[str, Any], top: int) -> tuple[list[str], li
         ]
         if past:
             row += [f"{player['peak_rating']:.0f}", f"{player['peak_rd']:.0f}", player["peak_period"]]
+        row += [str(player["component"])] if apart else []
         rows.append(row)
     return columns, rows
 
