@@ -240,6 +240,7 @@ def test_groups_that_never_met_are_reported_and_not_compared(tmp_path):
     report = sent("rate", path, *FIXED)
     assert any("2 groups of players never met: 2 outside" in warning for warning in report["warnings"])
     assert {row["player"]: row["component"] for row in report["players"]} == {"A": 0, "B": 0, "C": 0, "X": 1, "Y": 1}
+    assert report["components"] == 2
     lines = [line.split("│") for line in run("rate", path, *FIXED)[0].splitlines() if line.startswith("│")]
     placed = {cells[2].strip(): (cells[1].strip(), cells[8].strip()) for cells in lines}
     assert placed == {"A": ("1", "0"), "B": ("2", "0"), "C": ("3", "0"), "Y": ("1", "1"), "X": ("2", "1")}
@@ -270,6 +271,19 @@ def test_who_had_not_played_by_a_past_moment_is_counted(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("date,player_1,player_2,score\n2020-01-01,A,B,1\n2020-03-01,A,C,0\n2020-03-02,B,C,1\n")
     assert "1 left out as not having played by 2020-02" in run("smooth", path, *FIXED, "--at", "2020-02-01")[0]
+
+
+def test_a_state_that_was_not_there_is_said_to_be_new(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("period,player_1,player_2,score\n1,A,B,1\n")
+    assert "new ratings, from these games alone," in run("rate", path, *FIXED, "--state", tmp_path / "state")[1]
+    assert "new ratings" not in run("rate", path, "--state", tmp_path / "state")[1]
+
+
+def test_dates_of_another_form_are_told_how_they_are_written(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("date,player_1,player_2,score\n31.12.2024,A,B,1\n")
+    assert "dates are written as 2024-03-31" in run("rate", path, *FIXED, code=1)[1]
 
 
 def test_the_page_holds_leaderboard_and_history_and_escapes_names(folder, tmp_path):

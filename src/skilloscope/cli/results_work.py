@@ -71,7 +71,8 @@ def rated(asked: Asked, state: Path | None = None, rewind: str | None = None, *,
     )
     if state is not None and save:
         save_kept(Kept(found.state, found.history), state)
-        err().print(f"ratings up to {found.calendar.label(found.latest)} kept in {state}")
+        which = "ratings" if kept else "new ratings, from these games alone,"
+        err().print(f"{which} up to {found.calendar.label(found.latest)} kept in {state}")
     return found
 
 

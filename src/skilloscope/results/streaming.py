@@ -79,7 +79,9 @@ class ResultStream:
         for path in self.paths:
             row = 1
             try:
-                file = pq.ParquetFile(path, read_dictionary=[self._columns.get(n, n) for n in COLUMNS[1:3]])
+                sides = [self._columns.get(name, name) for name in COLUMNS[1:3]]
+                # With its own buffering the reader holds on to every byte of the file that it has read.
+                file = pq.ParquetFile(path, read_dictionary=sides, pre_buffer=False)
                 names = [name for name in file.schema_arrow.names if name in wanted]
                 for batch in file.iter_batches(self._batch, columns=names):
                     rows = np.arange(row, row + batch.num_rows)

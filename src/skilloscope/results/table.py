@@ -133,8 +133,9 @@ class Results:
         """
         own = self.for_period(period)
         if not len(own):
+            form = "; dates are written as 2024-03-31" if "impossible date" in own.tally.counts else ""
             raise InputError(
-                "no games to rate", hint=f"skipped: {own.tally}" if own.tally.total else "the table is empty"
+                "no games to rate", hint=f"skipped: {own.tally}{form}" if own.tally.total else "the table is empty"
             )
         calendar, numbers = own.calendar(period), own.numbers(period)
         first, last = int(numbers.min()), int(numbers.max())

@@ -11,8 +11,8 @@ from skilloscope.studies.reproduction.dfh13_within import DFH13_WITHIN_ENTRIES
 from skilloscope.studies.reproduction.dfhr09 import DFHR09_ENTRIES
 from skilloscope.studies.reproduction.fer12 import FER12_ENTRIES
 from skilloscope.studies.reproduction.gli99 import GLI99_ENTRIES
-from skilloscope.studies.reproduction.rh11 import RH11_ENTRIES
 from skilloscope.studies.reproduction.harness import Entry, Printed, Row, printed, reproduce
+from skilloscope.studies.reproduction.rh11 import RH11_ENTRIES
 
 ENTRIES: tuple[Entry, ...] = (
     *DFHR09_ENTRIES,
