@@ -66,6 +66,7 @@ def composites_notes(report: Mapping[str, Any]) -> list[str]:
     """Return what stands below the table."""
     notes = [line_words(report["line"])] if report["line"] else []
     notes.append(skipped_line(sum(group["decisions"] for group in report["groups"]), report["skipped"]))
+    notes.append("σ and region take all decisions of a group for those of one agent: games and players differ more")
     if any(group["edge"] for group in report["groups"]):
         notes.append(EDGE_NOTE)
     if report["unused"]:
@@ -131,6 +132,7 @@ def split_notes(report: Mapping[str, Any]) -> list[str]:
         f"{difference['of']}: {difference['mean']:+.3f}{_reach(difference, '+.3f')}, {difference['games']:,} games"
         for difference in report["differences"]
     ]
+    notes.append("c̄ of a game with few decisions leans upward, towards the middle of its range; the pooled c does not")
     if report["skipped"]:
         notes.append("; ".join(f"{n:,} {reason}" for reason, n in report["skipped"].items()))
     return notes
