@@ -9,7 +9,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test check bench soak accuracy docs clean help runtime-setup test-setup engine
+.PHONY: demo test check bench soak accuracy reproduce docs clean help runtime-setup test-setup engine
 
 demo: runtime-setup engine ## rate the games that ship; writes demo.html
 	$(BIN)/skilloscope demo
@@ -31,11 +31,15 @@ bench: test-setup engine ## how fast each part is
 accuracy: test-setup ## how good the ratings are
 	$(BIN)/python tools/accuracy.py
 
+reproduce: runtime-setup ## the papers' tables beside ours; writes reproduction.html
+	$(BIN)/skilloscope reproduce --html reproduction.html $(if $(wildcard ../shared/data),--data ../shared/data) \
+		$(foreach file,$(wildcard measurements/*.parquet),--import $(file))
+
 docs: test-setup ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean: ## remove all that make has made
-	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist build site demo.html report.html
+	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist build site demo.html report.html reproduction.html
 	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 help: ## this list
