@@ -173,7 +173,10 @@ def test_closing_ends_engines_in_the_middle_of_a_search(
             list(pool.search(fens))
         assert time.monotonic() - begin < 3
     assert all_end_within(str(engine), 0)
-    assert threading.active_count() <= threads + 1  # the timer may just be ending
+    end = time.monotonic() + 5
+    while threading.active_count() > threads:  # the timer's thread closes too, and may just be ending
+        assert time.monotonic() < end, "a thread stays behind"
+        time.sleep(0.01)
     with pytest.raises(EngineError, match="closed"):
         list(pool.search(fens))
 
@@ -189,7 +192,7 @@ def test_an_interrupt_leaves_neither_process_nor_thread_and_keeps_what_is_finish
     with pytest.raises(KeyboardInterrupt):
         analyse(batch, settings=SHALLOW, store=store, engine=engine, progress=interrupt, workers=2)
     assert all_end_within(str(engine), 0)
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
     again = analyse(batch, settings=SHALLOW, store=store, engine=engine, workers=2)
     assert (again.cached, again.searched) == (5, 7)
 
