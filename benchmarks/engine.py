@@ -15,13 +15,13 @@ from pathlib import Path
 
 import skilloscope
 from benchmarks.measure import Figure
-from skilloscope.chess.engine import Engine, find_engine
-from skilloscope.chess.exchange import read_export
-from skilloscope.chess.lines import pack_lines
-from skilloscope.chess.pool import Pool
-from skilloscope.chess.runner import Runner, SearchRunner
-from skilloscope.chess.settings import DFH13, Settings
-from skilloscope.errors import EngineError
+from skilloscope.chess.analysis.files import read_export
+from skilloscope.chess.engine.engine import Engine, find_engine
+from skilloscope.chess.engine.lines import pack_lines
+from skilloscope.chess.engine.pool import Pool
+from skilloscope.chess.engine.runner import Runner, SearchRunner
+from skilloscope.chess.engine.settings import DFH13, Settings
+from skilloscope.core.errors import EngineError
 from skilloscope.store import Store, StoredAnalysis
 
 POSITIONS = 60

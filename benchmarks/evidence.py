@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks.measure import Figure, cpu_seconds
 from skilloscope.decision import Decisions
-from skilloscope.decision.tables import read_parquet, write_parquet
+from skilloscope.decision.arrow import read_parquet, write_parquet
 from skilloscope.inference import Grid, evidence
-from skilloscope.inference.files import read_evidence, write_evidence
+from skilloscope.inference.stored import read_evidence, write_evidence
 
 DECISIONS, GROUPS, ALTERNATIVES = 10_000_000, 100_000, 10
 PART = 100_000

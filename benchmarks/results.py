@@ -18,16 +18,16 @@ from scipy.stats import spearmanr
 
 from benchmarks import peers
 from benchmarks.measure import Figure, NotMeasured, cpu_seconds, first_seconds
-from skilloscope.chess.results import read_pgn_results
+from skilloscope.chess.pgn.results import read_pgn_results
 from skilloscope.models.logistic_normal import integrated_probability
-from skilloscope.ratings.histories import History
-from skilloscope.ratings.periods import Periods
-from skilloscope.ratings.prediction import evaluate, held_out
-from skilloscope.ratings.smoothing import joint, smooth
-from skilloscope.ratings.states import State
-from skilloscope.ratings.variances import fit_variances
+from skilloscope.ratings.periods.histories import History
+from skilloscope.ratings.periods.periods import Periods
+from skilloscope.ratings.periods.prediction import evaluate, held_out
+from skilloscope.ratings.periods.smoothing import joint, smooth
+from skilloscope.ratings.periods.states import State
+from skilloscope.ratings.periods.variances import fit_variances
 from skilloscope.results.period_games import PeriodGames
-from skilloscope.studies.paired_simulation import Population, Simulated, simulate_results, simulated_games
+from skilloscope.simulate.populations import Population, Simulated, simulate_results, simulated_games
 
 # The set on which peers are compared; its strengths are a random walk with these two standard deviations.
 SIGMA0, NU = 300.0, 40.0
@@ -171,7 +171,7 @@ def _streamed(path: Path) -> dict[str, Any]:
     code = (
         "import json, resource, sys, time\n"
         "from pathlib import Path\n"
-        "from skilloscope.studies.rating_runs import rate_stream\n"
+        "from skilloscope.studies.results.runs import rate_stream\n"
         f"rated = rate_stream([Path(sys.argv[1])], '1W', sigma0={SIGMA0}, nu={NU})\n"
         "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
         "print(json.dumps({'games': rated.state.games, 'seconds': time.process_time(), 'megabytes': peak}))\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from skilloscope.chess.engine import find_engine
-from skilloscope.errors import EngineError
+from skilloscope.chess.engine.engine import find_engine
+from skilloscope.core.errors import EngineError
 
 ROOT = Path(__file__).resolve().parent.parent
 

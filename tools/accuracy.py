@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.chess.analysed import read_analysed
+from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
 from skilloscope.decision import Decisions
 from skilloscope.inference import Grid, Uniform, evidence
 from skilloscope.models.agent import Agent
 from skilloscope.models.choice_sets import fit_bucket
 from skilloscope.ratings.scale import Scale
-from skilloscope.studies.simulation import cut_lists, fisher_information, simulated_deciders
+from skilloscope.simulate.agents import cut_lists, fisher_information, simulated_deciders
 
 COMPETENCES = (0.5, 1.0, 1.5, 2.5)
 ANALYSED = Path(__file__).resolve().parents[2] / "shared" / "data" / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz"

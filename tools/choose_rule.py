@@ -16,16 +16,16 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.chess.analysed import read_analysed
-from skilloscope.chess.analyses import Analyses
-from skilloscope.chess.analysis import analyse
-from skilloscope.chess.exchange import export_analyses
-from skilloscope.chess.lines import last_depth, value_pawns
-from skilloscope.chess.settings import Settings
+from skilloscope.chess.analysis.analyse import analyse
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.analysis.files import export_analyses
+from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.chess.engine.lines import last_depth, value_pawns
+from skilloscope.chess.engine.settings import Settings
 from skilloscope.decision import UNLISTED, Decisions
 from skilloscope.inference import Grid, evidence
 from skilloscope.models.agent import Agent
-from skilloscope.studies.simulation import cut_lists, simulate_choices
+from skilloscope.simulate.agents import cut_lists, simulate_choices
 
 FULL = Settings(depth=10, multipv=500)
 KEPT = Path(__file__).resolve().parent.parent / "measurements" / "full_lists_sf151.jsonl.gz"

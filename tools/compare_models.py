@@ -18,16 +18,16 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-from skilloscope.chess.analysed import read_analysed
+from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
 from skilloscope.decision import Decisions
-from skilloscope.models.curve_kernels import CurveColumns, scores
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.curves import CURVES
+from skilloscope.models.kernels.curves import CurveColumns, scores
 from skilloscope.models.mappings import MAPPINGS
-from skilloscope.ratings.curve_fitting import fit_curves
-from skilloscope.ratings.swing import Swing, held_out
-from skilloscope.studies.intrinsic_scale import fit_lines, lines_log_p
+from skilloscope.ratings.intrinsic.fitting import fit_curves
+from skilloscope.ratings.intrinsic.swing import Swing, held_out
+from skilloscope.studies.intrinsic.scale import fit_lines, lines_log_p
 
 FOLDS = 5
 ALL = tuple(range(1, 11))

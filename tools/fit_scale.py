@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from skilloscope.chess.analysed import read_analysed
+from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
 from skilloscope.decision import Decisions
 from skilloscope.inference import Grid, evidence
 from skilloscope.models.agent import Agent
-from skilloscope.ratings.fitting import fit_line
+from skilloscope.ratings.line import fit_line
 from skilloscope.ratings.scale import Scale
 
 ORIGIN = 2100.0

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from skilloscope.chess.analysed import read_analysed
-from skilloscope.chess.analyses import Analyses
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.analysis.files import read_export
+from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
-from skilloscope.chess.exchange import read_export
-from skilloscope.chess.settings import problem_text
-from skilloscope.reports.tables.sensitivity import sensitivity_tables
-from skilloscope.studies.sensitivity import Plan, sensitivity
+from skilloscope.chess.engine.settings import problem_text
+from skilloscope.studies.sensitivity.sensitivity import Plan, sensitivity
+from skilloscope.studies.sensitivity.tables import sensitivity_tables
 
 KEPT = Path(__file__).resolve().parent.parent / "measurements" / "full_lists_sf151.jsonl.gz"
 

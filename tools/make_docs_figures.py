@@ -13,15 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.chess.analysis import analyse
+from skilloscope.chess.analysis.analyse import analyse
 from skilloscope.chess.decisions import decisions
-from skilloscope.reports.figures.profile import priors_figure
-from skilloscope.reports.figures.ratings import elo_figure
 from skilloscope.reports.words import elo_interval
-from skilloscope.studies.careers import simulated_career
-from skilloscope.studies.profile import competence_profiles
-from skilloscope.studies.rating import Ratings, rate
-from skilloscope.studies.shipped import analyses_file, demo_games
+from skilloscope.simulate.careers import simulated_career
+from skilloscope.sources.shipped import analyses_file, demo_games
+from skilloscope.studies.profile.figures import priors_figure
+from skilloscope.studies.profile.profile import competence_profiles
+from skilloscope.studies.rate.figures import elo_figure
+from skilloscope.studies.rate.rate import Ratings, rate
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "img"
 

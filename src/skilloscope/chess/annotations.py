@@ -6,12 +6,10 @@ starts from. Where either side of a move is missing its gain is unknown: it is c
 
 from __future__ import annotations
 
+from skilloscope.chess.engine.lines import MATE_CAP
 from skilloscope.chess.evaluations import evaluations_from_comments
-from skilloscope.chess.games import Games
-from skilloscope.chess.lines import MATE_CAP
+from skilloscope.chess.pgn.games import Games
 from skilloscope.decision import Losses
-
-__all__ = ["losses_from_comments"]
 
 
 def losses_from_comments(games: Games, *, mate_cap: float = MATE_CAP) -> Losses:

@@ -15,14 +15,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.chess.analyses import Analyses
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.engine.lines import MATE_CAP, LineArray, move_uci, value_pawns
 from skilloscope.chess.joining import chosen_places, context_of, movers
-from skilloscope.chess.lines import MATE_CAP, LineArray, move_uci, value_pawns
-from skilloscope.decision.columns import LABELS, encode
+from skilloscope.core.columns import LABELS, encode
+from skilloscope.core.errors import Tally
 from skilloscope.decision.decisions import Decisions
-from skilloscope.errors import Tally
-
-__all__ = ["decided_reason", "decisions"]
 
 
 def decisions(

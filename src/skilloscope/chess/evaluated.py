@@ -17,15 +17,13 @@ from typing import Any
 import chess
 import numpy as np
 
+from skilloscope.chess.engine.lines import MATE_CAP, move_code
 from skilloscope.chess.evaluations import Evaluations, with_ends
-from skilloscope.chess.games import Games, unique_games
-from skilloscope.chess.lines import MATE_CAP, move_code
-from skilloscope.chess.pgn import NO_MATE, MainLine
-from skilloscope.chess.reading import GameColumns, header_from_tags
-from skilloscope.chess.sources import DAMAGE, BinaryDataError, open_lines, source_name
-from skilloscope.errors import Tally
-
-__all__ = ["evaluated_kind", "read_evaluated", "without_doubles"]
+from skilloscope.chess.pgn.games import Games, unique_games
+from skilloscope.chess.pgn.reading import GameColumns, header_from_tags
+from skilloscope.chess.pgn.text import NO_MATE, MainLine
+from skilloscope.core.errors import Tally
+from skilloscope.core.files import DAMAGE, BinaryDataError, open_lines, source_name
 
 _TAGS = {
     "white": "White",

@@ -15,30 +15,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import chess
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.chess.analyses import Analyses
-from skilloscope.chess.games import Games
-from skilloscope.chess.lines import MATE_CAP, value_pawns
+import chess
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
+from skilloscope.chess.pgn.games import Games
+from skilloscope.core.columns import encode
+from skilloscope.core.errors import Tally
 from skilloscope.decision import Losses
-from skilloscope.decision.columns import encode
-from skilloscope.errors import Tally
-
-__all__ = [
-    "GAIN_CONTEXT",
-    "Evaluations",
-    "best_of_rows",
-    "evaluations_from_analyses",
-    "evaluations_from_comments",
-    "final_value",
-    "losses_from_analyses",
-    "share_with_comments",
-    "with_ends",
-]
 
 GAIN_CONTEXT = ("game", "ply", "mover", "elo", "opponent", "opponent_elo", "date", "year", "event", "file", "result")
 """The context columns of gains; `first_choice`, where the engine's own move is known, comes after them."""

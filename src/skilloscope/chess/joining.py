@@ -11,11 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.chess.lines import move_uci
+from skilloscope.chess.engine.lines import move_uci
 from skilloscope.chess.positions import Positions
 from skilloscope.decision.decisions import UNLISTED
-
-__all__ = ["CONTEXT", "chosen_places", "context_of", "movers"]
 
 CONTEXT = (
     "game",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import chess
 
-from skilloscope.errors import InputError
-
-__all__ = ["san"]
+from skilloscope.core.errors import InputError
 
 
 def san(fen: str, move: str) -> str:

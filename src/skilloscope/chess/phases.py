@@ -12,8 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["PHASES", "phases_of", "piece_value"]
-
 PHASES = ("full board", "middlegame", "endgame")
 
 _VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}

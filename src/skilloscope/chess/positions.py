@@ -13,17 +13,15 @@ from array import array
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-import chess
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.chess.games import Games
-from skilloscope.chess.settings import Scope
-from skilloscope.decision.columns import Selection, selection_index
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["Positions", "opening_reason", "positions"]
+import chess
+from skilloscope.chess.engine.settings import Scope
+from skilloscope.chess.pgn.games import Games
+from skilloscope.core.columns import Selection, selection_index
+from skilloscope.core.errors import InputError, Tally
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +80,7 @@ def positions(
     every one.
 
     >>> import io
-    >>> from skilloscope.chess.games import read_games
+    >>> from skilloscope.chess.pgn.games import read_games
     >>> batch = positions(read_games(io.StringIO("1. e4 f6 2. d4 g5 3. Qh5#")), skip_moves=1)
     >>> len(batch), batch.n_legal, batch.tally.as_dict()
     (3, array([30, 19, 37], dtype=int32), {'opening (first 1 moves of each side)': 2})

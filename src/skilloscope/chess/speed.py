@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_classical"]
-
 _CLASSICAL_SECONDS = 3600  # FIDE: an hour or more for sixty moves, increments included
 _STAGE = re.compile(r"(?:(\d+)/)?(\d+)(?:\+(\d+))?")
 

@@ -13,21 +13,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
-import chess
 import chess.syzygy
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+import chess
+from skilloscope.chess.engine.lines import move_code
 from skilloscope.chess.joining import chosen_places, context_of, movers
-from skilloscope.chess.lines import move_code
 from skilloscope.chess.positions import Positions
-from skilloscope.decision.columns import encode
+from skilloscope.core.columns import encode
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision.decisions import Decisions
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["UTILITY", "JudgedMove", "Tablebase", "syzygy_utility", "tablebase_decisions"]
 
 UTILITY = "syzygy-utility"
 """The name of the utility in reports; another formula will get another name."""

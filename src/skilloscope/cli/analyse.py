@@ -10,9 +10,7 @@ import typer
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
-    from skilloscope.studies.judging import Judged, Work
-
-__all__ = ["register"]
+    from skilloscope.sources.judge import Judged, Work
 
 
 def register(app: typer.Typer) -> None:
@@ -59,10 +57,10 @@ def _analyse(
 ) -> int:
     from dataclasses import replace
 
-    from skilloscope.chess.exchange import check_export
+    from skilloscope.chess.analysis.files import check_export
     from skilloscope.cli.work import working
     from skilloscope.decision.text import check_format, write_decisions
-    from skilloscope.studies.judging import judge
+    from skilloscope.sources.judge import judge
 
     if out_file:
         check_format(out_file)
@@ -101,10 +99,10 @@ def _report(judged: Judged, sample: dict[str, Any], as_json: bool) -> int:
 
 def _dry_run(paths: list[Path], work: Work, options: dict[str, Any], as_json: bool) -> int:
     """Say what the analysis would cost; with a budget also which part of it would be done."""
-    from skilloscope.chess.games import read_games
+    from skilloscope.chess.pgn.games import read_games
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.reports.words import plan_lines
-    from skilloscope.studies.planning import plan, sample_games
+    from skilloscope.sources.plan import plan, sample_games
 
     games = read_games(list(paths))
     planned = plan(games, work, seed=options["seed"])
@@ -122,11 +120,11 @@ def _dry_run(paths: list[Path], work: Work, options: dict[str, Any], as_json: bo
 
 def _judge_sample(paths: list[Path], work: Work, options: dict[str, Any]) -> tuple[Judged, dict[str, Any]]:
     """Analyse the games that fit the budget, and say on stderr which part of all that is."""
-    from skilloscope.chess.games import read_games
+    from skilloscope.chess.pgn.games import read_games
     from skilloscope.cli.console import err
     from skilloscope.reports.words import sample_line
-    from skilloscope.studies.judging import judge_games
-    from skilloscope.studies.planning import NOT_SAMPLED, plan, sample_games
+    from skilloscope.sources.judge import judge_games
+    from skilloscope.sources.plan import NOT_SAMPLED, plan, sample_games
 
     games = read_games(list(paths))
     sample = sample_games(games, plan(games, work, seed=options["seed"]), options["budget"], seed=options["seed"])

@@ -12,10 +12,8 @@ from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
-    from skilloscope.studies.comparison import Comparisons
-    from skilloscope.studies.judging import Judged
-
-__all__ = ["register", "register_on"]
+    from skilloscope.sources.judge import Judged
+    from skilloscope.studies.compare.compare import Comparisons
 
 Values = Annotated[tuple[str, str] | None, typer.Option(help="Two values of the column.", metavar="FIRST SECOND")]
 
@@ -97,12 +95,12 @@ def _compare(
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.judged import agent_of, source_line
     from skilloscope.cli.work import working
-    from skilloscope.errors import InputError, check_writable
+    from skilloscope.core.configuration import effective_settings
+    from skilloscope.core.errors import InputError, check_writable
     from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.settings import effective_settings
-    from skilloscope.studies.comparison import compare as compare_sets
-    from skilloscope.studies.judging import aliases_from_texts, judge
-    from skilloscope.studies.splitting import first_day
+    from skilloscope.sources.judge import aliases_from_texts, judge
+    from skilloscope.studies.compare.compare import compare as compare_sets
+    from skilloscope.studies.compare.splitting import first_day
 
     if (asked["at"] is None) == (asked["by"] is None):
         raise InputError("a comparison needs one split, --at DATE or --by COLUMN", hint="e.g. --at 2006-07-01")
@@ -126,7 +124,7 @@ def _compare(
 
 def _split(batch: Decisions, asked: dict[str, Any]) -> tuple[Decisions, Decisions, tuple[str, str]]:
     """Return both sides of the split that was asked for, and their labels."""
-    from skilloscope.studies.splitting import split_by_column, split_by_date
+    from skilloscope.studies.compare.splitting import split_by_column, split_by_date
 
     if asked["at"] is not None:
         return *split_by_date(batch, asked["at"]), (f"before {asked['at']}", f"from {asked['at']} on")
@@ -139,12 +137,12 @@ def _decisions_compare(
 ) -> int:
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.judged import source_line
+    from skilloscope.core.errors import InputError, check_writable
     from skilloscope.decision.text import read_tables
-    from skilloscope.errors import InputError, check_writable
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
-    from skilloscope.studies.comparison import compare as compare_sets
-    from skilloscope.studies.splitting import split_by_column
+    from skilloscope.studies.compare.compare import compare as compare_sets
+    from skilloscope.studies.compare.splitting import split_by_column
 
     if len(tables) != (1 if asked["by"] else 2):
         raise InputError(
@@ -175,7 +173,7 @@ def _decisions_compare(
 
 def _dispersion(text: str) -> float | None:
     """Return the dispersion asked for; None is to be fitted to the games."""
-    from skilloscope.errors import InputError
+    from skilloscope.core.errors import InputError
 
     if text == "games":
         return None
@@ -188,8 +186,8 @@ def _dispersion(text: str) -> float | None:
 def _show(study: Comparisons, html: Path | None, source: str, as_json: bool, judged: Judged | None = None) -> None:
     from skilloscope.cli.console import out, print_json, write_page
     from skilloscope.cli.judged import judge_fields, judge_line
-    from skilloscope.reports.comparison import comparison_page
-    from skilloscope.reports.tables.comparison import comparison_table
+    from skilloscope.studies.compare.page import comparison_page
+    from skilloscope.studies.compare.tables import comparison_table
 
     report = study.as_dict()
     if as_json:

@@ -13,12 +13,10 @@ from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
-    from skilloscope.studies.composites import Composites
-    from skilloscope.studies.convergence import Convergence
-    from skilloscope.studies.judging import Judged, Work
-    from skilloscope.studies.results_split import ResultsSplit
-
-__all__ = ["register"]
+    from skilloscope.sources.judge import Judged, Work
+    from skilloscope.studies.composites.composites import Composites
+    from skilloscope.studies.composites.convergence import Convergence
+    from skilloscope.studies.composites.results_split import ResultsSplit
 
 
 def register(app: typer.Typer) -> None:
@@ -85,7 +83,7 @@ def composites(
 def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, flags: EngineFlags, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults, report_notes
     from skilloscope.cli.work import working
-    from skilloscope.errors import InputError, check_writable
+    from skilloscope.core.errors import InputError, check_writable
     from skilloscope.models.agent import Agent
 
     if html:
@@ -112,7 +110,7 @@ def _judged(paths: list[Path], work: Work) -> Judged:
     """Return the decisions: tables of any domain as they are, games analysed."""
     from skilloscope.decision import Decisions
     from skilloscope.decision.text import read_tables, table_kind
-    from skilloscope.studies.judging import Judged, judge
+    from skilloscope.sources.judge import Judged, judge
 
     if not all(table_kind(path) for path in paths):
         return judge(paths, work)
@@ -120,10 +118,10 @@ def _judged(paths: list[Path], work: Work) -> Judged:
 
 
 def _studies(judged: Judged, model: Agent, wanted: _Wanted) -> _Found:
-    from skilloscope.studies.composites import composites_from
-    from skilloscope.studies.convergence import group_convergence
-    from skilloscope.studies.game_evidence import MILEPOST, player_games, with_mileposts
-    from skilloscope.studies.results_split import results_split
+    from skilloscope.studies.composites.composites import composites_from
+    from skilloscope.studies.composites.convergence import group_convergence
+    from skilloscope.studies.composites.game_evidence import MILEPOST, player_games, with_mileposts
+    from skilloscope.studies.composites.results_split import results_split
 
     batch = judged.decisions
     posts = wanted.by == MILEPOST
@@ -153,8 +151,8 @@ def _report(found: _Found, judged: Judged) -> dict[str, object]:
 
 
 def _tables(found: _Found, judged: Judged) -> Iterator[object]:
-    from skilloscope.reports.tables.composites import composites_table, convergence_table, split_table
     from skilloscope.reports.words import engine_line
+    from skilloscope.studies.composites.tables import composites_table, convergence_table, split_table
 
     report = found.composites.as_dict()
     yield f"{judged}; {engine_line(report['engine'])}"
@@ -168,7 +166,7 @@ def _tables(found: _Found, judged: Judged) -> Iterator[object]:
 def _write_page(path: Path, found: _Found, paths: list[Path]) -> None:
     from skilloscope.cli.console import write_page
     from skilloscope.cli.judged import source_line
-    from skilloscope.reports.composites import composites_page
+    from skilloscope.studies.composites.page import composites_page
 
     page = composites_page(
         found.composites, source=source_line(paths), split=found.split, convergence=found.convergence

@@ -13,23 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skilloscope.errors import SkilloscopeError, Tally
+from skilloscope.core.errors import SkilloscopeError, Tally
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = [
-    "err",
-    "exit_code",
-    "out",
-    "print_json",
-    "progress_bar",
-    "report_faults",
-    "report_notes",
-    "run",
-    "set_verbosity",
-    "write_page",
-]
 
 _MOST_FAULTS = 10
 _state = {"quiet": False}

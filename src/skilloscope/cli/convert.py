@@ -9,8 +9,6 @@ import typer
 
 from skilloscope.cli.work import Json
 
-__all__ = ["register_on"]
-
 
 def register_on(group: typer.Typer) -> None:
     """Add the command to the group of decisions."""

@@ -9,8 +9,6 @@ import typer
 
 from skilloscope.cli import compare, convert, judges
 
-__all__ = ["register"]
-
 group = typer.Typer(help="Decisions of any domain: rate deciders from a table of utilities.", no_args_is_help=True)
 
 
@@ -67,8 +65,8 @@ def _rate(
     from skilloscope.decision.text import read_tables
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
-    from skilloscope.reports.tables.ratings import deciders_table
-    from skilloscope.studies.deciders import k_from_text, rate_deciders, rate_fitting_k
+    from skilloscope.studies.rate.deciders import k_from_text, rate_deciders, rate_fitting_k
+    from skilloscope.studies.rate.tables import deciders_table
 
     batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
     given = k_from_text(k)
@@ -86,13 +84,13 @@ def _rate(
 
 def _rate_by_curves(tables: list[Path], options: dict[str, Any], fit: str, k: str, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
+    from skilloscope.core.errors import InputError
     from skilloscope.decision.decisions import Decisions
     from skilloscope.decision.text import read_tables
-    from skilloscope.errors import InputError
     from skilloscope.models.curve_model import CurveModel
-    from skilloscope.reports.tables.intrinsic import curve_deciders_table
-    from skilloscope.studies.curve_deciders import default_scaling, rate_deciders_by_curves
-    from skilloscope.studies.deciders import k_from_text
+    from skilloscope.studies.intrinsic.tables import curve_deciders_table
+    from skilloscope.studies.rate.curve_deciders import default_scaling, rate_deciders_by_curves
+    from skilloscope.studies.rate.deciders import k_from_text
 
     unit = k_from_text(k)
     if unit is None:

@@ -10,9 +10,7 @@ import typer
 from skilloscope.cli.work import EngineName, Json, StoreFolder
 
 if TYPE_CHECKING:
-    from skilloscope.studies.judging import Judged, Work
-
-__all__ = ["register"]
+    from skilloscope.sources.judge import Judged, Work
 
 NOTES = (
     "The simulated players chose by the values of Stockfish 15.1; by another engine's their c comes out otherwise.",
@@ -42,10 +40,10 @@ def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
     from skilloscope.cli.console import out
     from skilloscope.cli.rate import show_ratings
     from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
-    from skilloscope.reports.html import ratings_page
-    from skilloscope.studies.rating import rate
-    from skilloscope.studies.shipped import true_competences
+    from skilloscope.core.errors import check_writable
+    from skilloscope.sources.shipped import true_competences
+    from skilloscope.studies.rate.page import ratings_page
+    from skilloscope.studies.rate.rate import rate
 
     check_writable(html)
     with working(flags) as work:
@@ -71,11 +69,11 @@ def _judged(work: Work) -> Judged:
     """Return the decisions of the games that ship: by the engine, or from the analyses that ship where it cannot."""
     from dataclasses import replace
 
-    from skilloscope.chess.settings import DFH13
+    from skilloscope.chess.engine.settings import DFH13
     from skilloscope.cli.console import err
-    from skilloscope.errors import EngineError
-    from skilloscope.studies.judging import judge_games
-    from skilloscope.studies.shipped import analyses_file, demo_games
+    from skilloscope.core.errors import EngineError
+    from skilloscope.sources.judge import judge_games
+    from skilloscope.sources.shipped import analyses_file, demo_games
 
     work = replace(work, settings=DFH13)  # the settings of the analyses that ship, whatever else is set here
     shipped = replace(work, imports=(analyses_file(),), engine=None)
@@ -96,8 +94,8 @@ def _judged(work: Work) -> Judged:
 
 
 def _engine_found(name: str | None) -> bool:
-    from skilloscope.chess.engine import find_engine
-    from skilloscope.errors import EngineError
+    from skilloscope.chess.engine.engine import find_engine
+    from skilloscope.core.errors import EngineError
 
     if name is not None:
         return True  # asked for by name: if it is missing, that is an error and not a reason to go on without

@@ -11,10 +11,8 @@ from skilloscope.cli.judged import GameFiles, Html, Mass
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
-    from skilloscope.studies.dimensions import Dimensions
-    from skilloscope.studies.judging import Judged
-
-__all__ = ["register"]
+    from skilloscope.sources.judge import Judged
+    from skilloscope.studies.dimensions.dimensions import Dimensions
 
 
 def register(app: typer.Typer) -> None:
@@ -59,15 +57,15 @@ def _dimensions(
     from skilloscope.cli.console import exit_code, report_faults, write_page
     from skilloscope.cli.judged import check_mass, source_line
     from skilloscope.cli.work import working
+    from skilloscope.core.configuration import effective_settings
+    from skilloscope.core.errors import InputError, check_writable
     from skilloscope.decision.text import table_kind
-    from skilloscope.errors import InputError, check_writable
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.reports.dimensions import dimensions_page
-    from skilloscope.settings import effective_settings
-    from skilloscope.studies.dimensions import DIMENSIONS
-    from skilloscope.studies.dimensions import dimensions as by_dimension
-    from skilloscope.studies.judging import judge
+    from skilloscope.sources.judge import judge
+    from skilloscope.studies.dimensions.dimensions import DIMENSIONS
+    from skilloscope.studies.dimensions.dimensions import dimensions as by_dimension
+    from skilloscope.studies.dimensions.page import dimensions_page
 
     if html:
         check_writable(html)
@@ -95,7 +93,7 @@ def _dimensions(
 def _show(study: Dimensions, judged: Judged, as_json: bool) -> None:
     from skilloscope.cli.console import out, print_json
     from skilloscope.cli.judged import judge_line
-    from skilloscope.reports.tables.dimensions import dimensions_table
+    from skilloscope.studies.dimensions.tables import dimensions_table
 
     report = study.as_dict()
     if as_json:

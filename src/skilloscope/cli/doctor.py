@@ -8,8 +8,6 @@ import typer
 
 from skilloscope.cli.work import Json
 
-__all__ = ["register"]
-
 _PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "chess", "matplotlib", "pandas", "polars")
 
 
@@ -53,7 +51,7 @@ def _report() -> dict[str, Any]:
     from importlib.metadata import PackageNotFoundError, version
 
     from skilloscope.__about__ import __version__
-    from skilloscope.settings import effective_settings
+    from skilloscope.core.configuration import effective_settings
 
     def installed(name: str) -> str | None:
         try:
@@ -74,8 +72,8 @@ def _report() -> dict[str, Any]:
 
 
 def _engine(name: str | None) -> dict[str, Any]:
-    from skilloscope.chess.engine import Engine, find_engine
-    from skilloscope.errors import EngineError
+    from skilloscope.chess.engine.engine import Engine, find_engine
+    from skilloscope.core.errors import EngineError
 
     try:
         path = find_engine(name)
@@ -86,8 +84,8 @@ def _engine(name: str | None) -> dict[str, Any]:
 
 
 def _store(folder: str) -> dict[str, Any]:
-    from skilloscope.errors import StoreError
-    from skilloscope.settings import store_file
+    from skilloscope.core.configuration import store_file
+    from skilloscope.core.errors import StoreError
     from skilloscope.store import Store
 
     path = store_file(folder)
@@ -106,7 +104,7 @@ def _warm() -> float:
     import numpy as np
 
     from skilloscope.inference import evidence
-    from skilloscope.studies.simulation import made_up_spreads
+    from skilloscope.simulate.agents import made_up_spreads
 
     start = time.perf_counter()
     evidence(made_up_spreads(10, rng=np.random.default_rng(0)))

@@ -8,8 +8,6 @@ import typer
 
 from skilloscope.cli.work import EngineFlags
 
-__all__ = ["CurveName", "EngineElo", "EngineGainsName", "MateCap", "ValuesName", "gain_flags"]
-
 ValuesName = Annotated[
     str, typer.Option(help="Whose values: comments ([%eval]), engine, or auto: comments where most moves carry one.")
 ]

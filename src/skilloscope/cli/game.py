@@ -10,8 +10,6 @@ import typer
 from skilloscope.cli.gain_options import CurveName, EngineElo, EngineGainsName, MateCap, ValuesName
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
@@ -42,11 +40,11 @@ def _game(path: Path, index: int, options: dict[str, Any], html: Path | None, fl
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.cli.gain_options import gain_flags
     from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
+    from skilloscope.core.errors import check_writable
     from skilloscope.models.gain import elo_difference
-    from skilloscope.reports.tables.gain import game_table
-    from skilloscope.studies.gains import engine_gains, gains_of_one
-    from skilloscope.studies.game import game_study
+    from skilloscope.sources.gains import engine_gains, gains_of_one
+    from skilloscope.studies.game.game import game_study
+    from skilloscope.studies.game.tables import game_table
 
     if html:
         check_writable(html)
@@ -67,7 +65,7 @@ def _game(path: Path, index: int, options: dict[str, Any], html: Path | None, fl
     else:
         out().print(game_table(study.as_dict()))
     if html:
-        from skilloscope.reports.gain import game_page
+        from skilloscope.studies.game.page import game_page
 
         html.write_text(game_page(study, path.name), encoding="utf-8")
         err().print(f"page written to {html}")

@@ -9,8 +9,6 @@ import typer
 
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
@@ -45,9 +43,9 @@ def _intrinsic(
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.cli.work import working
     from skilloscope.models.curve_model import CurveModel
-    from skilloscope.reports.tables.intrinsic import milepost_rows
-    from skilloscope.studies.intrinsic import milepost_table
-    from skilloscope.studies.judging import judge
+    from skilloscope.sources.judge import judge
+    from skilloscope.studies.intrinsic.intrinsic import milepost_table
+    from skilloscope.studies.intrinsic.tables import milepost_rows
 
     model = CurveModel(**options)  # what cannot be done is refused before the engine is asked
     with working(engine_flags) as work:

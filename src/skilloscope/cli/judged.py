@@ -9,20 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
-    from skilloscope.studies.judging import Judged
-
-__all__ = [
-    "Aliases",
-    "GameFiles",
-    "Html",
-    "Mass",
-    "PlayerName",
-    "agent_of",
-    "check_mass",
-    "judge_fields",
-    "judge_line",
-    "source_line",
-]
+    from skilloscope.sources.judge import Judged
 
 GameFiles = Annotated[
     list[Path], typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…")
@@ -37,7 +24,7 @@ Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML pag
 
 def check_mass(mass: float) -> None:
     """Refuse a mass of intervals that is none, before anything is read or searched."""
-    from skilloscope.errors import InputError
+    from skilloscope.core.errors import InputError
 
     if not 0 < mass < 1:
         raise InputError(f"--mass lies between 0 and 1, got {mass}")
@@ -45,8 +32,8 @@ def check_mass(mass: float) -> None:
 
 def agent_of(rule: str | None, mass: float) -> Agent:
     """Return the agent under the rule asked for, that of the settings, or `listed`; check the mass of intervals."""
+    from skilloscope.core.configuration import effective_settings
     from skilloscope.models.agent import Agent
-    from skilloscope.settings import effective_settings
 
     check_mass(mass)
     return Agent(rule=effective_settings({"rule": rule})["rule"].value or "listed")
@@ -54,7 +41,7 @@ def agent_of(rule: str | None, mass: float) -> Agent:
 
 def judge_fields(judged: Judged) -> dict[str, Any]:
     """Return what judged the moves, and where the answers came from, as JSON documents send them."""
-    from skilloscope.studies.judging import engine_of
+    from skilloscope.sources.judge import engine_of
 
     return {"engine": engine_of(judged.decisions), "positions": judged.as_dict()}
 

@@ -9,8 +9,6 @@ import typer
 
 from skilloscope.cli.work import Json
 
-__all__ = ["register_on", "whole_numbers"]
-
 
 def register_on(group: typer.Typer) -> None:
     """Add the command to the group of decisions."""
@@ -42,10 +40,10 @@ def judges(
 
 def _judges(tables: list[Path], depths: str | None, options: dict[str, Any], as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
+    from skilloscope.core.errors import InputError, Tally
     from skilloscope.decision.text import read_tables
-    from skilloscope.errors import InputError, Tally
-    from skilloscope.reports.tables.judges import judges_table
-    from skilloscope.studies.judges import compare_depths, compare_judges
+    from skilloscope.studies.judges.judges import compare_depths, compare_judges
+    from skilloscope.studies.judges.tables import judges_table
 
     if len(tables) != (1 if depths else 2):
         wanted = "one table with a depth axis" if depths else "two tables of the same choices, or one and --depths A,B"
@@ -69,7 +67,7 @@ def _judges(tables: list[Path], depths: str | None, options: dict[str, Any], as_
 
 def whole_numbers(text: str, option: str) -> list[int]:
     """Return the whole numbers of a list as a user writes it."""
-    from skilloscope.errors import InputError
+    from skilloscope.core.errors import InputError
 
     try:
         return [int(part) for part in text.split(",") if part.strip()]

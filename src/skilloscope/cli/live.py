@@ -11,9 +11,7 @@ from skilloscope.cli.gain_options import CurveName, EngineElo, MateCap, ValuesNa
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
-    from skilloscope.studies.live import Event, Follower
-
-__all__ = ["register"]
+    from skilloscope.studies.live.live import Event, Follower
 
 
 def register(app: typer.Typer) -> None:
@@ -54,15 +52,15 @@ def _live(
     import contextlib
     from dataclasses import replace
 
-    from skilloscope.chess.engine import find_engine
+    from skilloscope.chess.engine.engine import find_engine
     from skilloscope.cli.gain_options import gain_flags
     from skilloscope.cli.work import working
-    from skilloscope.errors import InputError
+    from skilloscope.core.errors import InputError
     from skilloscope.models.gain import elo_difference
-    from skilloscope.studies.feed_sources import open_feed
-    from skilloscope.studies.following import Following, Stopping
-    from skilloscope.studies.gains import VALUES
-    from skilloscope.studies.live import Follower, Live
+    from skilloscope.sources.gains import VALUES
+    from skilloscope.studies.live.feed_sources import open_feed
+    from skilloscope.studies.live.following import Following, Stopping
+    from skilloscope.studies.live.live import Follower, Live
 
     elo_difference(0.5, how["curve"])
     if how["values"] not in VALUES:
@@ -93,8 +91,8 @@ def _show(events: Iterable[Event], follower: Follower, as_json: bool) -> None:
     import sys
 
     from skilloscope.cli.console import out
-    from skilloscope.reports.tables.live import event_line, live_table
-    from skilloscope.studies.live import SCHEMA
+    from skilloscope.studies.live.live import SCHEMA
+    from skilloscope.studies.live.tables import event_line, live_table
 
     if as_json:
         for event in events:

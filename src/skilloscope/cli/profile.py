@@ -12,9 +12,7 @@ from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
-    from skilloscope.studies.profile import Profile
-
-__all__ = ["profile_tables", "register"]
+    from skilloscope.studies.profile.profile import Profile
 
 
 def register(app: typer.Typer) -> None:
@@ -63,11 +61,11 @@ def _profile(
     from skilloscope.cli.console import exit_code, out, report_faults, report_notes
     from skilloscope.cli.judged import judge_line, source_line
     from skilloscope.cli.work import working
+    from skilloscope.core.configuration import effective_settings
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.settings import effective_settings
-    from skilloscope.studies.judging import aliases_from_texts, judge
-    from skilloscope.studies.profile import profiles
+    from skilloscope.sources.judge import aliases_from_texts, judge
+    from skilloscope.studies.profile.profile import profiles
 
     _check(prior, options, html)
     names = aliases_from_texts(aliases)
@@ -103,7 +101,7 @@ def profile_tables(
     from skilloscope.decision.decisions import Decisions
     from skilloscope.decision.text import read_tables
     from skilloscope.models.agent import Agent
-    from skilloscope.studies.profile import competence_profiles
+    from skilloscope.studies.profile.profile import competence_profiles
 
     _check(prior, options, html)
     batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
@@ -119,9 +117,9 @@ def profile_tables(
 def _check(prior: str, options: Mapping[str, Any], html: Path | None) -> None:
     """Refuse what cannot be done before anything is read or searched."""
     from skilloscope.cli.judged import check_mass
-    from skilloscope.errors import InputError, check_writable
-    from skilloscope.inference.filtering import PERIOD_PRIORS
-    from skilloscope.studies.periods import EVERY
+    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.inference.filter import PERIOD_PRIORS
+    from skilloscope.studies.profile.periods import EVERY
 
     if html:
         check_writable(html)
@@ -134,7 +132,7 @@ def _check(prior: str, options: Mapping[str, Any], html: Path | None) -> None:
 
 def _show(chosen: Profile, as_json: bool, more: Mapping[str, Any]) -> None:
     from skilloscope.cli.console import out, print_json
-    from skilloscope.reports.tables.profile import profile_table
+    from skilloscope.studies.profile.tables import profile_table
 
     report = chosen.as_dict()
     if as_json:
@@ -145,7 +143,7 @@ def _show(chosen: Profile, as_json: bool, more: Mapping[str, Any]) -> None:
 
 def _write_page(path: Path, chosen: Profile, everything: list[Profile], source: str) -> None:
     from skilloscope.cli.console import write_page
-    from skilloscope.reports.profile import profile_page
+    from skilloscope.studies.profile.page import profile_page
 
     title = f"Skill over time, by {chosen.every}"
     write_page(path, profile_page(chosen, everything, title=title, source=source))

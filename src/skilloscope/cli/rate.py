@@ -13,10 +13,8 @@ from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
-    from skilloscope.studies.judging import Judged, Work
-    from skilloscope.studies.rating import Ratings
-
-__all__ = ["register", "show_ratings"]
+    from skilloscope.sources.judge import Judged, Work
+    from skilloscope.studies.rate.rate import Ratings
 
 
 def register(app: typer.Typer) -> None:
@@ -60,8 +58,8 @@ def _rate(
 ) -> int:
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
-    from skilloscope.studies.judging import judge
+    from skilloscope.core.errors import check_writable
+    from skilloscope.sources.judge import judge
 
     if html:
         check_writable(html)
@@ -81,8 +79,8 @@ def _rate(
 def _check_column(by: str, paths: list[Path]) -> None:
     """Refuse a column that games do not have, before they are analysed; a table's columns are known when it is read."""
     from skilloscope.chess.joining import CONTEXT
+    from skilloscope.core.errors import InputError
     from skilloscope.decision.text import table_kind
-    from skilloscope.errors import InputError
 
     columns = ("player", "decider", *CONTEXT)
     if by not in columns and not any(table_kind(path) for path in paths):
@@ -91,11 +89,11 @@ def _check_column(by: str, paths: list[Path]) -> None:
 
 def _rater(by: str, mass: float, flags: dict[str, Any]) -> Callable[[Decisions], Ratings]:
     from skilloscope.cli.judged import check_mass
+    from skilloscope.core.configuration import effective_settings
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import elo_prior
     from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.settings import effective_settings
-    from skilloscope.studies.rating import rate as rate_players
+    from skilloscope.studies.rate.rate import rate as rate_players
 
     check_mass(mass)
     found = effective_settings(flags)
@@ -106,8 +104,8 @@ def _rater(by: str, mass: float, flags: dict[str, Any]) -> Callable[[Decisions],
 
 
 def _refuse_single_lines(paths: list[Path], work: Work) -> None:
+    from skilloscope.core.errors import InputError
     from skilloscope.decision.text import table_kind
-    from skilloscope.errors import InputError
 
     if work.settings.multipv < 2 and not all(table_kind(path) for path in paths):
         raise InputError(
@@ -127,8 +125,8 @@ def show_ratings(
 ) -> None:
     """Show ratings as a table with its notes, or as JSON; with the true c where the players are simulated."""
     from skilloscope.cli.console import out, print_json, report_notes
-    from skilloscope.reports.tables.ratings import ratings_table
     from skilloscope.reports.words import engine_line
+    from skilloscope.studies.rate.tables import ratings_table
 
     report = ratings.as_dict()
     if as_json:
@@ -143,7 +141,7 @@ def show_ratings(
 def _write_page(path: Path, ratings: Ratings, batch: Decisions, by: str, paths: list[Path]) -> None:
     from skilloscope.cli.console import write_page
     from skilloscope.cli.judged import source_line
-    from skilloscope.reports.html import ratings_page
+    from skilloscope.studies.rate.page import ratings_page
 
     title = f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else f'groups by {by}'}"
     write_page(path, ratings_page(ratings, batch, title=title, source=source_line(paths), by=by))

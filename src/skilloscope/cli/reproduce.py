@@ -10,9 +10,7 @@ import typer
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
-    from skilloscope.studies.reproduction.harness import Reproduction
-
-__all__ = ["register"]
+    from skilloscope.papers.harness import Reproduction
 
 
 def register(app: typer.Typer) -> None:
@@ -43,10 +41,10 @@ def _reproduce(
 ) -> int:
     from skilloscope.cli.console import out, print_json
     from skilloscope.cli.work import working
-    from skilloscope.errors import InputError, check_writable
-    from skilloscope.reports.tables.reproduction import reproduction_tables
-    from skilloscope.studies.reproduction import ENTRIES, reproduce
-    from skilloscope.studies.reproduction.harness import Budget
+    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.papers import ENTRIES, reproduce
+    from skilloscope.papers.harness import Budget
+    from skilloscope.papers.tables import reproduction_tables
 
     if data is not None and not data.is_dir():
         raise InputError(f"{data}: no such folder", hint="--data takes the folder of games and results")
@@ -68,6 +66,6 @@ def _reproduce(
 
 def _write_page(path: Path, done: Reproduction) -> None:
     from skilloscope.cli.console import write_page
-    from skilloscope.reports.reproduction import reproduction_page
+    from skilloscope.papers.page import reproduction_page
 
     write_page(path, reproduction_page(done))

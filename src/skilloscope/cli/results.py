@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from skilloscope.studies.rating_runs import Rated
-
-__all__ = ["register"]
+    from skilloscope.studies.results.runs import Rated
 
 group = typer.Typer(help="Ratings from results: who played whom, when, and how it ended.", no_args_is_help=True)
 
@@ -96,8 +94,8 @@ def fit(
     def work() -> int:
         from skilloscope.cli.console import exit_code, out, print_json, write_page
         from skilloscope.cli.results_work import Asked, check_files, remark
-        from skilloscope.reports.tables.results import fit_table
-        from skilloscope.studies.results import fit_posterior, fit_report
+        from skilloscope.studies.results.results import fit_posterior, fit_report
+        from skilloscope.studies.results.tables import fit_table
 
         check_files(None, html)
         if (intervals or html) and not (sigma0 is None and nu is None):
@@ -123,7 +121,7 @@ def fit(
         else:
             out().print(fit_table(report))
         if html and posterior is not None:
-            from skilloscope.reports.results_page import fit_page
+            from skilloscope.studies.results.page import fit_page
 
             write_page(html, fit_page(report, posterior))
         return exit_code(table.tally)
@@ -197,7 +195,7 @@ def smooth(
 
     def work() -> int:
         from skilloscope.cli.results_work import Asked, check_files, rated, show
-        from skilloscope.studies.rating_runs import smoothed
+        from skilloscope.studies.results.runs import smoothed
 
         check_files(history, html)
         found = rated(Asked(files, period, sigma0, nu, advantage, entry, columns, drop_duplicates))

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skilloscope.cli.results_work import Asked
-    from skilloscope.studies.rating_runs import Rated
-
-__all__ = ["holdout", "kept", "pairs"]
+    from skilloscope.studies.results.runs import Rated
 
 
 def kept(state: Path, asked: Asked) -> Rated:
@@ -18,9 +16,9 @@ def kept(state: Path, asked: Asked) -> Rated:
     from dataclasses import replace
 
     from skilloscope.cli.console import report_faults
-    from skilloscope.errors import InputError
-    from skilloscope.studies.continued import load_kept
-    from skilloscope.studies.rating_runs import as_rated
+    from skilloscope.core.errors import InputError
+    from skilloscope.studies.results.continued import load_kept
+    from skilloscope.studies.results.runs import as_rated
 
     if not state.is_file():
         raise InputError(f"{state}: no such file", hint="`results rate --state` keeps ratings")
@@ -35,10 +33,10 @@ def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | Non
     from skilloscope.cli.console import err, exit_code, print_json
     from skilloscope.cli.console import out as console
     from skilloscope.cli.results_work import remark
-    from skilloscope.reports.tables.results import predictions_table
     from skilloscope.results.writing import check_table_format, write_table
-    from skilloscope.studies.result_files import read_pairs, with_probability
-    from skilloscope.studies.results import predictions
+    from skilloscope.sources.results import read_pairs, with_probability
+    from skilloscope.studies.results.results import predictions
+    from skilloscope.studies.results.tables import predictions_table
 
     if out:
         check_table_format(out)
@@ -62,8 +60,8 @@ def holdout(asked: Asked, periods: int, draws: bool, html: Path | None, as_json:
     """Say how well the last periods are foretold."""
     from skilloscope.cli.console import exit_code, out, print_json, write_page
     from skilloscope.cli.results_work import check_files, remark
-    from skilloscope.reports.tables.results import holdout_table
-    from skilloscope.studies.results import holdout_report
+    from skilloscope.studies.results.results import holdout_report
+    from skilloscope.studies.results.tables import holdout_table
 
     check_files(None, html)
     results, enter = asked.read()
@@ -83,7 +81,7 @@ def holdout(asked: Asked, periods: int, draws: bool, html: Path | None, as_json:
     else:
         out().print(holdout_table(report))
     if html:
-        from skilloscope.reports.results_page import holdout_page
+        from skilloscope.studies.results.page import holdout_page
 
         write_page(html, holdout_page(report))
     return exit_code(results.tally)

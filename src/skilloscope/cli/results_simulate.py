@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["simulated"]
-
 
 def simulated(
     sizes: dict[str, Any], period: str, start: str, seed: int, path: Path, truth: Path | None, as_json: bool
@@ -16,7 +14,7 @@ def simulated(
 
     from skilloscope.cli.console import err, print_json
     from skilloscope.results.writing import check_table_format, results_to_arrow, write_table
-    from skilloscope.studies.paired_simulation import Population, simulate_results, truth_table
+    from skilloscope.simulate.populations import Population, simulate_results, truth_table
 
     for file in filter(None, (path, truth)):
         check_table_format(file)

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skilloscope.results.table import Results
-    from skilloscope.studies.rating_runs import Rated
-
-__all__ = ["Asked", "check_files", "rated", "remark", "show", "streamed"]
+    from skilloscope.studies.results.runs import Rated
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,8 @@ class Asked:
         from dataclasses import replace
 
         from skilloscope.cli.console import report_faults
-        from skilloscope.errors import InputError
-        from skilloscope.studies.result_files import pair_columns, read_files
+        from skilloscope.core.errors import InputError
+        from skilloscope.sources.results import pair_columns, read_files
 
         if not self.files:
             raise InputError("no results given", hint="name a table or PGN files")
@@ -45,8 +43,8 @@ class Asked:
 
     def entering(self) -> tuple[dict[str, float], Any]:
         """Return where some new players enter, and what was left out of that file."""
-        from skilloscope.errors import Tally
-        from skilloscope.studies.result_files import read_entry
+        from skilloscope.core.errors import Tally
+        from skilloscope.sources.results import read_entry
 
         return read_entry(self.entry) if self.entry else ({}, Tally())
 
@@ -54,8 +52,8 @@ class Asked:
 def rated(asked: Asked, state: Path | None = None, rewind: str | None = None, *, save: bool = True) -> Rated:
     """Rate everybody, on kept ratings where there are some, and keep them."""
     from skilloscope.cli.console import err
-    from skilloscope.studies.continued import Kept, load_kept, save_kept
-    from skilloscope.studies.rating_runs import rate_results
+    from skilloscope.studies.results.continued import Kept, load_kept, save_kept
+    from skilloscope.studies.results.runs import rate_results
 
     kept: Kept | None = load_kept(state) if state is not None and state.is_file() else None
     table, enter = asked.read()
@@ -81,8 +79,8 @@ def streamed(asked: Asked) -> Rated:
     from dataclasses import replace
 
     from skilloscope.cli.console import report_faults
-    from skilloscope.studies.rating_runs import rate_stream
-    from skilloscope.studies.result_files import pair_columns
+    from skilloscope.sources.results import pair_columns
+    from skilloscope.studies.results.runs import rate_stream
 
     enter, tally = asked.entering()
     found = rate_stream(
@@ -111,8 +109,8 @@ def show(
 ) -> int:
     """Print the leaderboard or its JSON, and write history and page."""
     from skilloscope.cli.console import err, exit_code, out, print_json, write_page
-    from skilloscope.reports.tables.results import leaderboard
-    from skilloscope.studies.results import history_table, ratings_report
+    from skilloscope.studies.results.results import history_table, ratings_report
+    from skilloscope.studies.results.tables import leaderboard
 
     report = ratings_report(found, at=at, active=active)
     remark(report)
@@ -126,7 +124,7 @@ def show(
         write_table(history_table(found), history)
         err().print(f"history written to {history}")
     if html:
-        from skilloscope.reports.results_page import results_page
+        from skilloscope.studies.results.page import results_page
 
         write_page(html, results_page(found, report))
     return exit_code(found.results.tally)
@@ -134,7 +132,7 @@ def show(
 
 def check_files(history: Path | None, html: Path | None, state: Path | None = None) -> None:
     """Refuse what cannot be written before anything is computed."""
-    from skilloscope.errors import check_writable
+    from skilloscope.core.errors import check_writable
     from skilloscope.results.writing import check_table_format
 
     if history:

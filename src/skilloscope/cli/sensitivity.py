@@ -12,10 +12,8 @@ from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
-    from skilloscope.studies.judging import Work
-    from skilloscope.studies.sensitivity import Plan
-
-__all__ = ["register"]
+    from skilloscope.sources.judge import Work
+    from skilloscope.studies.sensitivity.sensitivity import Plan
 
 
 def register(app: typer.Typer) -> None:
@@ -66,14 +64,14 @@ def _sensitivity(
     from skilloscope.cli.console import exit_code, out, print_json, report_faults, write_page
     from skilloscope.cli.judged import check_mass, source_line
     from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
-    from skilloscope.reports.sensitivity import sensitivity_page
-    from skilloscope.reports.tables.sensitivity import sensitivity_tables
+    from skilloscope.core.errors import check_writable
     from skilloscope.reports.words import engine_line
-    from skilloscope.studies.game_evidence import MILEPOST, with_nearest_milepost
-    from skilloscope.studies.judged_sources import read_judged
-    from skilloscope.studies.judging import engine_of
-    from skilloscope.studies.sensitivity import sensitivity as study_of
+    from skilloscope.sources.judge import engine_of
+    from skilloscope.studies.composites.game_evidence import MILEPOST, with_nearest_milepost
+    from skilloscope.studies.sensitivity.judged import read_judged
+    from skilloscope.studies.sensitivity.page import sensitivity_page
+    from skilloscope.studies.sensitivity.sensitivity import sensitivity as study_of
+    from skilloscope.studies.sensitivity.tables import sensitivity_tables
 
     if html:
         check_writable(html)
@@ -100,8 +98,8 @@ def _sensitivity(
 
 def _plan(texts: dict[str, str]) -> Plan:
     from skilloscope.cli.judges import whole_numbers
-    from skilloscope.studies.deciders import k_from_text
-    from skilloscope.studies.sensitivity import Plan
+    from skilloscope.studies.rate.deciders import k_from_text
+    from skilloscope.studies.sensitivity.sensitivity import Plan
 
     return Plan(
         depths=whole_numbers(texts["depths"], "--depths"),
@@ -115,7 +113,7 @@ def _judges(paths: list[Path], texts: dict[str, str], work: Work) -> dict[str, D
     """Return the other judges' decisions by the name of the setting: searched now, or read from tables."""
     from skilloscope.cli.judges import whole_numbers
     from skilloscope.decision.text import table_kind
-    from skilloscope.studies.judged_sources import read_judged, searched_again
+    from skilloscope.studies.sensitivity.judged import read_judged, searched_again
 
     found = {}
     for lines in whole_numbers(texts["searches"], "--searches"):

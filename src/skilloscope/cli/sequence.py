@@ -10,8 +10,6 @@ import typer
 from skilloscope.cli.judged import Aliases, GameFiles, PlayerName
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
@@ -45,12 +43,12 @@ def _sequence(paths: list[Path], asked: dict[str, Any], engine_flags: EngineFlag
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.cli.judged import agent_of, judge_fields, judge_line
     from skilloscope.cli.work import working
-    from skilloscope.errors import InputError
+    from skilloscope.core.configuration import effective_settings
+    from skilloscope.core.errors import InputError
     from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.reports.tables.sequences import sequence_table
-    from skilloscope.settings import effective_settings
-    from skilloscope.studies.judging import aliases_from_texts, judge
-    from skilloscope.studies.sequences import sequence_probability
+    from skilloscope.sources.judge import aliases_from_texts, judge
+    from skilloscope.studies.sequence.sequence import sequence_probability
+    from skilloscope.studies.sequence.tables import sequence_table
 
     if (asked["elo"] is None) == (asked["c"] is None):
         raise InputError("an agent needs one strength, --elo or --c", hint="e.g. --elo 2100, or --c 1.2")

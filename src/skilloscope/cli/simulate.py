@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
@@ -44,9 +42,9 @@ def _simulate(tables: list[Path], c: float, path: Path, how: dict[str, Any], see
     from skilloscope.decision.decisions import Decisions
     from skilloscope.decision.text import check_format, read_tables, write_decisions
     from skilloscope.models.curve_model import CurveModel
-    from skilloscope.studies.curve_deciders import default_scaling
-    from skilloscope.studies.curve_simulation import simulate_curve_choices
-    from skilloscope.studies.simulation import simulate_choices
+    from skilloscope.simulate.agents import simulate_choices
+    from skilloscope.simulate.curves import simulate_curve_choices
+    from skilloscope.studies.rate.curve_deciders import default_scaling
 
     check_format(path)
     spreads = Decisions.concat([table.at_depths() for table in read_tables(tables)])

@@ -10,8 +10,6 @@ import typer
 
 from skilloscope.cli.work import Json, StoreFolder
 
-__all__ = ["register"]
-
 group = typer.Typer(help="The store of analyses: what is in it, and how answers get out and in.", no_args_is_help=True)
 
 
@@ -72,14 +70,14 @@ def import_(
 
 
 def _path(folder: Path | None) -> Path:
-    from skilloscope.settings import effective_settings, store_file
+    from skilloscope.core.configuration import effective_settings, store_file
 
     return store_file(effective_settings({"store": folder})["store"].value)
 
 
 def _info(folder: Path | None, as_json: bool) -> int:
     from skilloscope.cli.console import out, print_json
-    from skilloscope.reports.tables.store import store_table
+    from skilloscope.reports.store import store_table
     from skilloscope.store import Store
 
     with Store(_path(folder), read_only=True) as shelf:
@@ -107,8 +105,8 @@ def _vacuum(folder: Path | None, as_json: bool) -> int:
 
 
 def _export(file: Path, number: int | None, folder: Path | None, as_json: bool) -> int:
-    from skilloscope.chess.exchange import check_export
-    from skilloscope.chess.transfer import choose_settings, export_store
+    from skilloscope.chess.analysis.files import check_export
+    from skilloscope.chess.analysis.transfer import choose_settings, export_store
     from skilloscope.store import Store
 
     check_export(file)
@@ -132,9 +130,9 @@ def report_export(file: Path, key: Mapping[str, Any], written: int, as_json: boo
 
 
 def _import(files: list[Path], folder: Path | None, as_json: bool) -> int:
-    from skilloscope.chess.transfer import import_file
+    from skilloscope.chess.analysis.transfer import import_file
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
-    from skilloscope.errors import Tally
+    from skilloscope.core.errors import Tally
     from skilloscope.reports.words import engine_line
     from skilloscope.store import Store
 

@@ -10,8 +10,6 @@ import typer
 from skilloscope.cli.gain_options import CurveName, EngineElo, EngineGainsName, MateCap, ValuesName
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
@@ -65,12 +63,12 @@ def _tournament(
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.cli.gain_options import gain_flags
     from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
+    from skilloscope.core.errors import check_writable
     from skilloscope.models.gain import elo_difference
-    from skilloscope.reports.tables.tournament import tournament_tables
-    from skilloscope.studies.gains import engine_gains, gains_of_files
-    from skilloscope.studies.tournament import Options, tournament, with_surnames
-    from skilloscope.studies.tournament_report import tournament_report
+    from skilloscope.sources.gains import engine_gains, gains_of_files
+    from skilloscope.studies.tournament.report import tournament_report
+    from skilloscope.studies.tournament.tables import tournament_tables
+    from skilloscope.studies.tournament.tournament import Options, tournament, with_surnames
 
     if html:
         check_writable(html)
@@ -88,7 +86,7 @@ def _tournament(
         for table in tournament_tables(report):
             out().print(table)
     if html:
-        from skilloscope.reports.gain import tournament_page
+        from skilloscope.studies.game.page import tournament_page
 
         html.write_text(tournament_page(study, ", ".join(path.name for path in paths)), encoding="utf-8")
         err().print(f"page written to {html}")

@@ -11,10 +11,8 @@ from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass, PlayerName
 from skilloscope.cli.work import EngineFlags, Json, with_engine_options
 
 if TYPE_CHECKING:
-    from skilloscope.studies.judging import Judged
-    from skilloscope.studies.within_game import RunningCompetence, WithinGames
-
-__all__ = ["register"]
+    from skilloscope.sources.judge import Judged
+    from skilloscope.studies.within.within import RunningCompetence, WithinGames
 
 
 def register(app: typer.Typer) -> None:
@@ -51,10 +49,10 @@ def _within(
     from skilloscope.cli.console import exit_code, report_faults, write_page
     from skilloscope.cli.judged import agent_of, source_line
     from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
-    from skilloscope.reports.within import within_page
-    from skilloscope.studies.judging import aliases_from_texts, judge
-    from skilloscope.studies.within_game import follow_game, within_games
+    from skilloscope.core.errors import check_writable
+    from skilloscope.sources.judge import aliases_from_texts, judge
+    from skilloscope.studies.within.page import within_page
+    from skilloscope.studies.within.within import follow_game, within_games
 
     if html:
         check_writable(html)
@@ -73,7 +71,7 @@ def _within(
 def _show(study: WithinGames, followed: RunningCompetence | None, judged: Judged, as_json: bool) -> None:
     from skilloscope.cli.console import out, print_json
     from skilloscope.cli.judged import judge_fields, judge_line
-    from skilloscope.reports.tables.within import moves_table, within_table
+    from skilloscope.studies.within.tables import moves_table, within_table
 
     if as_json:
         print_json({**study.as_dict(), "followed": followed.as_dict() if followed else None, **judge_fields(judged)})

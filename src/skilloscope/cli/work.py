@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from skilloscope.errors import InputError
+from skilloscope.core.errors import InputError
 from skilloscope.reports.words import duration
 
 if TYPE_CHECKING:
-    from skilloscope.chess.analysis import Progress
-    from skilloscope.chess.settings import Settings
-    from skilloscope.studies.judging import Work
-
-__all__ = ["EngineFlags", "EngineName", "Json", "StoreFolder", "with_engine_options", "working"]
+    from skilloscope.chess.analysis.analyse import Progress
+    from skilloscope.chess.engine.settings import Settings
+    from skilloscope.sources.judge import Work
 
 StoreFolder = Annotated[
     Path | None, typer.Option(help="Folder of the analysis store (default: the user's data folder).", metavar="DIR")
@@ -87,8 +85,8 @@ def _option(name: str, hint: Any) -> inspect.Parameter:
 def working(flags: EngineFlags, what: str = "analysing") -> Iterator[Work]:
     """Give the work that the flags, the environment and the settings files describe, with a progress bar on stderr."""
     from skilloscope.cli.console import progress_bar
-    from skilloscope.settings import effective_settings, store_file
-    from skilloscope.studies.judging import Work
+    from skilloscope.core.configuration import effective_settings, store_file
+    from skilloscope.sources.judge import Work
 
     known = {name: flag for name, flag in flags.items() if name not in ("preset", "scheduler", "import")}
     found = {name: setting.value for name, setting in effective_settings(known).items()}
@@ -108,7 +106,7 @@ def _settings(found: Mapping[str, Any], flags: Mapping[str, Any]) -> Settings:
     """Return the search's settings: those found; where a preset is asked for, its own with the flags over them."""
     from dataclasses import replace
 
-    from skilloscope.chess.settings import Settings, preset
+    from skilloscope.chess.engine.settings import Settings, preset
 
     if flags.get("depth") and flags.get("nodes"):
         raise InputError("a search has one limit, not --depth and --nodes", hint="leave one of them out")

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.decision.columns import (
+from skilloscope.core.columns import (
     Codes,
     Selection,
     as_context,
@@ -31,9 +31,7 @@ from skilloscope.decision.columns import (
     reorder_labels,
     selection_index,
 )
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["UNLISTED", "Decisions", "is_best_first"]
+from skilloscope.core.errors import InputError, Tally
 
 UNLISTED = -1
 """The value of `chosen` where the choice is not among the listed alternatives."""

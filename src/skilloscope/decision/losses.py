@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.decision.columns import (
+from skilloscope.core.columns import (
     Codes,
     Selection,
     as_context,
@@ -24,9 +24,7 @@ from skilloscope.decision.columns import (
     group_codes,
     selection_index,
 )
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["Losses"]
+from skilloscope.core.errors import InputError, Tally
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,23 +23,11 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from skilloscope.decision.columns import LABELS
+from skilloscope.core.columns import LABELS
+from skilloscope.core.errors import InputError, Tally, check_writable
+from skilloscope.decision.arrow import read_parquet, write_parquet
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
-from skilloscope.decision.tables import read_parquet, write_parquet
-from skilloscope.errors import InputError, Tally, check_writable
-
-__all__ = [
-    "check_format",
-    "read_decisions",
-    "read_jsonl",
-    "read_long_csv",
-    "read_tables",
-    "table_kind",
-    "write_decisions",
-    "write_jsonl",
-    "write_long_csv",
-]
 
 _JSON_KEYS = ("decider", "utilities", "chosen", "n_legal")
 _CSV_COLUMNS = ("decider", "problem", "alternative", "utility", "chosen", "n_legal")

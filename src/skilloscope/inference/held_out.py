@@ -22,12 +22,10 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
+from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.errors import InputError
+from skilloscope.inference.bootstrap import cluster_interval
 from skilloscope.inference.grid import Grid
-from skilloscope.inference.resampled import cluster_interval
-
-__all__ = ["Folds", "HeldOut", "cluster_column", "folds_of", "log_mean_likelihood", "scores"]
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]

@@ -14,10 +14,8 @@ import numpy.typing as npt
 from scipy.integrate import cumulative_simpson, simpson
 from scipy.signal import fftconvolve
 
-from skilloscope.errors import InputError
+from skilloscope.core.errors import InputError
 from skilloscope.models.agent import competences
-
-__all__ = ["EdgePosterior", "Posterior", "posterior_from_log_density"]
 
 Array = npt.NDArray[np.float64]
 

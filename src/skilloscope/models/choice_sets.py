@@ -21,10 +21,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["RULES", "Bucket", "ChoiceSets", "choice_sets", "fit_bucket"]
 
 RULES = ("listed", "bucket", "sampled", "full")
 
@@ -114,7 +112,7 @@ def fit_bucket(decisions: Decisions, k: float = 0.1) -> Bucket:
 
 def _profile_log_likelihood(sets: ChoiceSets, groups: npt.NDArray[np.int64], k: float) -> float:
     """Return the sum over groups of the largest log-likelihood over c, from curves at equal steps."""
-    from skilloscope.models.kernels import curves
+    from skilloscope.models.kernels.agent import curves
 
     c = np.linspace(0.0, 6.0, 62)
     found = curves(sets, groups, int(groups.max()) + 1, c, k=k)

@@ -12,24 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, xlog1py, xlogy
 
-__all__ = [
-    "Q",
-    "davidson",
-    "discrepancy",
-    "elo_expected",
-    "elo_k",
-    "elo_update",
-    "eq14_step",
-    "expected_score",
-    "g",
-    "game_probability",
-    "inverse_delta2",
-    "passage_of_time",
-    "rts_step",
-    "update",
-    "win_probability",
-]
-
 Array = npt.NDArray[np.float64]
 Floats = npt.ArrayLike
 Moments = tuple[Array, Array]

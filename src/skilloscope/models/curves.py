@@ -15,9 +15,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.errors import InputError
-
-__all__ = ["CURVES", "Curve", "curve", "log_losses"]
+from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 

@@ -18,21 +18,7 @@ import numpy.typing as npt
 from scipy.signal import fftconvolve
 from scipy.special import log1p, ndtri
 
-from skilloscope.errors import InputError
-
-__all__ = [
-    "CAP",
-    "PEAK",
-    "Curve",
-    "GainHistogram",
-    "clipped_gain",
-    "difference_distribution",
-    "elo_difference",
-    "expected_score",
-    "expected_scores",
-    "move_scores",
-    "score_of_difference",
-]
+from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -16,9 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 
-from skilloscope.errors import InputError
-
-__all__ = ["EloLine", "elo_line", "fit_elo_line", "line_errors", "prediction_error", "residual_error"]
+from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 

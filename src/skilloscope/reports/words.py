@@ -5,21 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = [
-    "EDGE_NOTE",
-    "competence",
-    "duration",
-    "edge_mark",
-    "elo_interval",
-    "engine_line",
-    "percent",
-    "plan_lines",
-    "probability_text",
-    "sample_line",
-    "skipped_line",
-]
-
-
 EDGE_NOTE = "↑ ↓ ↕ the estimate leans on the end of its range: the truth may lie beyond"
 
 

@@ -20,10 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.errors import InputError
-from skilloscope.results.dates import DAY, MONTH, YEAR, parse_date
-
-__all__ = ["GIVEN", "Calendar", "Dates", "Numbers"]
+from skilloscope.core.dates import DAY, MONTH, YEAR, parse_date
+from skilloscope.core.errors import InputError
 
 Dates = npt.NDArray[np.datetime64]
 Numbers = npt.NDArray[np.int64]

@@ -16,9 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["read_csv"]
+from skilloscope.core.errors import InputError, Tally
 
 _CELLS = "wrong number of cells"
 

@@ -12,9 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.errors import InputError
-
-__all__ = ["ByPeriod", "PeriodGames"]
+from skilloscope.core.errors import InputError
 
 
 class ByPeriod(Protocol):

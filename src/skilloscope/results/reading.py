@@ -21,22 +21,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from skilloscope.errors import InputError, Tally
+from skilloscope.core.dates import DAY, parse_dates
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.results.csv_text import read_csv
-from skilloscope.results.dates import DAY, parse_dates
 from skilloscope.results.scores import BYE, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
-
-__all__ = [
-    "AFTER_TODAY",
-    "COLUMNS",
-    "OUT_OF_ORDER",
-    "TWICE",
-    "read_results",
-    "results_from_arrow",
-    "results_from_frame",
-    "tidied",
-]
 
 COLUMNS = ("date", "player_1", "player_2", "score")
 """The columns of a results table; `period`, a whole number, may stand in place of `date`."""

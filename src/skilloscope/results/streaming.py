@@ -18,12 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from skilloscope.errors import InputError, Tally
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.reading import COLUMNS, results_from_arrow
 from skilloscope.results.table import Results
-
-__all__ = ["ResultStream"]
 
 
 class ResultStream:

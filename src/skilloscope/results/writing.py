@@ -18,10 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from skilloscope.errors import InputError, MissingExtraError, check_writable
+from skilloscope.core.errors import InputError, MissingExtraError, check_writable
 from skilloscope.results.table import Results
-
-__all__ = ["DANGEROUS", "check_table_format", "results_to_arrow", "safe_texts", "to_pandas", "to_polars", "write_table"]
 
 DANGEROUS = "=+-@\t\r"
 """What makes a spreadsheet take a cell for a formula."""

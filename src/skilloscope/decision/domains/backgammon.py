@@ -29,11 +29,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.domains.collecting import Collected, finite, lines
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["LISTED", "read_backgammon"]
 
 LISTED = 5
 """How many candidates the analyser lists; one more is the play that was made."""

@@ -13,11 +13,9 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.decision.columns import LABELS, encode
+from skilloscope.core.columns import LABELS, encode
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision.decisions import Decisions
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["Collected", "csv_rows", "finite", "lines"]
 
 
 class Collected:

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from skilloscope.core.errors import InputError
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.backgammon import read_backgammon
 from skilloscope.decision.domains.four_in_a_row import read_four_in_a_row
 from skilloscope.decision.domains.risky_choice import read_risky_choice
-from skilloscope.errors import InputError
-
-__all__ = ["DOMAINS", "SCHEMA", "conversion_report", "convert"]
 
 SCHEMA = 1
 

@@ -25,11 +25,9 @@ from pathlib import Path
 
 import numpy as np
 
+from skilloscope.core.errors import InputError
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.collecting import Collected, csv_rows, finite
-from skilloscope.errors import InputError
-
-__all__ = ["CAP", "SQUARES", "read_four_in_a_row"]
 
 SQUARES = 36
 CAP = 20.0

@@ -25,11 +25,9 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.collecting import Collected, csv_rows, finite
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["expected_utility", "read_risky_choice"]
 
 _PRIZES = 4
 _LOTTERIES = ("a", "b")

@@ -1,0 +1,231 @@
+"""From files to decisions: games are read and analysed, tables of decisions are taken as they are."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from skilloscope.chess.analysis.analyse import Progress, analyse
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.analysis.files import export_analyses
+from skilloscope.chess.decisions import decisions
+from skilloscope.chess.engine.settings import DFH13, Settings
+from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.chess.positions import Positions, positions
+from skilloscope.core.columns import encode
+from skilloscope.core.errors import InputError
+from skilloscope.decision import Decisions
+from skilloscope.decision.text import read_tables, table_kind
+
+_LOG = logging.getLogger(__name__)
+_DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
+
+
+@dataclass(frozen=True)
+class Work:
+    """How games are to be judged: the engine's settings, the store, what to import and how long it may take."""
+
+    settings: Settings = DFH13
+    store: Path | None = None
+    engine: str | None = None
+    imports: Sequence[Path] = ()
+    deadline_seconds: float | None = None
+    workers: int | None = None
+    scheduler: str | None = None
+    export: Path | None = None
+    """Where the answers are written to, if anywhere."""
+    progress: Callable[[Progress], None] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Decisions, and how many different positions were searched now, taken from the store, imported, or failed."""
+
+    decisions: Decisions
+    searched: int = 0
+    cached: int = 0
+    imported: int = 0
+    failed: int = 0
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts."""
+        return {"searched": self.searched, "cached": self.cached, "imported": self.imported, "failed": self.failed}
+
+    def __str__(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        if not (self.searched or self.cached or self.imported or self.failed):
+            return "positions: none searched, the values come with the table"
+        known = f"{self.cached:,} from the cache, {self.imported:,} imported"
+        return f"positions: {self.searched:,} searched now, {known}{failed}"
+
+
+def judge(
+    paths: Sequence[Path],
+    work: Work,
+    *,
+    player: str | Sequence[str] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    both_sides: bool = False,
+) -> Judged:
+    """Return the decisions of games (PGN, analysed as `work` says) and of tables of decisions, together.
+
+    Spellings are replaced by names first. With a `player`, or several, only their decisions, or with `both_sides` those
+    of everybody in their games: the rest is not analysed.
+    """
+    wanted = [player] if isinstance(player, str) else list(player or ())
+    tables = [path for path in paths if table_kind(path)]
+    files = [path for path in paths if path not in tables]
+    games = read_games(files).renamed(aliases or {}) if files or not tables else None
+    if games is not None:
+        check_games(games)
+    batches = [_chess(batch, path).at_depths() for batch, path in zip(read_tables(tables), tables, strict=True)]
+    told = renamed(Decisions.concat(batches), aliases or {}) if batches else None
+    for name in wanted:
+        check_name(name, [*(players(games) if games else []), *(told.names() if told else [])])
+    judged = _judged_games(games, work, wanted, both_sides) if games is not None else None
+    if told is None:
+        assert judged is not None  # a wanted name stands in the games where there is no table
+        return judged
+    told = told if both_sides else _of(told, wanted)
+    if judged is None:
+        return Judged(without_repeats(told))
+    together = Decisions.concat([judged.decisions.at_depths(), told])
+    return replace(judged, decisions=without_repeats(together))
+
+
+def _judged_games(games: Games, work: Work, wanted: Sequence[str], both_sides: bool) -> Judged | None:
+    """Return the games judged, those of the wanted players where there are any; None where they play in none."""
+    if not wanted:
+        return judge_games(games, work)
+    sides = zip(games.headers["white"].to_pylist(), games.headers["black"].to_pylist(), strict=True)
+    chosen = games.select(np.array([white in wanted or black in wanted for white, black in sides]))
+    return judge_games(chosen, work, player=None if both_sides else _here(chosen, wanted)) if len(chosen) else None
+
+
+def _here(games: Games, wanted: Sequence[str]) -> list[str]:
+    return [name for name in wanted if name in players(games)]
+
+
+def without_repeats(batch: Decisions) -> Decisions:
+    """Return the batch without decisions that stand in it twice, which are counted: the same move says a thing once."""
+    assert batch.context is not None
+    names = ["decider", *(name for name in ("game", "ply", "fen") if name in batch.context.column_names)]
+    if len(names) < 4:
+        return batch
+    _, codes = batch.groups(names)
+    first = np.sort(np.unique(codes, return_index=True)[1])
+    return batch.select(first, reason="decision given twice")
+
+
+def judge_games(games: Games, work: Work, *, player: str | Sequence[str] | None = None) -> Judged:
+    """Return the decisions of games, or of one or several players in them, analysing what is not in the store."""
+    check_games(games)
+    wanted = [player] if isinstance(player, str) else list(player or ())
+    for name in wanted:
+        check_name(name, players(games))
+    judged = _judged(analyse_as(work, positions(games, player=wanted or None, scope=work.settings.scope)))
+    # With every position, those after the player's moves are the opponents' decisions.
+    return judged if work.settings.scope == "decisions" else replace(judged, decisions=_of(judged.decisions, wanted))
+
+
+def analyse_as(work: Work, batch: Positions) -> Analyses:
+    """Return the analyses of positions, made as `work` says."""
+    _LOG.info("%d positions of %d games; %s, store %s", len(batch), len(batch.games), work.settings, work.store)
+    analyses = analyse(
+        batch,
+        settings=work.settings,
+        store=work.store,
+        engine=work.engine,
+        imports=list(work.imports),
+        progress=work.progress,
+        deadline_seconds=work.deadline_seconds,
+        workers=work.workers,
+        scheduler=work.scheduler,
+    )
+    _LOG.info("answers of %s; %s", analyses.identity["engine"], analyses.about or "no notes")
+    if work.export:
+        export_analyses(work.export, analyses.settings, analyses.rows())
+    return analyses
+
+
+def check_games(games: Games) -> None:
+    """Raise where there is no game, and say why the first could not be read."""
+    if not len(games):
+        first = f": {games.tally.faults[0]}" if games.tally.faults else ""
+        raise InputError(
+            f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like"
+        )
+
+
+def check_name(name: str, known: Sequence[str]) -> None:
+    """Raise where a name is not among the known ones, and offer the nearest."""
+    if name not in known:
+        distinct = list(dict.fromkeys(known))
+        near = difflib.get_close_matches(name, distinct, n=3, cutoff=0.4) or distinct[:5]
+        raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
+
+
+def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:
+    """Return the names of spellings that were given as SPELLING=NAME; the last = divides, a spelling may hold more.
+
+    >>> aliases_from_texts(["Kérès, P=Keres, Paul"])
+    {'Kérès, P': 'Keres, Paul'}
+    """
+    pairs = [text.rpartition("=") for text in texts]
+    if bad := [text for text, (spelling, _, name) in zip(texts, pairs, strict=True) if not (spelling and name)]:
+        raise InputError(f"cannot read the alias {bad[0]!r}", hint="write SPELLING=NAME, e.g. 'Keres, P=Keres, Paul'")
+    return {spelling.strip(): name.strip() for spelling, _, name in pairs}
+
+
+def renamed(batch: Decisions, aliases: Mapping[str, str]) -> Decisions:
+    """Return the decisions with deciders and opponents renamed: several spellings become one name."""
+    if not aliases:
+        return batch
+    names, codes = encode([aliases.get(name, name) for name in batch.deciders])
+    context = batch.context
+    assert context is not None
+    if "opponent" in context.column_names:
+        opponents = [aliases.get(name, name) for name in context.column("opponent").to_pylist()]
+        place = context.column_names.index("opponent")
+        context = context.set_column(place, "opponent", pa.array(opponents, type=pa.string()))
+    return replace(batch, deciders=names, decider=codes[batch.decider], context=context)
+
+
+def engine_of(batch: Decisions) -> dict[str, Any]:
+    """Return what judged the decisions, and what was decided about the values."""
+    about = batch.about
+    return {**about.get("settings", {}), **{name: about[name] for name in _DECIDED if name in about}}
+
+
+def _of(batch: Decisions, wanted: Sequence[str]) -> Decisions:
+    """Return the decisions of the wanted players; of everybody where none is named."""
+    if not wanted:
+        return batch
+    codes = [code for code, name in enumerate(batch.deciders) if name in wanted]
+    return batch.select(np.isin(batch.decider, codes))
+
+
+def players(games: Games) -> list[str]:
+    """Return the names of all players."""
+    return [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name]
+
+
+def _chess(batch: Decisions, path: Path) -> Decisions:
+    """Refuse a table that does not say it is chess: a scale of chess must not be put under other decisions."""
+    if batch.about.get("domain") != "chess":
+        raise InputError(
+            f"{path}: the table does not say that its decisions are chess, so they have no Elo",
+            hint="rate them with `skilloscope decisions rate`; `analyse --out FILE.parquet` writes tables that say so",
+        )
+    return batch
+
+
+def _judged(analyses: Analyses) -> Judged:
+    return Judged(decisions(analyses), analyses.searched, analyses.cached, analyses.imported, analyses.failed)
