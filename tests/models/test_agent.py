@@ -20,7 +20,7 @@ from skilloscope.models.agent import (
     scaled_losses,
 )
 from skilloscope.models.choice_sets import Bucket, choice_sets
-from skilloscope.models.kernels.agent import agent as kernels
+from skilloscope.models.kernels import agent as kernels
 
 LOSSES = st.lists(st.floats(0, 40), min_size=1, max_size=12).map(lambda xs: np.array([0.0, *sorted(xs)]))
 COMPETENCE = st.floats(0, 8)

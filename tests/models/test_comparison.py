@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilloscope.models import comparison as cmp
-from skilloscope.models.kernels.agent import comparison as fast
+from skilloscope.models.kernels import comparison as fast
 from skilloscope.models.messages import links, message, sweep
 from skilloscope.papers.harness import printed
 

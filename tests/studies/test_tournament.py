@@ -14,7 +14,6 @@ from skilloscope.chess.pgn.games import read_games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
-from skilloscope.papers.page import figures_of
 from skilloscope.ratings.gain.perceived import perceived_again, perceived_least_squares
 from skilloscope.ratings.gain.resampling import GainTable, PairGames, differences, draw_weights, interval
 from skilloscope.sources.gains import gains_of_games
@@ -245,9 +244,9 @@ def test_a_field_too_large_for_the_screen_is_in_the_page(tmp_path):
 def test_studies_of_gain_can_be_drawn_in_a_reproduction(pgn):
     gained = gains_of_games(read_games(pgn), Work())
     study = tournament(gained, Options(replicates=20))
-    assert len(figures_of(study)) == 1
+    assert len(study.figures()) == 1
     assert strengths_figure(study, "club").startswith("<svg")
-    assert len(figures_of(game_study(gained, 1))) == 1
+    assert len(game_study(gained, 1).figures()) == 1
     assert len(with_surnames(gained).losses.deciders) == 4
 
 

@@ -19,7 +19,6 @@ from skilloscope.decision.text import write_decisions
 from skilloscope.inference import Uniform, evidence
 from skilloscope.models.agent import Agent, probability
 from skilloscope.papers import ENTRIES, reproduce
-from skilloscope.papers.page import figures_of
 from skilloscope.simulate.agents import cut_lists, simulated_deciders
 from skilloscope.sources.judge import Work, aliases_from_texts, judge, renamed
 from skilloscope.sources.shipped import demo_file
@@ -223,7 +222,7 @@ class TestTheFiguresOfThePaper:
         assert abs(differences[0].ours - -0.4) < 3.3 * differences[0].sd
         assert abs(differences[1].ours) < 3.3 * differences[1].sd
         assert all(row.label.startswith("simulated") for row in outcome.rows)
-        assert len([figure for study in outcome.studies for figure in figures_of(study)]) == 4
+        assert len([figure for study in outcome.studies for figure in study.figures()]) == 4
 
 
 def test_the_command_marks_follows_and_writes_a_page(tmp_path, monkeypatch):

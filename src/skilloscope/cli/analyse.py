@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, Json, command
 
 if TYPE_CHECKING:
     from skilloscope.sources.judge import Judged, Work
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     app.command(epilog="Example: skilloscope analyse games.pgn --depth 10 --multipv 10 --out decisions.parquet")(
-        with_engine_options(analyse)
+        command(analyse)
     )
 
 
@@ -37,21 +37,21 @@ def analyse(
         typer.Option(help="Write the engine's answers: .parquet, .jsonl or .jsonl.gz.", metavar="FILE"),
     ] = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Analyse games: the engine values every alternative of every position, all depths kept, nothing searched twice."""
     from skilloscope.cli.console import run
 
     plan = {"dry_run": dry_run, "budget": budget, "seed": seed}
-    raise typer.Exit(run(lambda: _analyse(games, out, export, engine_flags, plan, as_json)))
+    raise typer.Exit(run(lambda: _analyse(games, out, export, engine, plan, as_json)))
 
 
 def _analyse(
     paths: list[Path],
     out_file: Path | None,
     export: Path | None,
-    flags: EngineFlags,
+    engine: EngineOptions,
     plan: dict[str, Any],
     as_json: bool,
 ) -> int:
@@ -66,7 +66,7 @@ def _analyse(
         check_format(out_file)
     if export:
         check_export(export)
-    with working(flags) as work:
+    with working(engine) as work:
         work = replace(work, export=export)
         if plan["dry_run"]:
             return _dry_run(paths, work, plan, as_json)

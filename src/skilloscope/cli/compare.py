@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass, PlayerName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import Aliases, EngineOptions, GameFiles, Html, Json, Mass, PlayerName, command
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
@@ -21,7 +20,7 @@ Values = Annotated[tuple[str, str] | None, typer.Option(help="Two values of the 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     epilog = 'Example: skilloscope compare games.pgn --player "Ann" --at 2006-07-01 --html compared.html'
-    app.command(epilog=epilog)(with_engine_options(compare))
+    app.command(epilog=epilog)(command(compare))
 
 
 def register_on(group: typer.Typer) -> None:
@@ -45,14 +44,14 @@ def compare(
     mass: Mass = 0.95,
     html: Html = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Compare a player's decisions before and after a day: both competences, and which is probably greater."""
     from skilloscope.cli.console import run
 
     asked = {"player": player, "at": at, "by": by, "values": values, "alias": alias or [], "rule": rule, "mass": mass}
-    raise typer.Exit(run(lambda: _compare(games, asked, dispersion, html, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _compare(games, asked, dispersion, html, engine, as_json)))
 
 
 def decisions_compare(
@@ -87,7 +86,7 @@ def _compare(
     asked: dict[str, Any],
     dispersion: str,
     html: Path | None,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: bool,
 ) -> int:
     from dataclasses import replace
@@ -110,7 +109,7 @@ def _compare(
         check_writable(html)
     model, scale = agent_of(asked["rule"], asked["mass"]), load_scale(effective_settings({})["scale"].value)
     allowed = scale.dispersion if dispersion == "scale" else _dispersion(dispersion)
-    with working(engine_flags) as work:
+    with working(engine) as work:
         judged = judge(paths, work, player=asked["player"], aliases=aliases_from_texts(asked["alias"]))
     report_faults(judged.decisions.tally)
     first, second, labels = _split(judged.decisions, asked)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, Json, command
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     epilog = "Example: skilloscope composites games.pgn --tolerance 15 --html composites.html"
-    app.command(epilog=epilog)(with_engine_options(composites))
+    app.command(epilog=epilog)(command(composites))
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,17 @@ def composites(
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with the figures.", metavar="FILE")] = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Take many players as one, by Elo milepost or any column: c with its region, and the line from c to Elo."""
     from skilloscope.cli.console import run
 
     wanted = _Wanted(by, tolerance, one_sided, (k, rule), c_range, mass, split, convergence, group)
-    raise typer.Exit(run(lambda: _composites(games, wanted, html, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _composites(games, wanted, html, engine, as_json)))
 
 
-def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, flags: EngineFlags, as_json: bool) -> int:
+def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, engine: EngineOptions, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults, report_notes
     from skilloscope.cli.work import working
     from skilloscope.core.errors import InputError, check_writable
@@ -91,7 +91,7 @@ def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, flags: En
     if wanted.split not in (None, "result"):
         raise InputError(f"no split by {wanted.split!r}", hint="--split result")
     model = Agent(*wanted.model)
-    with working(flags) as work:
+    with working(engine) as work:
         judged = _judged(paths, work)
     report_faults(judged.decisions.tally)
     found = _studies(judged, model, wanted)

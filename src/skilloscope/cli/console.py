@@ -18,6 +18,8 @@ from skilloscope.core.errors import SkilloscopeError, Tally
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from skilloscope.reports.sheet import Sheet
+
 _MOST_FAULTS = 10
 _state = {"quiet": False}
 
@@ -43,6 +45,15 @@ def set_verbosity(verbose: int, quiet: bool) -> None:
     level = logging.ERROR if quiet else (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("skilloscope").setLevel(level)
+
+
+def show(*sheets: Sheet) -> None:
+    """Print tables to stdout, one below the other."""
+    from skilloscope.reports.terminal import drawn
+
+    console = out()
+    for sheet in sheets:
+        console.print(drawn(sheet))
 
 
 def print_json(value: Any) -> None:

@@ -60,13 +60,13 @@ def rate(
 def _rate(
     tables: list[Path], k: str, rule: str, mass: float, prior: str, c_range: tuple[float, float], as_json: bool
 ) -> int:
-    from skilloscope.cli.console import exit_code, out, print_json, report_faults
+    from skilloscope.cli.console import exit_code, print_json, report_faults, show
     from skilloscope.decision.decisions import Decisions
     from skilloscope.decision.text import read_tables
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
     from skilloscope.studies.rate.deciders import k_from_text, rate_deciders, rate_fitting_k
-    from skilloscope.studies.rate.tables import deciders_table
+    from skilloscope.studies.rate.tables import deciders_sheet
 
     batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
     given = k_from_text(k)
@@ -78,7 +78,7 @@ def _rate(
     if as_json:
         print_json(report)
     else:
-        out().print(deciders_table(report))
+        show(deciders_sheet(report))
     return exit_code(batch.tally)
 
 

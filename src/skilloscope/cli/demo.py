@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.work import EngineName, Json, StoreFolder
+from skilloscope.cli.options import EngineName, EngineOptions, Json, StoreFolder, command
 
 if TYPE_CHECKING:
     from skilloscope.sources.judge import Judged, Work
@@ -21,7 +21,7 @@ _MOST_SECONDS = 220.0  # of searching, so that the whole demo stays under five m
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope demo --html demo.html")(demo)
+    app.command(epilog="Example: skilloscope demo --html demo.html")(command(demo))
 
 
 def demo(
@@ -29,14 +29,8 @@ def demo(
     store: StoreFolder = None,
     engine: EngineName = None,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Rate the players of the games that ship: simulated players of known competence, and one game of 1956."""
-    from skilloscope.cli.console import run
-
-    raise typer.Exit(run(lambda: _demo(html, {"store": store, "engine": engine}, as_json)))
-
-
-def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
     from skilloscope.cli.console import out
     from skilloscope.cli.rate import show_ratings
     from skilloscope.cli.work import working
@@ -46,7 +40,7 @@ def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
     from skilloscope.studies.rate.rate import rate
 
     check_writable(html)
-    with working(flags) as work:
+    with working(EngineOptions(store=store, engine=engine)) as work:
         judged = _judged(work)
     truth = true_competences()
     ratings = rate(judged.decisions)

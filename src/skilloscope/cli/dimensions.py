@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.judged import GameFiles, Html, Mass
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, GameFiles, Html, Json, Mass, command
 
 if TYPE_CHECKING:
     from skilloscope.sources.judge import Judged
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     app.command(epilog="Example: skilloscope dimensions games.pgn --by phase --html dimensions.html")(
-        with_engine_options(dimensions)
+        command(dimensions)
     )
 
 
@@ -34,13 +33,13 @@ def dimensions(
     mass: Mass = 0.95,
     html: Html = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Tell in what players are strong: competence by phase, colour, clock or complexity, with partial pooling."""
     from skilloscope.cli.console import run
 
-    raise typer.Exit(run(lambda: _dimensions(games, player or [], by, dispersion, mass, html, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _dimensions(games, player or [], by, dispersion, mass, html, engine, as_json)))
 
 
 def _dimensions(
@@ -50,7 +49,7 @@ def _dimensions(
     dispersion: float | None,
     mass: float,
     html: Path | None,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: bool,
 ) -> int:
     from skilloscope.chess.joining import CONTEXT
@@ -73,7 +72,7 @@ def _dimensions(
     if by not in (*DIMENSIONS, *CONTEXT) and not any(table_kind(path) for path in paths):
         raise InputError(f"no dimension {by!r}", hint=f"the dimensions: {', '.join((*DIMENSIONS, *CONTEXT))}")
     scale = load_scale(effective_settings({})["scale"].value)
-    with working(engine_flags) as work:
+    with working(engine) as work:
         judged = judge(paths, work, player=players)
     report_faults(judged.decisions.tally)
     study = by_dimension(

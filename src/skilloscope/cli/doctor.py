@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import Json
+from skilloscope.cli.options import Json
 
 _PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "chess", "matplotlib", "pandas", "polars")
 

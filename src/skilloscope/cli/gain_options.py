@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 import typer
 
-from skilloscope.cli.work import EngineFlags
+from skilloscope.cli.options import EngineOptions
 
 ValuesName = Annotated[
     str, typer.Option(help="Whose values: comments ([%eval]), engine, or auto: comments where most moves carry one.")
@@ -23,7 +24,7 @@ EngineGainsName = Annotated[
 _DEPTH = 13
 
 
-def gain_flags(flags: EngineFlags) -> dict[str, Any]:
-    """Return the engine's flags with FER12's search under them: one line, every position; depth 13 unless told."""
-    said = flags.get("preset") or flags.get("depth") or flags.get("nodes")
-    return {**flags, "preset": flags.get("preset") or "FER12", "depth": flags.get("depth") if said else _DEPTH}
+def gain_search(asked: EngineOptions) -> EngineOptions:
+    """Return what was asked, with FER12's search under it: one line, every position; depth 13 unless told."""
+    said = asked.preset or asked.depth or asked.nodes
+    return replace(asked, preset=asked.preset or "FER12", depth=asked.depth if said else _DEPTH)

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from skilloscope.cli.gain_options import CurveName, EngineElo, EngineGainsName, MateCap, ValuesName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, Json, command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope game games.pgn --index 3 --html game.html")(with_engine_options(game))
+    app.command(epilog="Example: skilloscope game games.pgn --index 3 --html game.html")(command(game))
 
 
 def game(
@@ -26,19 +26,21 @@ def game(
     engine_gains: EngineGainsName = "peak",
     html: Annotated[Path | None, typer.Option(help="Write a page with the chart.", metavar="FILE")] = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Follow one game: evaluation, gain, and both players' strength against the engine after every move."""
     from skilloscope.cli.console import run
 
     options = {"values": values, "mate_cap": mate_cap, "curve": curve, "engine_elo": engine_elo, "kind": engine_gains}
-    raise typer.Exit(run(lambda: _game(games, index, options, html, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _game(games, index, options, html, engine, as_json)))
 
 
-def _game(path: Path, index: int, options: dict[str, Any], html: Path | None, flags: EngineFlags, as_json: bool) -> int:
+def _game(
+    path: Path, index: int, options: dict[str, Any], html: Path | None, engine: EngineOptions, as_json: bool
+) -> int:
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
-    from skilloscope.cli.gain_options import gain_flags
+    from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
     from skilloscope.core.errors import check_writable
     from skilloscope.models.gain import elo_difference
@@ -49,12 +51,12 @@ def _game(path: Path, index: int, options: dict[str, Any], html: Path | None, fl
     if html:
         check_writable(html)
     elo_difference(0.5, options["curve"])  # what is no curve is refused before the engine is asked
-    with working(gain_flags(flags)) as work:
+    with working(gain_search(engine)) as work:
         gained = gains_of_one(path, index, work, values=options["values"], mate_cap=options["mate_cap"])
-        engine = engine_gains(gained, options["kind"], work)
+        own = engine_gains(gained, options["kind"], work)
     study = game_study(
         gained,
-        engine=engine,
+        engine=own,
         engine_gains=options["kind"],
         engine_elo=options["engine_elo"],
         curve=options["curve"],

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, Json, command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope intrinsic games.pgn --by milepost")(with_engine_options(intrinsic))
+    app.command(epilog="Example: skilloscope intrinsic games.pgn --by milepost")(command(intrinsic))
 
 
 def intrinsic(
@@ -27,18 +27,18 @@ def intrinsic(
     scaling: Annotated[float, typer.Option(help="a of the evaluation scaling; 0 is none.", min=0.0)] = 1.0,
     rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Fit sensitivity s and competence c of each group, and put predicted match and loss beside the actual ones."""
     from skilloscope.cli.console import run
 
     model = {"mapping": mapping, "curve": curve, "scaling": scaling, "rule": rule}
-    raise typer.Exit(run(lambda: _intrinsic(games, by, model, fit, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _intrinsic(games, by, model, fit, engine, as_json)))
 
 
 def _intrinsic(
-    paths: list[Path], by: str, options: dict[str, Any], fit: str, engine_flags: EngineFlags, as_json: bool
+    paths: list[Path], by: str, options: dict[str, Any], fit: str, engine: EngineOptions, as_json: bool
 ) -> int:
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.cli.work import working
@@ -48,7 +48,7 @@ def _intrinsic(
     from skilloscope.studies.intrinsic.tables import milepost_rows
 
     model = CurveModel(**options)  # what cannot be done is refused before the engine is asked
-    with working(engine_flags) as work:
+    with working(engine) as work:
         judged = judge(paths, work)
     report_faults(judged.decisions.tally)
     report = milepost_table(judged.decisions.at_depths(), model, fit, by=by).as_dict()

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
     from skilloscope.sources.judge import Judged
-
-GameFiles = Annotated[
-    list[Path], typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…")
-]
-PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
-Aliases = Annotated[
-    list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
-]
-Mass = Annotated[float, typer.Option(help="Mass of the intervals.")]
-Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
 
 
 def check_mass(mass: float) -> None:

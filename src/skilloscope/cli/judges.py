@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import Json
+from skilloscope.cli.options import Json
 
 
 def register_on(group: typer.Typer) -> None:

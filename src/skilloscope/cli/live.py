@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skilloscope.cli.gain_options import CurveName, EngineElo, MateCap, ValuesName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, Json, command
 
 if TYPE_CHECKING:
     from skilloscope.studies.live.live import Event, Follower
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope live broadcast.pgn --budget 200")(with_engine_options(live))
+    app.command(epilog="Example: skilloscope live broadcast.pgn --budget 200")(command(live))
 
 
 def live(
@@ -34,7 +34,7 @@ def live(
     curve: CurveName = "normal",
     engine_elo: EngineElo = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Follow games while they are played: both players' strength after every move, on every board."""
@@ -43,17 +43,17 @@ def live(
     how = {"budget_seconds": budget / 1000, "values": values, "mate_cap": mate_cap}
     how |= {"curve": curve, "engine_elo": engine_elo}
     stop = {"once": once, "finished": finish, "seconds": seconds, "stall_seconds": stall}
-    raise typer.Exit(run(lambda: _live(feed, every, how, stop, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _live(feed, every, how, stop, engine, as_json)))
 
 
 def _live(
-    source: str, every: float, how: dict[str, Any], stop: dict[str, Any], flags: EngineFlags, as_json: bool
+    source: str, every: float, how: dict[str, Any], stop: dict[str, Any], engine: EngineOptions, as_json: bool
 ) -> int:
     import contextlib
     from dataclasses import replace
 
     from skilloscope.chess.engine.engine import find_engine
-    from skilloscope.cli.gain_options import gain_flags
+    from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
     from skilloscope.core.errors import InputError
     from skilloscope.models.gain import elo_difference
@@ -67,15 +67,15 @@ def _live(
         raise InputError(f"no values {how['values']!r}", hint=f"whose values: {', '.join(VALUES)}")
     if not how["mate_cap"] > 0:
         raise InputError(f"a mate of {how['mate_cap']} pawns", hint="give more than 0; 39 is the paper's")
-    with working(gain_flags(flags)) as work:
-        settings, engine, store = replace(work.settings, multipv=1), work.engine, work.store
+    with working(gain_search(engine)) as work:
+        settings, named, store = replace(work.settings, multipv=1), work.engine, work.store
     follower = Follower(Live(**how))
     with (
         Following(
             open_feed(source, every_seconds=every),
             follower,
             settings,
-            find=lambda: find_engine(engine),
+            find=lambda: find_engine(named),
             store=store,
             stopping=Stopping(**stop),
         ) as following,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import Aliases, EngineOptions, GameFiles, Html, Json, Mass, command
 
 if TYPE_CHECKING:
     from skilloscope.studies.profile.profile import Profile
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     example = 'Example: skilloscope profile games.pgn --player "Fischer, Robert James" --html profile.html'
-    app.command(epilog=example)(with_engine_options(profile))
+    app.command(epilog=example)(command(profile))
 
 
 def profile(
@@ -37,7 +36,7 @@ def profile(
     mass: Mass = 0.95,
     html: Html = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Follow players over time: Elo and competence in every year, month or event, beside the Elo in their games."""
@@ -45,7 +44,7 @@ def profile(
 
     options = {"every": every, "dispersion": dispersion, "mass": mass, "players": player}
     named = {"scale": scale, "rule": rule}
-    raise typer.Exit(run(lambda: _profile(games, alias or [], prior, named, options, html, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _profile(games, alias or [], prior, named, options, html, engine, as_json)))
 
 
 def _profile(
@@ -55,7 +54,7 @@ def _profile(
     named: Mapping[str, Any],
     options: Mapping[str, Any],
     html: Path | None,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: bool,
 ) -> int:
     from skilloscope.cli.console import exit_code, out, report_faults, report_notes
@@ -72,7 +71,7 @@ def _profile(
     found = effective_settings(named)
     scale = load_scale(found["scale"].value)
     model = Agent.from_about(scale.model, rule=found["rule"].value)
-    with working(engine_flags) as work:
+    with working(engine) as work:
         judged = judge(paths, work, player=options["players"], aliases=names)
     report_faults(judged.decisions.tally)
     chosen = profiles(judged.decisions, scale, (prior,), model=model, **options)[0]

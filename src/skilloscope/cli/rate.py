@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.judged import GameFiles, Html, Mass
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, GameFiles, Html, Json, Mass, Options, command
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
@@ -17,9 +17,20 @@ if TYPE_CHECKING:
     from skilloscope.studies.rate.rate import Ratings
 
 
+@dataclass(frozen=True)
+class AxisOptions(Options):
+    """How evidence is read as Elo; None where the settings decide."""
+
+    prior: Annotated[str | None, typer.Option(help="Prior of Elo: flat (default), population or header.")] = None
+    scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None
+    rule: Annotated[
+        str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
+    ] = None
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope rate games.pgn --html report.html")(with_engine_options(rate))
+    app.command(epilog="Example: skilloscope rate games.pgn --html report.html")(command(rate))
 
 
 def rate(
@@ -28,34 +39,14 @@ def rate(
     by: Annotated[
         str, typer.Option(help="What to rate: player, event, year, opponent, mover, result, game …")
     ] = "player",
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: flat (default), population or header.")] = None,
-    scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None,
-    rule: Annotated[
-        str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
-    ] = None,
+    *,
+    axis: AxisOptions,
     mass: Mass = 0.95,
     html: Html = None,
-    *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
-) -> None:
-    """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
-    from skilloscope.cli.console import run
-
-    rating_flags = {"prior": prior, "scale": scale, "rule": rule}
-    raise typer.Exit(run(lambda: _rate(games, player, by, mass, html, engine_flags, rating_flags, as_json)))
-
-
-def _rate(
-    paths: list[Path],
-    player: str | None,
-    by: str,
-    mass: float,
-    html: Path | None,
-    engine_flags: EngineFlags,
-    rating_flags: dict[str, Any],
-    as_json: bool,
 ) -> int:
+    """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.work import working
     from skilloscope.core.errors import check_writable
@@ -63,16 +54,16 @@ def _rate(
 
     if html:
         check_writable(html)
-    _check_column(by, paths)
-    rated = _rater(by, mass, rating_flags)  # what cannot be done is refused before the engine is asked
-    with working(engine_flags) as work:
-        _refuse_single_lines(paths, work)
-        judged = judge(paths, work, player=player)
+    _check_column(by, games)
+    rated = _rater(by, mass, axis)  # what cannot be done is refused before the engine is asked
+    with working(engine) as work:
+        _refuse_single_lines(games, work)
+        judged = judge(games, work, player=player)
     report_faults(judged.decisions.tally)
     ratings = rated(judged.decisions)
     show_ratings(ratings, judged, by=by, as_json=as_json)
     if html:
-        _write_page(html, ratings, judged.decisions, by, paths)
+        _write_page(html, ratings, judged.decisions, by, games)
     return exit_code(judged.decisions.tally)
 
 
@@ -87,7 +78,9 @@ def _check_column(by: str, paths: list[Path]) -> None:
         raise InputError(f"no column {by!r} to group by", hint=f"the columns: {', '.join(columns)}")
 
 
-def _rater(by: str, mass: float, flags: dict[str, Any]) -> Callable[[Decisions], Ratings]:
+def _rater(by: str, mass: float, axis: AxisOptions) -> Callable[[Decisions], Ratings]:
+    from dataclasses import asdict
+
     from skilloscope.cli.judged import check_mass
     from skilloscope.core.configuration import effective_settings
     from skilloscope.models.agent import Agent
@@ -96,7 +89,7 @@ def _rater(by: str, mass: float, flags: dict[str, Any]) -> Callable[[Decisions],
     from skilloscope.studies.rate.rate import rate as rate_players
 
     check_mass(mass)
-    found = effective_settings(flags)
+    found = effective_settings(asdict(axis))
     scale, prior = load_scale(found["scale"].value), found["prior"].value
     elo_prior(prior, scale)
     model = Agent.from_about(scale.model, rule=found["rule"].value)
@@ -124,17 +117,16 @@ def show_ratings(
     as_json: bool = False,
 ) -> None:
     """Show ratings as a table with its notes, or as JSON; with the true c where the players are simulated."""
-    from skilloscope.cli.console import out, print_json, report_notes
+    from skilloscope.cli.console import out, print_json, report_notes, show
     from skilloscope.reports.words import engine_line
-    from skilloscope.studies.rate.tables import ratings_table
+    from skilloscope.studies.rate.tables import ratings_sheet
 
     report = ratings.as_dict()
     if as_json:
         print_json({**report, "positions": judged.as_dict(), **({"truth": truth} if truth else {})})
         return
-    console = out()
-    console.print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
-    console.print(ratings_table(report, truth, by=by))
+    out().print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
+    show(ratings_sheet(report, truth, by=by))
     report_notes([*ratings.warnings, *notes])
 
 

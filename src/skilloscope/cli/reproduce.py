@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, Json, command
 
 if TYPE_CHECKING:
     from skilloscope.papers.harness import Reproduction
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope reproduce DFH13.line")(with_engine_options(reproduce))
+    app.command(epilog="Example: skilloscope reproduce DFH13.line")(command(reproduce))
 
 
 def reproduce(
@@ -27,17 +27,17 @@ def reproduce(
     seed: Annotated[int, typer.Option(help="Seed of whatever is sampled.")] = 1,
     html: Annotated[Path | None, typer.Option(help="Write a page with the figures.", metavar="FILE")] = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Put every printed number of the papers that can be computed beside ours; – where nothing was computed."""
     from skilloscope.cli.console import run
 
-    raise typer.Exit(run(lambda: _reproduce(key, data, budget, seed, html, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _reproduce(key, data, budget, seed, html, engine, as_json)))
 
 
 def _reproduce(
-    key: str, data: Path | None, minutes: float, seed: int, html: Path | None, flags: EngineFlags, as_json: bool
+    key: str, data: Path | None, minutes: float, seed: int, html: Path | None, engine: EngineOptions, as_json: bool
 ) -> int:
     from skilloscope.cli.console import out, print_json
     from skilloscope.cli.work import working
@@ -50,7 +50,7 @@ def _reproduce(
         raise InputError(f"{data}: no such folder", hint="--data takes the folder of games and results")
     if html:
         check_writable(html)
-    with working(flags) as work:
+    with working(engine) as work:
         done = reproduce(ENTRIES, key, Budget(minutes, seed, data, work))
     report = done.as_dict()
     if as_json:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.judged import Html, Mass
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, Html, Json, Mass, command
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     epilog = "Example: skilloscope sensitivity games.pgn --depths 6,10 --k 0.05,0.1,fit --html sensitivity.html"
-    app.command(epilog=epilog)(with_engine_options(sensitivity))
+    app.command(epilog=epilog)(command(sensitivity))
 
 
 def sensitivity(
@@ -42,14 +41,14 @@ def sensitivity(
     mass: Mass = 0.95,
     html: Html = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Show what depth, list, k, rule and engine do to the same decisions: c, the order of players, likelihood."""
     from skilloscope.cli.console import run
 
     texts = {"depths": depths, "lists": lists, "searches": searches, "k": k, "rules": rules, "engines": engines}
-    raise typer.Exit(run(lambda: _sensitivity(games, by, texts, (seed, mass), html, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _sensitivity(games, by, texts, (seed, mass), html, engine, as_json)))
 
 
 def _sensitivity(
@@ -58,7 +57,7 @@ def _sensitivity(
     texts: dict[str, str],
     options: tuple[int, float],
     html: Path | None,
-    flags: EngineFlags,
+    engine: EngineOptions,
     as_json: bool,
 ) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults, write_page
@@ -77,7 +76,7 @@ def _sensitivity(
         check_writable(html)
     check_mass(options[1])
     plan = _plan(texts)
-    with working(flags) as work:
+    with working(engine) as work:
         batch = read_judged(paths, work)
         judges = _judges(paths, texts, work)
     report_faults(batch.tally)

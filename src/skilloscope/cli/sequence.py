@@ -7,14 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from skilloscope.cli.judged import Aliases, GameFiles, PlayerName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import Aliases, EngineOptions, GameFiles, Json, PlayerName, command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     epilog = 'Example: skilloscope sequence games.pgn --player "Ann" --elo 2100'
-    app.command(epilog=epilog)(with_engine_options(sequence))
+    app.command(epilog=epilog)(command(sequence))
 
 
 def sequence(
@@ -27,17 +26,17 @@ def sequence(
     alias: Aliases = None,
     rule: Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket or full.")] = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Say how probable a player's moves are for an agent of given strength, and how unusual among its own."""
     from skilloscope.cli.console import run
 
     asked = {"player": player, "elo": elo, "c": c, "draws": draws, "seed": seed, "alias": alias or [], "rule": rule}
-    raise typer.Exit(run(lambda: _sequence(games, asked, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _sequence(games, asked, engine, as_json)))
 
 
-def _sequence(paths: list[Path], asked: dict[str, Any], engine_flags: EngineFlags, as_json: bool) -> int:
+def _sequence(paths: list[Path], asked: dict[str, Any], engine: EngineOptions, as_json: bool) -> int:
     from dataclasses import replace
 
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
@@ -54,7 +53,7 @@ def _sequence(paths: list[Path], asked: dict[str, Any], engine_flags: EngineFlag
         raise InputError("an agent needs one strength, --elo or --c", hint="e.g. --elo 2100, or --c 1.2")
     scale, model = load_scale(effective_settings({})["scale"].value), agent_of(asked["rule"], 0.95)
     c = asked["c"] if asked["c"] is not None else float(scale.parameter(asked["elo"]))
-    with working(engine_flags) as work:
+    with working(engine) as work:
         judged = judge(paths, work, player=asked["player"], aliases=aliases_from_texts(asked["alias"]))
     report_faults(judged.decisions.tally)
     options = {"elo": asked["elo"], "dispersion": scale.dispersion, "draws": asked["draws"], "seed": asked["seed"]}

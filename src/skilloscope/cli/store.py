@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import Json, StoreFolder
+from skilloscope.cli.options import Json, StoreFolder
 
 group = typer.Typer(help="The store of analyses: what is in it, and how answers get out and in.", no_args_is_help=True)
 
@@ -77,7 +77,7 @@ def _path(folder: Path | None) -> Path:
 
 def _info(folder: Path | None, as_json: bool) -> int:
     from skilloscope.cli.console import out, print_json
-    from skilloscope.reports.store import store_table
+    from skilloscope.cli.store_table import store_table
     from skilloscope.store import Store
 
     with Store(_path(folder), read_only=True) as shelf:

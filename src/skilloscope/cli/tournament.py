@@ -8,14 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from skilloscope.cli.gain_options import CurveName, EngineElo, EngineGainsName, MateCap, ValuesName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, Json, command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope tournament event.pgn --pool match --html event.html")(
-        with_engine_options(tournament)
-    )
+    app.command(epilog="Example: skilloscope tournament event.pgn --pool match --html event.html")(command(tournament))
 
 
 def tournament(
@@ -37,7 +35,7 @@ def tournament(
     seed: Annotated[int, typer.Option(help="Seed of the weights.", min=0)] = 1,
     html: Annotated[Path | None, typer.Option(help="Write a page with the figures.", metavar="FILE")] = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Compare the players of an event by gain: expected scores, perceived Elo, the engine's strength, intervals."""
@@ -46,7 +44,7 @@ def tournament(
     how = {"pool": pool, "events": events, "curve": curve, "engine_elo": engine_elo, "mass": mass}
     how |= {"replicates": replicates, "seed": seed, "engine_gains": engine_gains}
     whose = {"values": values, "mate_cap": mate_cap}
-    raise typer.Exit(run(lambda: _tournament(games, how, whose, surnames, html, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _tournament(games, how, whose, surnames, html, engine, as_json)))
 
 
 def _tournament(
@@ -55,13 +53,13 @@ def _tournament(
     whose: dict[str, Any],
     surnames: bool,
     html: Path | None,
-    flags: EngineFlags,
+    engine: EngineOptions,
     as_json: bool,
 ) -> int:
     from dataclasses import replace
 
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
-    from skilloscope.cli.gain_options import gain_flags
+    from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
     from skilloscope.core.errors import check_writable
     from skilloscope.models.gain import elo_difference
@@ -74,7 +72,7 @@ def _tournament(
         check_writable(html)
     options = Options(**how)
     elo_difference(0.5, options.curve)  # what is no curve is refused before the engine is asked
-    with working(gain_flags(flags)) as work:
+    with working(gain_search(engine)) as work:
         gained = gains_of_files(paths, work, **whose)
         options = replace(options, engine=engine_gains(gained, how["engine_gains"], work))
     report_faults(gained.games.tally)

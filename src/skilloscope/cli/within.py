@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass, PlayerName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import Aliases, EngineOptions, GameFiles, Html, Json, Mass, PlayerName, command
 
 if TYPE_CHECKING:
     from skilloscope.sources.judge import Judged
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     example = 'Example: skilloscope within games.pgn --player "Ann" --mark "Bob" --html chart.html'
-    app.command(epilog=example)(with_engine_options(within))
+    app.command(epilog=example)(command(within))
 
 
 def within(
@@ -33,19 +32,17 @@ def within(
     mass: Mass = 0.95,
     html: Html = None,
     *,
-    engine_flags: EngineFlags,
+    engine: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Show one player's games, each a point: how well the player chose in it, and how well the opponent did."""
     from skilloscope.cli.console import run
 
     asked = {"player": player, "mark": mark, "follow": follow, "alias": alias or [], "rule": rule, "mass": mass}
-    raise typer.Exit(run(lambda: _within(games, asked, html, engine_flags, as_json)))
+    raise typer.Exit(run(lambda: _within(games, asked, html, engine, as_json)))
 
 
-def _within(
-    paths: list[Path], asked: dict[str, Any], html: Path | None, engine_flags: EngineFlags, as_json: bool
-) -> int:
+def _within(paths: list[Path], asked: dict[str, Any], html: Path | None, engine: EngineOptions, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, report_faults, write_page
     from skilloscope.cli.judged import agent_of, source_line
     from skilloscope.cli.work import working
@@ -57,7 +54,7 @@ def _within(
     if html:
         check_writable(html)
     model, aliases, mass = agent_of(asked["rule"], asked["mass"]), aliases_from_texts(asked["alias"]), asked["mass"]
-    with working(engine_flags) as work:
+    with working(engine) as work:
         judged = judge(paths, work, player=asked["player"], aliases=aliases, both_sides=True)
     report_faults(judged.decisions.tally)
     study = within_games(judged.decisions, asked["player"], model, mark=asked["mark"], mass=mass)

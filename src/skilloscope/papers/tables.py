@@ -8,7 +8,8 @@ from typing import Any
 from rich.console import Group
 from rich.table import Table
 
-from skilloscope.reports.sheet import framed, number
+from skilloscope.reports.sheet import number
+from skilloscope.reports.terminal import framed
 
 COLUMNS = ("", "printed", "ours", "difference", "tolerance", "within")
 

@@ -1,19 +1,30 @@
-"""Tables for the terminal, each made from the same dict that `--json` sends: their frame and their numbers."""
+"""A sheet: a table as cells, ready to be shown in the terminal or in a page. Studies make them, reports render them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
+from dataclasses import dataclass
 
 
-def framed(title: str, table: Table, notes: Sequence[str]) -> Group:
-    """Put a title above a table and notes below it; they are as wide as the screen, not as the table."""
-    return Group(Text(title, style="bold"), table, *(Text(note, style="dim") for note in notes if note))
+@dataclass(frozen=True)
+class Sheet:
+    """A table as cells: a title, the names of the columns, the rows, and notes below them."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    """Cells as they are to be read."""
+    notes: Sequence[str] = ()
+    left: int = 1
+    """How many columns are labels, which stand at the left; numbers stand at the right."""
+    wide: bool = False
+    """A crosstable: centred cells of several lines, too wide for a screen where there are many rows."""
 
 
 def number(value: float | None, digits: int) -> str:
-    """Return a number with so many decimals, or a dash where there is none."""
+    """Return a number with so many decimals, or a dash where there is none.
+
+    >>> number(1.25, 1), number(None, 1)
+    ('1.2', '–')
+    """
     return "–" if value is None else f"{value:z.{digits}f}"

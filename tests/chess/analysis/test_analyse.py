@@ -13,9 +13,9 @@ import pytest
 
 from skilloscope.chess.analysis.analyse import Analyses, Progress, analyse
 from skilloscope.chess.analysis.files import export_analyses, read_analysed, read_export
+from skilloscope.chess.engine import engine as engine_module
+from skilloscope.chess.engine import runner as runner_module
 from skilloscope.chess.engine.engine import Engine
-from skilloscope.chess.engine.engine import engine as engine_module
-from skilloscope.chess.engine.engine import runner as runner_module
 from skilloscope.chess.engine.lines import AnalysedPosition, last_depth, lines_from_lists, move_uci
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.pgn.games import Games, read_games

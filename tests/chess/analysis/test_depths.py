@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skilloscope.chess.analysis import depths as depths_module
 from skilloscope.chess.analysis.analyse import Analyses, analyse
-from skilloscope.chess.analysis.analyse import depths as depths_module
 from skilloscope.chess.analysis.depths import PROVEN, cut_lines, deeper_keys, differing_depths, shallower_key
 from skilloscope.chess.analysis.files import export_analyses, read_export
 from skilloscope.chess.engine.engine import Engine

@@ -21,8 +21,8 @@ import pytest
 
 import chess
 from skilloscope.chess.analysis.analyse import Progress, analyse
+from skilloscope.chess.engine import cluster as cluster_module
 from skilloscope.chess.engine.cluster import AHEAD, ClusterRunner
-from skilloscope.chess.engine.engine import cluster as cluster_module
 from skilloscope.chess.engine.runner import HOPELESS, start_runner
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import read_games

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chess
+from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine.engine import Engine, find_engine, windows_directories
-from skilloscope.chess.engine.engine import engine as engine_module
 from skilloscope.chess.engine.lines import LINE, last_depth, move_uci, pack_lines, unpack_lines, value_pawns
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.engine.uci import checked_answer, parse_option, read_answer

@@ -13,9 +13,9 @@ import pytest
 
 from skilloscope.chess.analysis.analyse import Progress, analyse
 from skilloscope.chess.analysis.files import read_export
+from skilloscope.chess.engine import engine as engine_module
+from skilloscope.chess.engine import runner as runner_module
 from skilloscope.chess.engine.engine import SearchStopped
-from skilloscope.chess.engine.engine import engine as engine_module
-from skilloscope.chess.engine.engine import runner as runner_module
 from skilloscope.chess.engine.pool import Pool
 from skilloscope.chess.engine.runner import Runner, start_runner
 from skilloscope.chess.engine.settings import Settings

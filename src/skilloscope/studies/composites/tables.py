@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from skilloscope.reports.sheet import framed
+from skilloscope.reports.terminal import framed
 from skilloscope.reports.words import EDGE_NOTE, edge_mark, skipped_line
 
 CONVERGENCE_COLUMNS = ("decisions", "c̄", "σ", "region")

@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from skilloscope.reports.sheet import framed
+from skilloscope.reports.terminal import framed
 from skilloscope.reports.words import engine_line, skipped_line
 
 GAME_COLUMNS = ("move", "", "evaluation", "player", "gain", "p", "difference", "strength", "c")

@@ -9,7 +9,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from skilloscope.reports.sheet import framed, number
+from skilloscope.reports.sheet import number
+from skilloscope.reports.terminal import framed
 from skilloscope.reports.words import EDGE_NOTE, competence, elo_interval, skipped_line
 
 PRIOR_WORDS = {

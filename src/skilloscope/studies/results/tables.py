@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from skilloscope.reports.sheet import framed
+from skilloscope.reports.terminal import framed
 
 HOLDOUT_COLUMNS = ("predicted", "games", "mean prediction", "mean score", "± standard error")
 

@@ -9,7 +9,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from skilloscope.reports.sheet import framed, number
+from skilloscope.reports.sheet import number
+from skilloscope.reports.terminal import framed
 from skilloscope.reports.words import skipped_line
 
 GROUP_NOTE = "c ± sd of each group; a c belongs to its setting: compare down a column, never along a row"

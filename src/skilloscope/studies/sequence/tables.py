@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from skilloscope.reports.sheet import framed
+from skilloscope.reports.terminal import framed
 from skilloscope.reports.words import probability_text, skipped_line
 
 _COLUMNS = ("", "decisions", "log probability", "expected", "z", "percentile", "normal", "dispersed")

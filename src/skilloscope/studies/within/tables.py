@@ -9,7 +9,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from skilloscope.reports.sheet import framed, number
+from skilloscope.reports.sheet import number
+from skilloscope.reports.terminal import framed
 from skilloscope.reports.words import EDGE_NOTE, competence, skipped_line
 
 MOVE_COLUMNS = ("move", "player", "loss", "probability", "c", "interval", "decisions")

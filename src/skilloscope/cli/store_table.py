@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group
 from rich.table import Table
 
-from skilloscope.reports.sheet import framed
+from skilloscope.reports.terminal import framed
 from skilloscope.reports.words import engine_line
 
 

@@ -1,0 +1,114 @@
+"""Options as typed objects: a group of options is a dataclass, and a command takes it as one parameter.
+
+typer reads options from a signature. `command` spreads the fields of every parameter that is an `Options` into that
+signature and puts them together again, so that what several commands share is written once and checked as types.
+It also runs the command: errors become a message, a hint and an exit code.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
+Mass = Annotated[float, typer.Option(help="Mass of the intervals.")]
+GameFiles = Annotated[
+    list[Path], typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…")
+]
+PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
+Aliases = Annotated[
+    list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
+]
+Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
+
+
+StoreFolder = Annotated[
+    Path | None, typer.Option(help="Folder of the analysis store (default: the user's data folder).", metavar="DIR")
+]
+EngineName = Annotated[str | None, typer.Option(help="Engine to run: a name or a path (default: Stockfish, found).")]
+
+
+@dataclass(frozen=True)
+class Options:
+    """A group of options: a frozen dataclass whose fields are options, `Annotated` as typer wants them."""
+
+
+@dataclass(frozen=True)
+class EngineOptions(Options):
+    """What was said of the engine on the command line; None where nothing was said."""
+
+    store: StoreFolder = None
+    engine: EngineName = None
+    preset: Annotated[
+        str | None,
+        typer.Option(help="Settings of a paper: DFH13, RH11, RH11-single, FER12, full or nodes-50k.", metavar="NAME"),
+    ] = None
+    depth: Annotated[int | None, typer.Option(help="Search depth in plies (default 10).")] = None
+    nodes: Annotated[int | None, typer.Option(help="Search limit in nodes, in place of a depth.")] = None
+    multipv: Annotated[int | None, typer.Option(help="How many moves the engine lists (default 10).")] = None
+    hash: Annotated[int | None, typer.Option(help="Hash table of the engine in MB (default 16).")] = None
+    workers: Annotated[int | None, typer.Option(help="Engine processes side by side.", metavar="N", min=1)] = None
+    scheduler: Annotated[str | None, typer.Option(help="Search on the cluster of this scheduler.", metavar="ADDR")] = (
+        None
+    )
+    imports: Annotated[
+        list[Path] | None,
+        typer.Option("--import", help="Analyses in files to use; may be repeated.", metavar="FILE"),
+    ] = None
+
+
+def command(function: Callable[..., int | None]) -> Callable[..., None]:
+    """Make a typer command of a function: its groups of options spread, its errors turned into messages."""
+
+    @wraps(function)
+    def run_command(**given: Any) -> None:
+        from skilloscope.cli.console import run
+
+        values = dict(given)
+        for name, group in groups.items():
+            values[name] = group(**{one.name: values.pop(f"{name}_{one.name}") for one in fields(group)})
+        raise typer.Exit(run(lambda: function(**values)))
+
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        parameters += _spread(name, groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
+    keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+    run_command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    run_command.__annotations__ = {one.name: one.annotation for one in keywords}
+    return run_command
+
+
+def _spread(name: str, group: type[Any]) -> Iterator[inspect.Parameter]:
+    """Yield the fields of a group as parameters NAME_FIELD that the command line knows as --FIELD."""
+    hints = get_type_hints(group, include_extras=True)
+    for one in fields(group):
+        yield inspect.Parameter(
+            f"{name}_{one.name}",
+            inspect.Parameter.KEYWORD_ONLY,
+            default=_default(one),
+            annotation=_named(hints[one.name], one.name),
+        )
+
+
+def _default(one: Field[Any]) -> Any:
+    return inspect.Parameter.empty if one.default is MISSING else one.default
+
+
+def _named(hint: Any, name: str) -> Any:
+    """Return the hint with the option's own name in it, unless it has one or is an argument."""
+    kind, info = get_args(hint)
+    own = info.param_decls or isinstance(info.default, str)  # typer takes the first name for a default until it is used
+    if own or isinstance(info, typer.models.ArgumentInfo):
+        return hint
+    named = copy(info)
+    named.param_decls = (f"--{name.replace('_', '-')}",)
+    return Annotated[kind, named]
