@@ -61,7 +61,7 @@ def _report(
     if not 0 < mass < 1:
         raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
     split = folds_of(pair[0], by, folds=folds, seed=seed)
-    found = [fitted_and_held_out(batch, split, _RULE) for batch in pair]
+    found = [fitted_and_held_out(batch, split, _RULE, mass=mass) for batch in pair]
     gain, (low, high) = found[1][1].gain(found[0][1], rng=np.random.default_rng(seed), mass=mass)
     skipped = {**pair[1].skipped, **pair[0].skipped}
     return {
