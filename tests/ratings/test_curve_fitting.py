@@ -20,15 +20,9 @@ from skilloscope.models.scaling import (
     scaled_value,
 )
 from skilloscope.papers.harness import printed
-from skilloscope.ratings.intrinsic.fitting import (
-    FITS,
-    PERCENTILES,
-    Limits,
-    bootstrap,
-    fit_curves,
-    percentile_score,
-    up_shares,
-)
+from skilloscope.ratings.intrinsic.balance import Limits
+from skilloscope.ratings.intrinsic.fitting import FITS, bootstrap, fit_curves
+from skilloscope.ratings.intrinsic.percentile import PERCENTILES, percentile_score, up_shares
 from skilloscope.simulate.agents import made_up_spreads
 from skilloscope.simulate.curves import exported_spreads, simulate_curve_choices
 

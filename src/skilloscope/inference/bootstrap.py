@@ -53,8 +53,11 @@ def cluster_interval(
     totals, counts = np.asarray(total, dtype=float), np.asarray(n, dtype=float)
     totals, counts = totals[counts > 0], counts[counts > 0]
     size = len(totals)
-    means = np.empty(repeats if size else 0)
-    for at in range(len(means)):
-        drawn = rng.integers(size, size=size)
-        means[at] = totals[drawn].sum() / counts[drawn].sum()
+    means = np.array([resampled_mean(totals, counts, rng=rng) for _ in range(repeats if size else 0)])
     return replicate_interval(means, mass, size)
+
+
+def resampled_mean(total: Array, n: Array, *, rng: np.random.Generator) -> float:
+    """Return Σ total / Σ n over as many clusters drawn with replacement."""
+    drawn = rng.integers(len(total), size=len(total))
+    return float(total[drawn].sum() / n[drawn].sum())

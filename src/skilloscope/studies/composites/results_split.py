@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.inference.bootstrap import cluster_interval, replicate_interval
+from skilloscope.inference.bootstrap import cluster_interval, replicate_interval, resampled_mean
 from skilloscope.inference.many import means_and_sds
 from skilloscope.studies.composites.game_evidence import PlayerGames
 
@@ -182,13 +182,8 @@ def _differences(
     drawn, lost = (_by_game(rows, known & (rows.result == score), means) for score in (0.5, 0.0))
     games = len(drawn[0]), len(lost[0])
     if min(games):
-        replicates = np.array([_resampled(*drawn, rng) - _resampled(*lost, rng) for _ in range(_DRAWS)])
+        replicates = np.array([resampled_mean(*drawn, rng=rng) - resampled_mean(*lost, rng=rng) for _ in range(_DRAWS)])
         low, high = replicate_interval(replicates, mass, min(games)) or (None, None)
         mean = float(drawn[0].sum() / drawn[1].sum() - lost[0].sum() / lost[1].sum())
         found.append(Difference("drawn − lost", sum(games), mean, low, high))
     return found
-
-
-def _resampled(total: Array, n: Array, rng: np.random.Generator) -> float:
-    at = rng.integers(0, len(total), len(total))
-    return float(total[at].sum() / n[at].sum())

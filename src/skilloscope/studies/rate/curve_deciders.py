@@ -9,7 +9,8 @@ import numpy as np
 from skilloscope.decision import Decisions
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import CurveColumns, probability_columns
-from skilloscope.ratings.intrinsic.fitting import CurveFit, Limits, fit_curves
+from skilloscope.ratings.intrinsic.balance import Limits
+from skilloscope.ratings.intrinsic.fitting import CurveFit, fit_curves
 
 SCHEMA = 1
 _REFERENCE = 20_000  # decisions on which the deciders are put in order
