@@ -16,8 +16,6 @@ from scipy.special import xlogy
 
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.models.comparison import davidson, discrepancy, win_probability
-from skilloscope.models.kernels.counting import order_by_player
-from skilloscope.models.messages import links
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.states import State
 from skilloscope.results.period_games import PeriodGames
@@ -90,22 +88,8 @@ def evaluate(probability: npt.ArrayLike, score: npt.ArrayLike, *, bins: int = 10
 def forecast(games: PeriodGames, state: State, *, entry: Mapping[str, float] | None = None) -> tuple[Array, State]:
     """Return for each game the probability by (16) from all periods before its own, and the state after the games."""
     after, rows = state.play(games, entry=entry, history=True)
-    if rows is None or not len(games):
-        return np.zeros(0), after
-    rows = rows[order_by_player(rows["period"] - games.first, games.n_periods)[0]]
-    where = {name: i for i, name in enumerate(after.players)} if len(state) else None
-    codes = np.arange(games.n_players) if where is None else np.array([where[name] for name in games.players])
-    _, row_1, row_2 = links(
-        rows["player"],
-        rows["period"] - games.first,
-        len(after),
-        codes[games.player_1],
-        codes[games.player_2],
-        games.period,
-    )
-    mean, variance = rows["prior_mean"], rows["prior_variance"]
-    p = win_probability(mean[row_1], variance[row_1], mean[row_2], variance[row_2], advantage=state.advantage)
-    return p, after
+    assert rows is not None
+    return foretold(History.from_rows(rows, after), games), after
 
 
 def foretold(history: History, games: PeriodGames) -> Array:
