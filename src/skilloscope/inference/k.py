@@ -136,16 +136,16 @@ def k_gain(
     gain, (low, high) = fitted.gain(given, rng=np.random.default_rng(seed), mass=mass)
     clusters = int(np.count_nonzero(fitted.decisions))
     return KGain(
-        profile.best(mass),
-        reference,
-        fitted.per_decision,
-        given.per_decision,
-        gain,
-        low,
-        high,
-        split.by,
-        clusters,
-        split.size,
+        fit=profile.best(mass),
+        reference=reference,
+        held_out=fitted.per_decision,
+        held_out_reference=given.per_decision,
+        gain=gain,
+        gain_low=low,
+        gain_high=high,
+        by=split.by,
+        clusters=clusters,
+        folds=split.size,
     )
 
 
@@ -221,7 +221,16 @@ class _Profile:
         n = len(self.sets)
         profile = tuple((float(np.exp(at)), float(log) / n) for at, log in zip(found, logs[:, 0], strict=True))
         k = float(np.exp(peak))
-        return KFit(k, float(low), float(high), edge, self.c_high(k), float(around[1]) / n, n, profile)
+        return KFit(
+            k,
+            float(low),
+            float(high),
+            edge,
+            self.c_high(k),
+            log_likelihood=float(around[1]) / n,
+            decisions=n,
+            profile=profile,
+        )
 
     def best_without(self, fold: int) -> float:
         """Return the k of highest likelihood without a fold, between the k looked at by a spline."""

@@ -88,7 +88,16 @@ def choice_sets(decisions: Decisions, rule: str = "listed", *, bucket: Bucket | 
     tally = Tally()
     tally.count("single alternative", int(single.sum()))
     tally.count(reason, int((~usable & ~single).sum()))
-    return ChoiceSets(losses, offsets, chosen_loss, extra_loss, extra_weight, ~kept.listed, np.flatnonzero(keep), tally)
+    return ChoiceSets(
+        losses,
+        offsets,
+        chosen_loss,
+        extra_loss,
+        extra_weight,
+        extra_chosen=~kept.listed,
+        row=np.flatnonzero(keep),
+        tally=tally,
+    )
 
 
 def fit_bucket(decisions: Decisions, k: float = 0.1) -> Bucket:

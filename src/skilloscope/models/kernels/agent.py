@@ -50,17 +50,17 @@ def add_curves(sets: ChoiceSets, groups: npt.NDArray[np.integer[Any]], nodes: Ar
         listed = _scaled(sets.losses[offsets[0] : offsets[-1]], k)
         extra = _scaled(sets.extra_loss[part], k)
         _add_curves(
-            (listed, np.exp(-middle * listed)),
-            (extra, sets.extra_weight[part] * np.exp(-middle * extra)),
-            sets.extra_weight[part],
-            offsets - offsets[0],
-            chosen[part],
-            log_weight[part],
-            np.argsort(groups[part], kind="stable"),  # the running product pays off along runs of one group
-            groups[part],
-            middle,
-            half,
-            out,
+            listed=(listed, np.exp(-middle * listed)),
+            extra=(extra, sets.extra_weight[part] * np.exp(-middle * extra)),
+            weight=sets.extra_weight[part],
+            offsets=offsets - offsets[0],
+            chosen=chosen[part],
+            log_weights=log_weight[part],
+            order=np.argsort(groups[part], kind="stable"),  # the running product pays off along runs of one group
+            groups=groups[part],
+            middle=middle,
+            half=half,
+            out=out,
         )
 
 

@@ -116,16 +116,16 @@ def advance(
     ends, period_of = _pieces(offsets)
     state["row"] = -1
     used, totals = _play_periods(
-        state,
-        _frozen(player_1),
-        _frozen(player_2),
-        _frozen(score),
-        ends,
-        period_of + first,
-        float(sigma0) ** 2,
-        float(nu) ** 2,
-        float(advantage),
-        rows,
+        state=state,
+        player_1=_frozen(player_1),
+        player_2=_frozen(player_2),
+        score=_frozen(score),
+        ends=ends,
+        periods=period_of + first,
+        sigma0_2=float(sigma0) ** 2,
+        nu2=float(nu) ** 2,
+        advantage=float(advantage),
+        rows=rows,
     )
     units = [0] * (len(offsets) - 1)
     for t, total in zip(period_of.tolist(), totals.tolist(), strict=True):

@@ -59,19 +59,19 @@ class CurveColumns:
         chosen_loss = np.where(sets.extra_chosen, sets.extra_loss, sets.chosen_loss)
         ties = np.add.reduceat(sets.losses == 0, sets.offsets[:-1]) if len(sets) else np.zeros(0)
         return cls(
-            sets.losses,
-            log_losses(sets.losses),
-            sets.offsets,
-            ties.astype(float),
-            log_losses(chosen_loss),
-            chosen_loss,
-            np.where(sets.extra_chosen, sets.extra_weight, 1.0),
-            log_losses(sets.extra_loss),
-            sets.extra_loss,
-            sets.extra_weight,
-            sets.extra_chosen,
-            (sets.chosen_loss == 0) & ~sets.extra_chosen if matched is None else matched[sets.row],
-            sets.row,
+            losses=sets.losses,
+            log_losses=log_losses(sets.losses),
+            offsets=sets.offsets,
+            ties=ties.astype(float),
+            chosen=log_losses(chosen_loss),
+            chosen_loss=chosen_loss,
+            chosen_weight=np.where(sets.extra_chosen, sets.extra_weight, 1.0),
+            extra=log_losses(sets.extra_loss),
+            extra_loss=sets.extra_loss,
+            extra_weight=sets.extra_weight,
+            extra_chosen=sets.extra_chosen,
+            matched=(sets.chosen_loss == 0) & ~sets.extra_chosen if matched is None else matched[sets.row],
+            row=sets.row,
         )
 
     def part(self, start: int, stop: int) -> CurveColumns:
@@ -178,7 +178,9 @@ def probability_columns(
         flat = slice(columns.offsets[rows.start], columns.offsets[rows.stop])
         log_g, beyond = _values(part, curve, at_s, at_c)
         a, _, e = _forms(mapping, log_g, beyond, beyond)
-        fill(_CODES[mapping], a, e, part.offsets, part.ties, part.extra_weight, listed[flat], extra[rows])
+        fill(
+            _CODES[mapping], a, e, part.offsets, part.ties, weight=part.extra_weight, p=listed[flat], beyond=extra[rows]
+        )
     return listed, extra
 
 
@@ -192,7 +194,16 @@ def intervals(
     low, high = np.empty(len(columns)), np.empty(len(columns))
     for rows, part, at_s, at_c in _parts(columns, log_s, c):
         p, beyond = probability_columns(part, mapping, curve, at_s, at_c)
-        interval_ends(p, beyond, part.losses, part.offsets, part.chosen_loss, part.extra_chosen, low[rows], high[rows])
+        interval_ends(
+            p,
+            beyond,
+            part.losses,
+            part.offsets,
+            part.chosen_loss,
+            extra_chosen=part.extra_chosen,
+            low=low[rows],
+            high=high[rows],
+        )
     return low, high
 
 

@@ -243,7 +243,9 @@ class _Edges:
             rated = players[np.isfinite(known[players])]
             if len(rated):
                 elo[players] = strength[players] + (known[rated].mean() - strength[rated].mean())
-        return Perceived(elo, relative, sd, self.component, method, converged, sweeps, self.tally)
+        return Perceived(
+            elo, relative, sd, self.component, method, converged=converged, sweeps=sweeps, tally=self.tally
+        )
 
 
 def _solve(edges: _Edges, own: Indices, players: Indices, *, weighted: bool) -> tuple[Array, Array]:

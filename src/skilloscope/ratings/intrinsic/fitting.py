@@ -95,15 +95,15 @@ def fit_curves(
         covariance = _blanked(covariance, names, fixed=c is not None)
     jacobian = np.diag([s, c_found])
     return CurveFit(
-        float(s),
-        float(c_found),
-        jacobian @ covariance @ jacobian,
-        work.log_likelihood(at),
-        percentile_score(columns, model, float(s), float(c_found), weights=weights),
-        len(columns),
-        how,
-        " and ".join(names) or None,
-        converged,
+        s=float(s),
+        c=float(c_found),
+        covariance=jacobian @ covariance @ jacobian,
+        log_likelihood=work.log_likelihood(at),
+        score=percentile_score(columns, model, float(s), float(c_found), weights=weights),
+        decisions=len(columns),
+        how=how,
+        edge=" and ".join(names) or None,
+        converged=converged,
     )
 
 

@@ -104,14 +104,14 @@ def depth_losses(decisions: Decisions, model: Swing) -> DepthLosses:
     best = np.where(np.isfinite(best), best, 0.0)
     losses = np.where(unknown, reach[row], best[row] - np.where(unknown, 0.0, values))
     return DepthLosses(
-        losses,
-        unknown.astype(float),
-        starts,
-        row,
-        starts + kept.chosen,
-        _elo(kept) if model.by_elo else np.zeros(len(kept)),
-        np.flatnonzero(keep),
-        tally,
+        losses=losses,
+        missing=unknown.astype(float),
+        starts=starts,
+        row=row,
+        chosen=starts + kept.chosen,
+        x=_elo(kept) if model.by_elo else np.zeros(len(kept)),
+        source=np.flatnonzero(keep),
+        tally=tally,
     )
 
 

@@ -57,7 +57,17 @@ class History:
         )
         period, games = rows["period"].astype(np.int64), np.ascontiguousarray(rows["games"])
         return cls(
-            state.players, offsets, period, games, prior_mean, prior_variance, mean, variance, mean, variance, state
+            state.players,
+            offsets,
+            period,
+            games,
+            prior_mean,
+            prior_variance=prior_variance,
+            filtered_mean=mean,
+            filtered_variance=variance,
+            mean=mean,
+            variance=variance,
+            state=state,
         )
 
     def __len__(self) -> int:

@@ -125,4 +125,14 @@ def _board(
     half = float(ndtri(0.5 + level / 2)) * rd
     first = [state.label(number) for number in state.lines["first"][codes]]
     last = [state.label(number) for number in state.lines["last"][codes]]
-    return Board(names, mean, rd, mean - half, mean + half, state.lines["games"][codes], first, last, left_out)
+    return Board(
+        names,
+        mean,
+        rd,
+        mean - half,
+        mean + half,
+        games=state.lines["games"][codes],
+        first_period=first,
+        last_period=last,
+        left_out=left_out,
+    )

@@ -96,9 +96,21 @@ def joint(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int
     moved, done = np.inf, 0
     while moved > tol and done < sweeps:
         moved = sweep(
-            previous, following, noise, entry, ends, row_1, row_2, score, games.offsets, history.state.advantage,
-            past, future, site, sent,
-        )  # fmt: skip
+            previous=previous,
+            following=following,
+            noise=noise,
+            entry=entry,
+            row_ends=ends,
+            row_1=row_1,
+            row_2=row_2,
+            score=score,
+            game_ends=games.offsets,
+            advantage=history.state.advantage,
+            past=past,
+            future=future,
+            site=site,
+            sent=sent,
+        )
         done += 1
     total = past + future + site
     mean, variance = np.empty(len(rows)), np.empty(len(rows))

@@ -52,7 +52,7 @@ class State:
         """Return the state before the first game."""
         if not (sigma0 > 0 and nu >= 0):
             raise InputError(f"sigma0 = {sigma0} and nu = {nu}: the first must be above 0, the second not below")
-        return cls([], new_state([]), float(sigma0), float(nu), float(mean), float(advantage), period)
+        return cls([], new_state([]), float(sigma0), float(nu), float(mean), advantage=float(advantage), period=period)
 
     def __len__(self) -> int:
         return len(self.players)

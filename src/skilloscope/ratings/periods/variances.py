@@ -104,19 +104,19 @@ def fit_variances(
     value = cost(point)
     silent = [name for i, name in enumerate(fitted) if abs(cost(point + 0.5 * np.eye(len(fitted))[i]) - value) < 1e-6]
     return VarianceFit(
-        best["sigma0"],
-        best["nu"],
-        best["advantage"],
-        value,
-        len(games),
-        int(players),
-        games.n_periods,
-        float(density),
-        fitted,
-        method,
-        passes,
-        converged,
-        tuple(_warnings(density, fitted, best, converged, silent)),
+        sigma0=best["sigma0"],
+        nu=best["nu"],
+        advantage=best["advantage"],
+        discrepancy=value,
+        games=len(games),
+        players=int(players),
+        periods=games.n_periods,
+        games_per_player_and_period=float(density),
+        fitted=fitted,
+        method=method,
+        passes=passes,
+        converged=converged,
+        warnings=tuple(_warnings(density, fitted, best, converged, silent)),
     )
 
 

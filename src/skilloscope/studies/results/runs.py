@@ -87,7 +87,9 @@ def rate_results(
         entry=entry,
         advantage=advantage_given(advantage),
     ).fit(own, kept)
-    return Rated(own, model.games_, calendar, model.state_, model.filtered_, model.warnings_, entry or {})
+    return Rated(
+        own, model.games_, calendar, model.state_, model.filtered_, warnings=model.warnings_, entry=entry or {}
+    )
 
 
 def advantage_given(asked: float | str | None) -> float | None:
@@ -152,7 +154,7 @@ def rate_stream(
     state = replace(model.state_, period=str(calendar))
     history = replace(model.history_, state=state)
     about = replace(_no_results(), tally=stream.tally, noted=stream.noted)
-    return Rated(about, model.games_, calendar, state, history, model.warnings_, entry or {})
+    return Rated(about, model.games_, calendar, state, history, warnings=model.warnings_, entry=entry or {})
 
 
 def _no_results() -> Results:
