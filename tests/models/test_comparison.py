@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from skilloscope.models import comparison as cmp
 from skilloscope.models.kernels import comparison as fast
-from skilloscope.models.messages import links, message, sweep
+from skilloscope.models.kernels.counting import appearances, order_by_player
+from skilloscope.models.kernels.messages import links, sweep
+from skilloscope.models.kernels.smoothing import rts
 from skilloscope.papers.harness import printed
 
 means = st.floats(0, 3000)
@@ -207,11 +209,11 @@ class TestMessages:
             none, none, np.zeros(2), prior, np.array([0, 2]), one[:1], one[1:], np.ones(1), one, 0.0,
             np.zeros((2, 2)), np.zeros((2, 2)), site, sent,
         )  # fmt: skip
-        assert site[0] == pytest.approx(message(1600, 200**2, 1450, 80**2, 1.0))
-        assert site[1] == pytest.approx(message(1450, 80**2, 1600, 200**2, 0.0))
+        assert site[0] == pytest.approx(cmp.message(1600, 200**2, 1450, 80**2, 1.0))
+        assert site[1] == pytest.approx(cmp.message(1450, 80**2, 1600, 200**2, 0.0))
 
     def test_the_message_moves_the_prior_to_the_moments_of_the_posterior(self):
-        tau, eta = message(1500, 200**2, 1600, 100**2, 1.0)
+        tau, eta = cmp.message(1500, 200**2, 1600, 100**2, 1.0)
         precision = 1 / 200**2 + tau
         theta, weight = np.polynomial.hermite_e.hermegauss(80)
         other = cmp.expected_against(1500 + 200 * theta, 1600, 100**2) * weight
@@ -223,3 +225,28 @@ class TestMessages:
         previous, row_1, row_2 = links(player, period, 3, np.array([0, 2]), np.array([1, 0]), np.array([0, 1]))
         assert previous[:4].tolist() == [-1, -1, -1, 0]
         assert (row_1.tolist(), row_2.tolist()) == ([0, 2], [1, 3])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counting_in_one_pass_is_counting_by_sorting(seed):
+    rng = np.random.default_rng(seed)
+    a, b, _, offsets = games(rng, 200, 12, 5)
+    order, ends = order_by_player(a, 12)
+    assert np.array_equal(order, np.argsort(a, kind="stable"))
+    assert np.array_equal(ends, np.searchsorted(np.sort(a), np.arange(13)))
+    period = np.repeat(np.arange(5), np.diff(offsets))
+    pairs = {(player, t) for players in (a, b) for player, t in zip(players.tolist(), period.tolist(), strict=True)}
+    assert appearances(a, b, offsets, 12) == (len({player for player, _ in pairs}), len(pairs))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fast_smoother_is_the_step_back_again_and_again(seed):
+    rng = np.random.default_rng(seed)
+    period, nu = np.cumsum(rng.integers(1, 4, 8)), 30.0
+    mean, variance = rng.normal(1500, 200, 8), rng.uniform(50, 300, 8) ** 2
+    wanted = [(mean[-1], variance[-1])]
+    for r in range(6, -1, -1):
+        noise = nu**2 * (period[r + 1] - period[r])
+        wanted.insert(0, cmp.rts_step(mean[r], variance[r], noise, *wanted[0]))
+    rts(np.array([0, 8]), period, nu**2, mean, variance)
+    assert np.column_stack([mean, variance]) == pytest.approx(np.array(wanted), rel=1e-12)

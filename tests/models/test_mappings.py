@@ -51,6 +51,15 @@ def test_the_kernels_give_what_the_readable_model_gives(relation, family, rest, 
     with np.errstate(divide="ignore"):
         assert np.allclose(np.log(p), np.log(wanted), rtol=1e-7, atol=1e-7)
     assert beyond[0] == 0
+    chosen = int(rest and len(rest) // 2)  # the kernels of a choice read the same probabilities
+    columns = columns_of(delta, chosen)
+    low, high = intervals(columns, relation, family, np.log(s), c)
+    own, better = delta == delta[chosen], delta < delta[chosen]
+    assert (low[0], high[0]) == pytest.approx((wanted[better].sum(), wanted[better | own].sum()), abs=1e-9)
+    with np.errstate(divide="ignore"):
+        assert np.allclose(
+            scores(columns, relation, family, np.log(s), c).log_p, np.log(wanted[chosen]), rtol=1e-7, atol=1e-7
+        )
 
 
 @pytest.mark.parametrize(("relation", "family"), MODELS)
@@ -121,8 +130,8 @@ def test_an_unknown_mapping_is_refused():
         mapping("softmax")
 
 
-def columns_of(delta: np.ndarray) -> CurveColumns:
-    batch = Decisions.from_lists(["one"], [(-delta).tolist()], [0])
+def columns_of(delta: np.ndarray, chosen: int = 0) -> CurveColumns:
+    batch = Decisions.from_lists(["one"], [(-delta).tolist()], [chosen])
     columns, _ = CurveModel(rule="full", scaling=0.0).columns(batch)
     if len(columns):
         return columns

@@ -1,7 +1,7 @@
 """Paired comparison with strengths that change over time, one function for each equation of GLI99.
 
 Strengths are on the Elo scale: `mean` is the paper's μ, `variance` its σ². Everything broadcasts, so one player, one
-period or a whole table is the same call. The fast twins, for whole histories, are in `comparison_kernels`.
+period or a whole table is the same call. The fast twins, for whole histories, are in `kernels`.
 """
 
 from __future__ import annotations
@@ -115,6 +115,21 @@ def eq14_step(mean: Floats, variance: Floats, noise: Floats, next_mean: Floats, 
     ahead = _f(noise) + _f(next_variance)
     v = 1 / (1 / variance + 1 / ahead)
     return np.asarray(v * (mean / variance + _f(next_mean) / ahead)), np.asarray(v)
+
+
+def message(
+    mean: float, variance: float, opponent_mean: float, opponent_variance: float, score: float
+) -> tuple[float, float]:
+    """τ = β/(1 − βσ²), τ·m = (α + βμ)/(1 − βσ²), α and −β the derivatives of log p(s) by (16) in μ: beyond the paper.
+
+    The normal message of one game to one player, as precision and precision times mean: multiplied with N(μ, σ²) it
+    gives mean μ + σ²α and variance σ² − σ⁴β.
+    """
+    k = Q * float(g(variance + opponent_variance))
+    p = float(win_probability(mean, variance, opponent_mean, opponent_variance))
+    alpha, beta = k * (score - p), k * k * p * (1 - p)
+    rest = 1 - beta * variance
+    return beta / rest, (alpha + beta * mean) / rest
 
 
 def davidson(probability: Floats, kappa: float) -> tuple[Array, Array, Array]:

@@ -110,6 +110,13 @@ def components(games: PeriodGames) -> npt.NDArray[np.int64]:
     return np.where(played, rank[label], -1)
 
 
+def half_width(rd: npt.ArrayLike, level: float = 0.95) -> Array:
+    """Return how far the central interval of this level reaches to each side of a normal mean."""
+    if not 0 < level < 1:
+        raise InputError(f"a level of {level} is no probability", hint="for example 0.95")
+    return np.asarray(float(ndtri(0.5 + level / 2)) * np.asarray(rd))
+
+
 def _board(
     state: State,
     codes: npt.NDArray[np.int64],
@@ -118,11 +125,9 @@ def _board(
     level: float,
     left_out: int,
 ) -> Board:
-    if not 0 < level < 1:
-        raise InputError(f"a level of {level} is no probability", hint="for example 0.95")
     names = [state.players[i] for i in codes.tolist()]
     rd = np.sqrt(variance)
-    half = float(ndtri(0.5 + level / 2)) * rd
+    half = half_width(rd, level)
     first = [state.label(number) for number in state.lines["first"][codes]]
     last = [state.label(number) for number in state.lines["last"][codes]]
     return Board(

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
+from skilloscope.models.kernels.messages import links, sweep
 from skilloscope.models.kernels.smoothing import eq14, rts
-from skilloscope.models.messages import links, sweep
 from skilloscope.ratings.periods.histories import History
 from skilloscope.results.period_games import PeriodGames
 

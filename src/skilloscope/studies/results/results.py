@@ -12,7 +12,7 @@ import pyarrow as pa
 from skilloscope.core.errors import InputError
 from skilloscope.models.comparison import davidson
 from skilloscope.ratings.periods.histories import History
-from skilloscope.ratings.periods.leaderboards import components, leaderboard, peaks
+from skilloscope.ratings.periods.leaderboards import components, half_width, leaderboard, peaks
 from skilloscope.ratings.periods.period_length import choose_period
 from skilloscope.ratings.periods.prediction import (
     evaluate,
@@ -197,7 +197,7 @@ def _smoothed(history: History, who: Any, mean: Any, rd: Any) -> list[dict[str, 
 
 
 def _row(name: str, rating: float, rd: float, games: int) -> dict[str, Any]:
-    half = 1.959963984540054 * rd
+    half = float(half_width(rd))
     return {"player": name, "rating": rating, "rd": rd, "low": rating - half, "high": rating + half, "games": games}
 
 

@@ -4,35 +4,16 @@ In (9) an opponent counts with the strength he was thought to have *before* the 
 later is ever used; the paper names this as its main sacrifice (sect. 3.3). Here each game keeps one normal message to
 each of its players, made by the same approximation (16) from what all *other* games say about the two, and the
 periods are swept forwards and backwards until the messages stand still (expectation propagation). What one game says
-is taken out before it is said again, so nothing is counted twice.
+is taken out before it is said again, so nothing is counted twice. `comparison.message` is what `sweep` does inline.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from skilloscope.core.compiled import njit
 from skilloscope.models.comparison import Q
 from skilloscope.models.kernels.comparison import THREE_Q2_PI2
-
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
-
-def message(
-    mean: float, variance: float, opponent_mean: float, opponent_variance: float, score: float
-) -> tuple[float, float]:
-    """τ = β/(1 − βσ²), τ·m = (α + βμ)/(1 − βσ²), α and −β the derivatives of log p(s) by (16) in μ.
-
-    The normal message of one game to one player, as precision and precision times mean: multiplied with N(μ, σ²) it
-    gives mean μ + σ²α and variance σ² − σ⁴β. The twin of what `sweep` does inline.
-    """
-    k = Q / np.sqrt(1 + THREE_Q2_PI2 * (variance + opponent_variance))
-    p = 1 / (1 + np.exp(-k * (mean - opponent_mean)))
-    alpha, beta = k * (score - p), k * k * p * (1 - p)
-    rest = 1 - beta * variance
-    return float(beta / rest), float((alpha + beta * mean) / rest)
 
 
 @njit(cache=True, error_model="numpy")
