@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from simulated import in_games, seen_through_noise
 from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
@@ -26,13 +27,7 @@ from skilloscope.studies.rate.deciders import k_from_text, rate_fitting_k
 def deciders(k=0.3, n=1500, seed=1, games=60):
     """Return three simulated deciders whose decisions belong to games."""
     batch = simulated_deciders([0.7, 1.0, 1.4], n, k=k, rng=np.random.default_rng(seed))
-    return replace(batch, context=pa_table({"game": np.arange(len(batch)) % games}))
-
-
-def pa_table(columns):
-    import pyarrow as pa
-
-    return pa.table(columns)
+    return in_games(batch, games)
 
 
 @pytest.mark.parametrize("k", [0.03, 0.3, 1.0])
@@ -181,11 +176,7 @@ def test_a_rating_at_a_fitted_k_says_what_the_fit_gains():
 
 def judged(seed=1, n=900, noise=0.2):
     """Return choices made by the values of the second depth; the first sees them through noise."""
-    rng = np.random.default_rng(seed)
-    batch = simulated_deciders([0.8, 1.3], n, alternatives=6, rng=rng)
-    shallow = batch.values + rng.normal(0, noise, len(batch.values))
-    context = {"game": np.arange(len(batch)) % 50}
-    return replace(batch, values=np.column_stack([shallow, batch.values]), depths=(2, 4), context=pa_table(context))
+    return in_games(seen_through_noise([0.8, 1.3], n, alternatives=6, noise=noise, seed=seed), 50)
 
 
 class TestJudges:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy.special import logsumexp
 
+from simulated import in_pairs
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.inference import evidence
@@ -22,21 +23,11 @@ from skilloscope.simulate.agents import simulated_deciders
 def career(k: float = 0.1, games: int = 60, each: int = 30, seed: int = 1) -> Decisions:
     """Return games of 2006–2014 at five mileposts by agents of this k, c rising with Elo."""
     rng = np.random.default_rng(seed)
-    n = 2 * games
     post = np.resize([2000, 2100, 2200, 2300, 2400], games).repeat(2)
     scale = np.log1p(1 / 0.1) / np.log1p(1 / k)  # about the same choices whatever the k
     batch = simulated_deciders(scale * (0.4 + 0.002 * (post - 2000)), each, k=k, rng=rng)
-    rows = batch.decider
-    year = np.resize(np.arange(2006, 2015), games).repeat(2)
-    columns = {
-        "game": pa.array([f"g{i // 2}" for i in rows]),
-        "mover": pa.array(["white" if i % 2 == 0 else "black" for i in rows]),
-        "elo": pa.array(post[rows].astype(np.int32)),
-        "opponent_elo": pa.array(post[rows].astype(np.int32)),
-        "year": pa.array(year[rows].astype(np.int32)),
-    }
-    assert len(np.unique(rows)) == n
-    return replace(batch, context=pa.table(columns))
+    year = np.resize(np.arange(2006, 2015), games).repeat(2).astype(np.int32)
+    return in_pairs(batch, elo=post.astype(np.int32), opponent_elo=post.astype(np.int32), year=year)
 
 
 def test_the_k_behind_the_choices_is_chosen_and_holds_on_the_late_years():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulated import wandering_games
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.models import comparison as cmp
 from skilloscope.ratings.periods.histories import History
@@ -17,20 +18,6 @@ from skilloscope.ratings.periods.prediction import evaluate, fit_draws, forecast
 from skilloscope.ratings.periods.smoothing import joint, smooth
 from skilloscope.ratings.periods.states import State
 from skilloscope.results.period_games import PeriodGames
-
-
-def names(n: int) -> list[str]:
-    return [f"player {i:05d}" for i in range(n)]
-
-
-def simulated(rng, n, players, periods, *, sigma0=300.0, nu=40.0, active=1.0, first=0):
-    """Return games between players who walk at random, and their true strengths by period."""
-    theta = np.cumsum(np.vstack([rng.normal(1500, sigma0, players), rng.normal(0, nu, (periods - 1, players))]), axis=0)
-    period = np.sort(rng.integers(0, periods, n))
-    a = rng.integers(0, players, n)
-    b = (a + rng.integers(1, players, n)) % players
-    score = (rng.random(n) < cmp.elo_expected(theta[period, a], theta[period, b])).astype(float)
-    return PeriodGames.build(a, b, score, period + first, players=names(players)), theta
 
 
 def rated(games, *, sigma0=300.0, nu=40.0, **options):
@@ -118,14 +105,14 @@ class TestSmoothing:
                 assert (ours.mean[k], ours.variance[k]) == pytest.approx((float(m), float(v)))
 
     def test_rts_and_joint_cover_what_they_say_and_eq14_does_not(self):
-        games, theta = simulated(np.random.default_rng(1), 48_000, 400, 20, sigma0=200, nu=40)
+        games, theta = wandering_games(np.random.default_rng(1), 48_000, 400, 20, sigma0=200, nu=40)
         history = rated(games, sigma0=200)
         assert 0.93 <= covered(smooth(history), theta) <= 0.97
         assert 0.93 <= covered(joint(history, games)[0], theta) <= 0.97
         assert covered(smooth(history, "eq14"), theta) < 0.90
 
     def test_the_last_row_of_everybody_is_not_smoothed(self):
-        games, _ = simulated(np.random.default_rng(2), 3000, 60, 10)
+        games, _ = wandering_games(np.random.default_rng(2), 3000, 60, 10)
         history = rated(games)
         last = history.offsets[1:] - 1
         assert np.array_equal(smooth(history).mean[last], history.mean[last])
@@ -145,7 +132,7 @@ class TestSmoothing:
 
     @pytest.mark.parametrize("method", ["filter", "rts", "eq14"])
     def test_everybody_at_a_period_is_each_one_at_it(self, method):
-        history = rated(simulated(np.random.default_rng(5), 60, 30, 10)[0])
+        history = rated(wandering_games(np.random.default_rng(5), 60, 30, 10)[0])
         history = history if method == "filter" else smooth(history, method)
         for period in range(-1, 13):
             who, mean, variance = history.everybody_at(period)
@@ -158,7 +145,7 @@ class TestSmoothing:
 
 class TestJoint:
     def test_opponents_later_results_make_the_strengths_truer(self):
-        games, theta = simulated(np.random.default_rng(3), 12_000, 300, 12)
+        games, theta = wandering_games(np.random.default_rng(3), 12_000, 300, 12)
         history = rated(games)
         truth = theta[history.period, history.player]
         better, how = joint(history, games)
@@ -167,7 +154,7 @@ class TestJoint:
         assert error[0] > error[1] > error[2]
 
     def test_the_order_of_games_in_a_period_changes_not_one_bit(self):
-        games, _ = simulated(np.random.default_rng(4), 2000, 40, 6)
+        games, _ = wandering_games(np.random.default_rng(4), 2000, 40, 6)
         shuffled = np.random.default_rng(5).permutation(len(games))
         again = PeriodGames.build(
             *(column[shuffled] for column in (games.player_1, games.player_2, games.score, games.period)),
@@ -194,7 +181,7 @@ class TestJoint:
             assert ours.rd[who] == pytest.approx(np.sqrt(np.sum(weight * (axis - mean) ** 2)), abs=3)
 
     def test_games_of_another_history_are_refused(self):
-        games, _ = simulated(np.random.default_rng(4), 200, 10, 4)
+        games, _ = wandering_games(np.random.default_rng(4), 200, 10, 4)
         with pytest.raises(InputError):
             joint(rated(games), games.between(0, 3))
 
@@ -213,7 +200,7 @@ class TestStates:
     @settings(max_examples=20, deadline=None)
     @given(st.integers(0, 2**32 - 1), st.integers(1, 399))
     def test_a_kept_state_plus_further_games_is_the_full_run_to_the_bit(self, seed, cut):
-        games, _ = simulated(np.random.default_rng(seed), 400, 15, 8, first=-3)
+        games, _ = wandering_games(np.random.default_rng(seed), 400, 15, 8, first=-3)
         state = State.empty(sigma0=250, nu=35)
         whole, _ = state.play(games)
         when = games.period + games.first
@@ -226,7 +213,7 @@ class TestStates:
         assert same(whole, paused)
 
     def test_a_state_survives_its_file_to_the_bit(self, tmp_path):
-        games, _ = simulated(np.random.default_rng(7), 500, 20, 8, first=24_000)
+        games, _ = wandering_games(np.random.default_rng(7), 500, 20, 8, first=24_000)
         start = State.empty(sigma0=250, nu=35, mean=1400, advantage=12, period="1M")
         middle, _ = start.play(games.between(0, 5))
         middle.save(tmp_path / "state.parquet")
@@ -242,7 +229,7 @@ class TestStates:
         assert same(state.play(first)[0].play(then)[0], state.play(whole)[0])
 
     def test_late_results_are_played_from_a_state_before_them(self, tmp_path):
-        games, _ = simulated(np.random.default_rng(8), 600, 20, 8, first=100)
+        games, _ = wandering_games(np.random.default_rng(8), 600, 20, 8, first=100)
         history = rated(games)
         with pytest.raises(InputError) as error:
             history.state.play(games.between(5, 8))
@@ -257,7 +244,7 @@ class TestStates:
             rewound.play(games.between(4, 8))
 
     def test_players_who_have_not_played_yet_are_no_obstacle(self):
-        games, _ = simulated(np.random.default_rng(9), 60, 40, 6)
+        games, _ = wandering_games(np.random.default_rng(9), 60, 40, 6)
         history = rated(games.between(0, 4), sigma0=200)
         assert np.any(history.state.lines["games"] == 0)
         again = history.state_before(2).play(games.between(2, 4))[0]
@@ -270,14 +257,14 @@ class TestStates:
             History.from_rows(rows, on).state_before(5)
 
     def test_joint_refuses_half_a_period(self):
-        games, _ = simulated(np.random.default_rng(9), 60, 10, 3)
+        games, _ = wandering_games(np.random.default_rng(9), 60, 10, 3)
         kept = Periods(sigma0=200, nu=30).fit(games.between(0, 2)).state_
         with pytest.raises(InputError):
             Periods(smoothing="joint").fit(games.between(1, 3), state=kept)
         assert Periods(smoothing="joint").fit(games.between(2, 3), state=kept).convergence_.converged
 
     def test_rewinding_to_before_everything_is_the_beginning(self):
-        games, _ = simulated(np.random.default_rng(9), 100, 10, 4)
+        games, _ = wandering_games(np.random.default_rng(9), 100, 10, 4)
         history = rated(games)
         assert same(history.state_before(0).play(games)[0], history.state)
 
@@ -287,7 +274,7 @@ class TestStates:
         assert rows["prior_mean"].tolist() == [1500.0, 1900.0]
 
     def test_time_passes_only_where_asked_for(self):
-        games, _ = simulated(np.random.default_rng(9), 100, 10, 4)
+        games, _ = wandering_games(np.random.default_rng(9), 100, 10, 4)
         state = rated(games, nu=40).state
         _, before = state.moments()
         _, after = state.moments(at=9)
@@ -301,7 +288,7 @@ class TestStates:
 
 class TestPrediction:
     def test_a_forecast_knows_only_the_periods_before(self):
-        games, _ = simulated(np.random.default_rng(10), 500, 20, 6)
+        games, _ = wandering_games(np.random.default_rng(10), 500, 20, 6)
         state = State.empty(sigma0=300, nu=40, advantage=15)
         p, after = forecast(games, state)
         assert np.sum(cmp.discrepancy(p, games.score)) == pytest.approx(after.discrepancy, abs=1e-9)
@@ -309,14 +296,14 @@ class TestPrediction:
         assert np.array_equal(early, p[: len(early)])
 
     def test_a_forecast_from_a_state_goes_on_where_it_ended(self):
-        games, _ = simulated(np.random.default_rng(10), 500, 20, 6)
+        games, _ = wandering_games(np.random.default_rng(10), 500, 20, 6)
         state = State.empty(sigma0=300, nu=40)
         known, _ = state.play(games.between(0, 4))
         late, _ = forecast(games.between(4, 6), known)
         assert np.array_equal(late, forecast(games, state)[0][-len(late) :])
 
     def test_true_parameters_foretell_better_than_a_coin_and_are_calibrated(self):
-        games, _ = simulated(np.random.default_rng(11), 20_000, 200, 10)
+        games, _ = wandering_games(np.random.default_rng(11), 20_000, 200, 10)
         model = Periods(sigma0=300, nu=40).fit(games.between(0, 7))
         rolling, fixed = (model.evaluate(games.between(7, 10), rolling=rolling) for rolling in (True, False))
         assert rolling.log_loss < fixed.log_loss < np.log(2)
@@ -354,7 +341,7 @@ class TestTables:
         assert len(leaderboard(state, active_within=7)) == 4
 
     def test_everybodys_peak_is_the_best_of_his_rows(self):
-        games, _ = simulated(np.random.default_rng(14), 500, 12, 8)
+        games, _ = wandering_games(np.random.default_rng(14), 500, 12, 8)
         history = smooth(rated(games))
         board, when = peaks(history)
         for rank, name in enumerate(board.players):
@@ -376,7 +363,7 @@ class Stream(list):
 
 class TestPeriods:
     def test_it_learns_keeps_and_goes_on(self):
-        games, _ = simulated(np.random.default_rng(15), 4000, 60, 10)
+        games, _ = wandering_games(np.random.default_rng(15), 4000, 60, 10)
         model = Periods(nu=40.0).fit(games.between(0, 8))
         assert model.nu_ == 40.0
         assert model.sigma0_ == model.variances_.sigma0
@@ -387,7 +374,7 @@ class TestPeriods:
         assert on.discrepancy_ == whole.discrepancy_
 
     def test_kept_ratings_go_on_rewound_or_not_and_a_stream_ends_where_one_run_does(self, tmp_path):
-        games, _ = simulated(np.random.default_rng(19), 900, 15, 9, first=50)
+        games, _ = wandering_games(np.random.default_rng(19), 900, 15, 9, first=50)
         whole = Periods(sigma0=200, nu=30, smoothing=None).fit(games)
         early = Periods(sigma0=200, nu=30, smoothing=None).fit(games.between(0, 6))
         save_kept(Kept(early.state_, early.filtered_), tmp_path / "state")
@@ -406,7 +393,7 @@ class TestPeriods:
             assert error.value.hint
 
     def test_probabilities_have_a_column_for_each_class(self):
-        games, _ = simulated(np.random.default_rng(16), 1000, 20, 5)
+        games, _ = wandering_games(np.random.default_rng(16), 1000, 20, 5)
         score = games.score.copy()
         score[::3] = 0.5
         drawn = PeriodGames.build(games.player_1, games.player_2, score, games.period, players=games.players)
@@ -418,7 +405,7 @@ class TestPeriods:
             assert model.predict_proba(pairs).shape == (2, len(classes))
 
     def test_all_games_weighed_together_are_nearer_to_the_truth_at_the_end_too(self):
-        games, theta = simulated(np.random.default_rng(18), 30_000, 600, 12)
+        games, theta = wandering_games(np.random.default_rng(18), 30_000, 600, 12)
         early, late = games.between(0, 10), games.between(10, 12)
         alone = Periods(sigma0=300, nu=40).fit(early)
         both = Periods(sigma0=300, nu=40, smoothing="joint", predict_from="joint").fit(early)
@@ -440,7 +427,7 @@ class TestPeriods:
 
     @pytest.mark.parametrize("smoothing", ["rts", "eq14", "joint", None])
     def test_every_smoothing_has_its_name_in_the_history(self, smoothing):
-        games, _ = simulated(np.random.default_rng(17), 300, 10, 4)
+        games, _ = wandering_games(np.random.default_rng(17), 300, 10, 4)
         model = Periods(sigma0=300, nu=40, smoothing=smoothing).fit(games)
         assert model.history_.method == (smoothing or "filter")
         columns = model.history_.columns()

@@ -7,29 +7,18 @@ import math
 import numpy as np
 import pytest
 
+from simulated import wandering_games
 from skilloscope.core.errors import InputError
-from skilloscope.models import comparison as cmp
 from skilloscope.ratings.periods.period_length import choose_period
 from skilloscope.ratings.periods.variance_posterior import variance_posterior
 from skilloscope.ratings.periods.variances import fit_variances, total_discrepancy
 from skilloscope.results.period_games import PeriodGames
 
 
-def simulated(rng, n, players, periods, sigma0, nu, *, advantage=0.0, each=None):
-    """Return the games of players who walk at random; `each` games in every period where it is given."""
-    theta = np.cumsum(np.vstack([rng.normal(1500, sigma0, players), rng.normal(0, nu, (periods - 1, players))]), axis=0)
-    period = np.sort(rng.integers(0, periods, n)) if each is None else np.repeat(np.arange(periods), each)
-    a = rng.integers(0, players, len(period))
-    b = (a + rng.integers(1, players, len(period))) % players
-    p = cmp.elo_expected(theta[period, a] + advantage, theta[period, b])
-    score = (rng.random(len(period)) < p).astype(float)
-    return PeriodGames.build(a, b, score, period, players=[str(i) for i in range(players)]), theta
-
-
 class TestFit:
     @pytest.mark.parametrize("seed", range(4))
     def test_the_quick_way_comes_to_the_minimum_of_nelder_and_mead(self, seed):
-        games, _ = simulated(np.random.default_rng(seed), 6000, 50, 20, 200, 30)
+        games, _ = wandering_games(np.random.default_rng(seed), 6000, 50, 20, 200, 30)
         quick, slow = fit_variances(games), fit_variances(games, method="nelder-mead")
         assert quick.discrepancy == pytest.approx(slow.discrepancy, abs=1e-4)
         assert (quick.sigma0, quick.nu) == pytest.approx((slow.sigma0, slow.nu), rel=2e-3)
@@ -40,46 +29,46 @@ class TestFit:
         assert total_discrepancy(games, 200, 30) == pytest.approx(3 * math.log(2), abs=1e-10)
 
     def test_variances_come_back_from_many_players(self):
-        games, _ = simulated(np.random.default_rng(1), 60_000, 300, 20, 150, 40)
+        games, _ = wandering_games(np.random.default_rng(1), 60_000, 300, 20, 150, 40)
         fit = fit_variances(games)
         assert fit.sigma0 == pytest.approx(150, rel=0.12)  # about 6 % from 300 players, and a little above on average
         assert fit.nu == pytest.approx(40, rel=0.15)
         assert fit.warnings == ()
 
     def test_the_first_players_advantage_comes_back_when_asked_for(self):
-        games, _ = simulated(np.random.default_rng(2), 30_000, 200, 10, 150, 20, advantage=35)
+        games, _ = wandering_games(np.random.default_rng(2), 30_000, 200, 10, 150, 20, advantage=35)
         assert fit_variances(games).advantage == 0.0
         fit = fit_variances(games, advantage=None)
         assert fit.advantage == pytest.approx(35, abs=8)
         assert fit.fitted == ("sigma0", "nu", "advantage")
 
     def test_what_is_given_is_held(self):
-        games, _ = simulated(np.random.default_rng(3), 2000, 20, 10, 200, 30)
+        games, _ = wandering_games(np.random.default_rng(3), 2000, 20, 10, 200, 30)
         assert fit_variances(games, sigma0=123.0).sigma0 == 123.0
         held = fit_variances(games, sigma0=123.0, nu=45.0)
         assert (held.sigma0, held.nu, held.fitted, held.passes) == (123.0, 45.0, (), 1)
 
     def test_few_games_per_player_and_period_are_warned_of(self):
-        games, _ = simulated(np.random.default_rng(4), 300, 50, 10, 200, 30)
+        games, _ = wandering_games(np.random.default_rng(4), 300, 50, 10, 200, 30)
         fit = fit_variances(games)
         assert fit.games_per_player_and_period == pytest.approx(games.summary()["games_per_player_and_period"])
         assert fit.games_per_player_and_period < 5
         assert "under 5" in fit.warnings[0]
 
     def test_strength_that_stands_still_has_a_small_nu(self):
-        games, _ = simulated(np.random.default_rng(6), 3000, 20, 10, 60, 0)
+        games, _ = wandering_games(np.random.default_rng(6), 3000, 20, 10, 60, 0)
         fit = fit_variances(games)
         assert fit.nu < 6
 
     def test_what_the_games_cannot_tell_is_said(self):
-        one_period, _ = simulated(np.random.default_rng(6), 3000, 20, 1, 60, 0)
+        one_period, _ = wandering_games(np.random.default_rng(6), 3000, 20, 1, 60, 0)
         assert [said[:25] for said in fit_variances(one_period).warnings] == [
             "the games do not tell sig",
             "the games do not tell nu:",
         ]
 
     def test_bad_requests_are_refused(self):
-        games, _ = simulated(np.random.default_rng(4), 300, 50, 10, 200, 30)
+        games, _ = wandering_games(np.random.default_rng(4), 300, 50, 10, 200, 30)
         with pytest.raises(InputError):
             fit_variances(games, method="guess")
         with pytest.raises(InputError):
@@ -92,7 +81,7 @@ def table_2(rng, players, periods, each, sigma0, nu, replications):
 
     estimates, inside = [], []
     for _ in range(replications):
-        games, theta = simulated(rng, 0, players, periods, sigma0, nu, each=each)
+        games, theta = wandering_games(rng, 0, players, periods, sigma0, nu, each=each)
         fit = fit_variances(games)
         estimates.append((fit.sigma0, fit.nu))
         mean, variance = State.empty(sigma0=fit.sigma0, nu=fit.nu).play(games)[0].moments()
@@ -130,7 +119,7 @@ def test_table_2_with_200_replications(setting, expected):
 
 class TestPosterior:
     def test_it_surrounds_the_fit_and_adds_to_one(self):
-        games, _ = simulated(np.random.default_rng(7), 0, 10, 30, 200, 50, each=50)
+        games, _ = wandering_games(np.random.default_rng(7), 0, 10, 30, 200, 50, each=50)
         fit = fit_variances(games)
         posterior = variance_posterior(games, fit, points=21, prior="sd")
         assert posterior.weight.sum() == pytest.approx(1)
@@ -144,14 +133,14 @@ class TestPosterior:
         assert posterior.as_dict()["nu"]["interval"] == list(posterior.interval("nu"))
 
     def test_draws_follow_the_weights(self):
-        games, _ = simulated(np.random.default_rng(8), 0, 10, 30, 200, 50, each=50)
+        games, _ = wandering_games(np.random.default_rng(8), 0, 10, 30, 200, 50, each=50)
         posterior = variance_posterior(games, fit_variances(games), points=15)
         sigma0, nu = posterior.sample(np.random.default_rng(1), 20_000)
         assert nu.mean() == pytest.approx(posterior.mean("nu"), rel=0.03)
         assert np.quantile(sigma0, [0.025, 0.975]) == pytest.approx(posterior.interval("sigma0"), rel=0.06)
 
     def test_a_flat_prior_on_variances_leans_to_larger_ones(self):
-        games, _ = simulated(np.random.default_rng(9), 0, 10, 30, 200, 50, each=50)
+        games, _ = wandering_games(np.random.default_rng(9), 0, 10, 30, 200, 50, each=50)
         fit = fit_variances(games)
         flat = {
             prior: variance_posterior(games, fit, points=15, prior=prior).mean("sigma0") for prior in ("sd", "variance")
@@ -164,7 +153,7 @@ class TestPosterior:
     def test_its_intervals_cover_the_truth(self):
         rng, inside = np.random.default_rng(10), []
         for _ in range(60):
-            games, _ = simulated(rng, 0, 10, 30, 200, 50, each=50)
+            games, _ = wandering_games(rng, 0, 10, 30, 200, 50, each=50)
             posterior = variance_posterior(games, fit_variances(games), points=21, prior="sd")
             low, high = posterior.interval("nu")
             inside.append(low < 50 < high)
@@ -191,7 +180,7 @@ class Dated:
 
 class TestLength:
     def test_the_best_length_is_the_one_that_foretells_best(self):
-        games, _ = simulated(np.random.default_rng(11), 20_000, 60, 36, 200, 60)
+        games, _ = wandering_games(np.random.default_rng(11), 20_000, 60, 36, 200, 60)
         choice = choose_period(Dated(games), ["1M", "3M", "12M"])
         totals = {length: fit.discrepancy for length, fit in choice.fits.items()}
         assert choice.best == min(totals, key=totals.get) == "1M"
@@ -199,7 +188,7 @@ class TestLength:
         assert choice.as_dict()["best"] == "1M"
 
     def test_lengths_that_hold_fewer_games_are_not_compared(self):
-        games, _ = simulated(np.random.default_rng(11), 2000, 30, 12, 200, 60)
+        games, _ = wandering_games(np.random.default_rng(11), 2000, 30, 12, 200, 60)
         choice = choose_period(Dated(games, vague=10), ["1M", "3M", "6M"])
         assert choice.incomparable == ("1M",)
         assert choice.best != "1M"

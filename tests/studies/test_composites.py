@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, linregress
 from typer.testing import CliRunner
 
+from simulated import in_pairs
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
@@ -44,17 +45,9 @@ def simulated(games: int = 20, each: int = 25, spread: float = 0.0, seed: int = 
     c = AT_2000 + SLOPE * (post - 2000) + 0.15 * (result - 0.5) + spread * rng.standard_normal(len(post))
     batch = simulated_deciders(np.maximum(c, 0.0), each, rng=rng)
     offset = rng.integers(-15, 16, len(post))
-    rows = batch.decider
-    context = pa.table(
-        {
-            "game": pa.array([f"g{i // 2}" for i in rows]),
-            "mover": pa.array(["white" if i % 2 == 0 else "black" for i in rows]),
-            "elo": pa.array((post + offset)[rows].astype(np.int32)),
-            "opponent_elo": pa.array((post + offset)[rows ^ 1].astype(np.int32)),
-            "result": pa.array(result[rows]),
-        }
-    )
-    return replace(batch, context=context, about={"domain": "chess"})
+    elo = (post + offset).astype(np.int32)
+    swapped = elo[np.arange(len(elo)) ^ 1]
+    return replace(in_pairs(batch, elo=elo, opponent_elo=swapped, result=result), about={"domain": "chess"})
 
 
 class TestMileposts:

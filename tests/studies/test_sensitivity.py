@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
+from simulated import in_games, seen_through_noise
 from skilloscope.cli.app import app
 from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError
 from skilloscope.decision.text import write_decisions
 from skilloscope.inference import evidence
 from skilloscope.models.agent import Agent
-from skilloscope.simulate.agents import simulated_deciders
 from skilloscope.sources.judge import Work
 from skilloscope.sources.shipped import demo_file
 from skilloscope.studies.composites.game_evidence import with_nearest_milepost
@@ -29,12 +29,9 @@ from skilloscope.studies.sensitivity.sensitivity import Plan, sensitivity
 
 def played(seed=1, n=250, noise=0.3, alternatives=8):
     """Return four deciders in 40 games; depth 4 made the choices, depth 2 sees them through noise."""
-    rng = np.random.default_rng(seed)
-    batch = simulated_deciders([0.6, 0.9, 1.2, 1.6], n, alternatives=alternatives, rng=rng)
-    shallow = batch.values + rng.normal(0, noise, len(batch.values))
+    batch = seen_through_noise([0.6, 0.9, 1.2, 1.6], n, alternatives=alternatives, noise=noise, seed=seed)
     names = [[f"m{at}" for at in range(alternatives)]] * len(batch)
-    context = pa.table({"game": np.arange(len(batch)) % 40, "ply": np.arange(len(batch)), LABELS: names})
-    return replace(batch, values=np.column_stack([shallow, batch.values]), depths=(2, 4), context=context)
+    return in_games(batch, 40, ply=np.arange(len(batch)), **{LABELS: names})
 
 
 @pytest.fixture(scope="module")
