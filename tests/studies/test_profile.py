@@ -34,7 +34,7 @@ from skilloscope.studies.profile.figures import priors_figure, profile_figure
 from skilloscope.studies.profile.page import profile_page
 from skilloscope.studies.profile.periods import column_periods, date_periods
 from skilloscope.studies.profile.profile import competence_profiles, profile, profiles
-from skilloscope.studies.profile.tables import profile_rows
+from skilloscope.studies.profile.tables import profile_sheet
 from skilloscope.studies.rate.rate import rate
 
 DEFAULT = scale("default")
@@ -317,7 +317,7 @@ class TestProfile:
         assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
             "http://creativecommons.org", ""
         )
-        rows = profile_rows(found[0].as_dict())
+        rows = profile_sheet(found[0].as_dict())
         assert len(rows) == sum(len(player.periods) for player in found[0].players)
 
 

@@ -42,15 +42,8 @@ class Side:
 
     def as_dict(self, mass: float) -> dict[str, Any]:
         """Return c with sd and interval, as every report sends them."""
-        low, high = self.posterior.interval(mass)
-        numbers = {"c": self.posterior.mean, "sd": self.posterior.sd, "low": low, "high": high}
-        return {
-            "label": self.label,
-            "games": self.games,
-            "decisions": self.decisions,
-            **numbers,
-            "edge": self.posterior.edge,
-        }
+        counted = {"label": self.label, "games": self.games, "decisions": self.decisions}
+        return {**counted, **self.posterior.c_fields(mass)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,10 +46,9 @@ class GroupSkill:
 
     def as_dict(self, mass: float) -> dict[str, Any]:
         """Return the fields of a group in `dimensions --json`."""
-        low, high = self.pooled.interval(mass)
-        known: dict[str, Any] = {"group": self.group, "decisions": self.decisions}
-        known |= {"c": self.pooled.mean, "sd": self.pooled.sd, "low": low, "high": high, "edge": self.pooled.edge}
-        return known | {"alone": {"c": self.alone.mean, "sd": self.alone.sd, "edge": self.alone.edge}}
+        alone = {"c": self.alone.mean, "sd": self.alone.sd, "edge": self.alone.edge}
+        counted = {"group": self.group, "decisions": self.decisions}
+        return {**counted, **self.pooled.c_fields(mass), "alone": alone}
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +122,7 @@ def dimensions(
     if not (np.isfinite(dispersion) and dispersion > 0):
         raise InputError(f"the dispersion is {dispersion}", hint="1 believes every decision in full, more trusts less")
     model = model or Agent()
-    batch = (
-        decisions if players else replace(decisions, deciders=(EVERYBODY,), decider=np.zeros_like(decisions.decider))
-    )
-    batch = _of(batch, players)
+    batch = _of(decisions, players)
     labels, order = DIMENSIONS.get(by, _column(by))(batch, model)
     known = np.array([label is not None for label in labels], dtype=bool)
     assert batch.context is not None

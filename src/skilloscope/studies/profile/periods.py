@@ -80,8 +80,7 @@ def decimal_year(text: str | None) -> tuple[float, int | None] | None:
 
 def date_periods(batch: Decisions, every: str) -> Periods:
     """Return the periods of games: by year, by month, or by event (one of the same name in another year is another)."""
-    if every not in EVERY:
-        raise InputError(f"no periods by {every!r}", hint=f"the periods: {', '.join(EVERY)}")
+    check_every(every)
     columns = [batch.column(name).to_pylist() for name in ("date", "year", "event")]
     of_game: dict[tuple[Any, ...], _Place | str] = {}
     places = [of_game.get(key) or of_game.setdefault(key, _place(every, *key)) for key in zip(*columns, strict=True)]
@@ -91,6 +90,12 @@ def date_periods(batch: Decisions, every: str) -> Periods:
         places = [place for place in places if place != reason]
     known = [place for place in places if not isinstance(place, str)]
     return _in_order(batch, [name for name, _ in known], [time for _, time in known], "year")
+
+
+def check_every(every: str) -> None:
+    """Refuse what are no periods of games."""
+    if every not in EVERY:
+        raise InputError(f"no periods by {every!r}", hint=f"the periods: {', '.join(EVERY)}")
 
 
 def _place(every: str, date: str | None, year: int | None, event: str | None) -> _Place | str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, Tally, check_mass
 from skilloscope.decision import Decisions
 from skilloscope.inference import EvidenceTable, Posterior, evidence
 from skilloscope.inference.filter import PERIOD_PRIORS, Filtered, History, filter_histories
@@ -51,14 +51,12 @@ class PeriodSkill:
 
     def as_dict(self, mass: float) -> dict[str, Any]:
         """Return the fields of a period in `profile --json`."""
-        low, high = self.c.interval(mass)
         known: dict[str, Any] = {"period": self.period, "time": self.time}
         known |= {"games": self.games, "decisions": self.decisions}
-        known |= {"c": self.c.mean, "sd": self.c.sd, "low": low, "high": high, "edge": self.c.edge}
+        known |= self.c.c_fields(mass)
         known |= {"past_only": {"c": self.past_only.mean, "sd": self.past_only.sd}, "log_score": self.log_score}
         if self.elo is not None:
-            elo_low, elo_high = self.elo.interval(mass)
-            known |= {"elo": self.elo.mean, "elo_low": elo_low, "elo_high": elo_high, "elo_edge": self.elo.edge}
+            known |= self.elo.elo_fields(mass)
             known |= {"extrapolated": self.extrapolated, "header_elo": self.header_elo}
         return known
 
@@ -268,8 +266,7 @@ def period_evidence(
 
 
 def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     histories = [found.history(player) for player in found.players]
     filtered, drift = filter_histories(
         [history for history, _ in histories], prior, span=found.span, dispersion=found.dispersion, mass=mass

@@ -11,7 +11,7 @@ import pyarrow as pa
 from scipy.stats import binomtest
 
 from skilloscope.chess.speed import is_classical
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, Tally, check_mass
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, EvidenceTable, Posterior, Uniform, evidence
 from skilloscope.models.agent import Agent
@@ -45,16 +45,13 @@ class PlayerRating:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of `rate --json` for this player."""
-        elo_low, elo_high = self.elo.interval(self.mass)
-        c_low, c_high = self.c.interval(self.mass)
-        elo = {"elo": self.elo.mean, "elo_low": elo_low, "elo_high": elo_high}
-        agent = {"c": self.c.mean, "sd": self.c.sd, "low": c_low, "high": c_high, "edge": self.c.edge, **elo}
+        elo = self.elo.elo_fields(self.mass)
+        agent = {**self.c.c_fields(self.mass), **{name: elo[name] for name in ("elo", "elo_low", "elo_high")}}
         return {
             "player": self.player,
             "games": self.games,
             "decisions": self.decisions,
             **elo,
-            "elo_edge": self.elo.edge,
             "extrapolated": self.extrapolated,
             "prior": self.elo.prior,
             "move_match": self.move_match,
@@ -116,8 +113,7 @@ def rate(
 
     The prior is `flat`, `population` or `header`; the ratings in the games' headers are used by `header` only.
     """
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     scale = scale or load_scale()
     model = model or Agent.from_about(scale.model)
     if not len(decisions):

@@ -35,9 +35,7 @@ class Apparent:
 
     def as_dict(self, mass: float) -> dict[str, Any]:
         """Return c with sd and interval, as every report sends them."""
-        low, high = self.posterior.interval(mass)
-        numbers = {"c": self.posterior.mean, "sd": self.posterior.sd, "low": low, "high": high}
-        return {**numbers, "edge": self.posterior.edge, "decisions": self.decisions}
+        return {**self.posterior.c_fields(mass), "decisions": self.decisions}
 
 
 @dataclass(frozen=True, eq=False)
