@@ -26,7 +26,7 @@ from skilloscope.models.curves import CURVES
 from skilloscope.models.kernels.curves import CurveColumns, scores
 from skilloscope.models.mappings import MAPPINGS
 from skilloscope.ratings.intrinsic.fitting import fit_curves
-from skilloscope.ratings.intrinsic.swing import Swing, held_out
+from skilloscope.ratings.intrinsic.swing import Swing, unseen_log_p
 from skilloscope.studies.intrinsic.scale import fit_lines, lines_log_p
 
 FOLDS = 5
@@ -88,7 +88,8 @@ def models(batch: Decisions, fold: np.ndarray, seed: int) -> Iterator[tuple[str,
                 yield f"{model.name}, lines in Elo", said, lambda m=model, o=own: in_elo(o, m, fold, x)
     for swing in swings():
         elo = "" if swing.by_elo else ", without Elo"
-        yield f"{swing.name}{elo}", f"a = {swing.scaling:g}", lambda m=swing: held_out(batch, m, folds=FOLDS, seed=seed)
+        name = f"{swing.name}{elo}"
+        yield name, f"a = {swing.scaling:g}", lambda m=swing: unseen_log_p(batch, m, folds=FOLDS, seed=seed)
 
 
 def swings() -> Iterator[Swing]:

@@ -109,7 +109,9 @@ def log_mean_likelihood(curves: Array, grid: Grid, most_decisions: int) -> Array
     return out
 
 
-def scores(folds: Folds, decider: Codes, curves_of: Callable[[int, Codes, int], tuple[Grid, Array]]) -> HeldOut:
+def held_out_scores(
+    folds: Folds, decider: Codes, curves_of: Callable[[int, Codes, int], tuple[Grid, Array]]
+) -> HeldOut:
     """Return the held-out score of every cluster.
 
     `curves_of(fold, groups, n)` gives the curves of n groups of decisions under the model fitted without that fold.

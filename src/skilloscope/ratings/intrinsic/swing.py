@@ -154,7 +154,7 @@ def fit_swing(data: DepthLosses, model: Swing, *, of: npt.NDArray[np.bool_] | No
     return SwingFit(model, np.asarray(fit.x), -float(fit.fun) * n, n, bool(fit.success))
 
 
-def held_out(decisions: Decisions, model: Swing, *, folds: int = 5, seed: int = 1, by: str = "game") -> Array:
+def unseen_log_p(decisions: Decisions, model: Swing, *, folds: int = 5, seed: int = 1, by: str = "game") -> Array:
     """Return log p of every usable choice by a fit that has not seen its game."""
     data = depth_losses(decisions, model)
     codes = decisions.groups(by)[1][data.source]

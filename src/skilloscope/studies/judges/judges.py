@@ -60,7 +60,7 @@ def _report(
 ) -> dict[str, Any]:
     check_mass(mass)
     split = folds_of(pair[0], by, folds=folds, seed=seed)
-    found = [fitted_and_held_out(batch, split, _RULE) for batch in pair]
+    found = [fitted_and_held_out(batch, split, _RULE, mass=mass) for batch in pair]
     gain, (low, high) = found[1][1].gain(found[0][1], rng=np.random.default_rng(seed), mass=mass)
     skipped = {**pair[1].skipped, **pair[0].skipped}
     return {

@@ -19,7 +19,7 @@ import pyarrow as pa
 from skilloscope.core.errors import InputError, Tally, check_mass
 from skilloscope.decision import Decisions
 from skilloscope.inference import EvidenceTable, Posterior, evidence
-from skilloscope.inference.filter import PERIOD_PRIORS, Filtered, History, filter_histories
+from skilloscope.inference.filter import PERIOD_PRIORS, Filtered, PeriodEvidence, filter_histories
 from skilloscope.inference.sd_fit import SdFit
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
@@ -158,10 +158,10 @@ class ProfileEvidence:
     dispersion: float
     scale: Scale | None
 
-    def history(self, player: str) -> tuple[History, list[int]]:
+    def history(self, player: str) -> tuple[PeriodEvidence, list[int]]:
         """Return a player's evidence in order of time, and the codes of its periods; gaps are not among them."""
         codes = sorted(c for name, c in self.table if name == player and self.table[name, c].decisions)
-        return History(self.periods.times[codes], [self.table[player, code] for code in codes]), codes
+        return PeriodEvidence(self.periods.times[codes], [self.table[player, code] for code in codes]), codes
 
 
 def profile(
@@ -298,7 +298,12 @@ def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
 
 
 def _skills(
-    player: str, history: History, codes: list[int], filtered: Filtered, found: ProfileEvidence, counts: GameCounts
+    player: str,
+    history: PeriodEvidence,
+    codes: list[int],
+    filtered: Filtered,
+    found: ProfileEvidence,
+    counts: GameCounts,
 ) -> list[PeriodSkill]:
     skills = []
     for at, code in enumerate(codes):
