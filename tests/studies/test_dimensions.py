@@ -149,8 +149,8 @@ class TestDimensions:
         found = dimensions(batch_of({"a": 0.8, "b<": 1.6}, 200), by="kind")
         page = dimensions_page(found, title="Competence by kind", source="simulated")
         assert "b&lt;" in page
-        assert "Between groups: sd" in page
-        assert len(dimensions_sheet(found.as_dict())) == 2
+        assert "between groups: sd" in page
+        assert len(dimensions_sheet(found.as_dict()).rows) == 2
 
 
 def test_the_command_tells_the_phases_of_shipped_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

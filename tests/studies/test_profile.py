@@ -364,11 +364,11 @@ class TestProfile:
         assert all(f"<!-- {prior}: " in panels for prior in PERIOD_PRIORS)
         page = profile_page(found[-1], found, title="Skill over time", source="two simulated players")
         assert "B$b&lt;" in page
-        assert "Drift of c: sd" in page
+        assert "drift of c: sd" in page
         assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
             "http://creativecommons.org", ""
         )
-        rows = profile_sheet(found[0].as_dict())
+        rows = profile_sheet(found[0].as_dict()).rows
         assert len(rows) == sum(len(player.periods) for player in found[0].players)
 
 
