@@ -24,14 +24,18 @@ class Section:
     figure: str = ""
     """SVG, as the functions of a study's figures return it."""
     caption: str = ""
+    notes: str = ""
+    """What stands below the table."""
 
     @classmethod
     def from_sheet(
         cls, sheet: Sheet, heading: str = "", *, text: str | None = None, figure: str = "", caption: str = ""
     ) -> Section:
-        """Make a section of a table of the terminal: its title is the heading, its notes the text, unless given."""
-        said = sentences(sheet.notes) if text is None else text
-        return cls(heading or sheet.title, said, sheet.columns, sheet.rows, figure, caption)
+        """Make a section of a table of the terminal: its title is the heading unless one is given; a text is in place
+        of the notes below it.
+        """
+        notes = sentences(sheet.notes) if text is None else ""
+        return cls(heading or sheet.title, text or "", sheet.columns, sheet.rows, figure, caption, notes)
 
 
 def report_page(

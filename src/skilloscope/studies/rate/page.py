@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from skilloscope.decision import Decisions
 from skilloscope.reports.page import Section, report_page
-from skilloscope.reports.words import engine_line, sentences
+from skilloscope.reports.words import engine_line
 from skilloscope.studies.rate.figures import competence_figure, elo_figure, loss_figure
 from skilloscope.studies.rate.rate import Ratings
 from skilloscope.studies.rate.tables import ratings_sheet
@@ -32,8 +33,8 @@ def ratings_page(
     report = ratings.as_dict()
     model = f"k = {report['model']['k']}, choice-set rule “{report['model']['rule']}”"
     sheet = ratings_sheet(report, truth, by=by, full=True)
-    said = sentences([*sheet.notes, *_explained(ratings)])
-    sections = [Section.from_sheet(sheet, f"Ratings: {sheet.title}", text=said)]
+    explained = replace(sheet, notes=[*sheet.notes, *_explained(ratings)])
+    sections = [Section.from_sheet(explained, f"Ratings: {sheet.title}")]
     return report_page(
         title,
         f"{source}\n{engine_line(report['engine'])} · {model}",
