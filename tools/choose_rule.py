@@ -25,6 +25,7 @@ from skilloscope.chess.engine.settings import Settings
 from skilloscope.decision import UNLISTED, Decisions
 from skilloscope.inference import Grid, evidence
 from skilloscope.models.agent import Agent
+from skilloscope.papers.samples import SHARED_ANALYSES
 from skilloscope.simulate.agents import cut_lists, simulate_choices
 
 FULL = Settings(depth=10, multipv=500)
@@ -63,7 +64,7 @@ def main() -> None:
 
 def both_lists(path: Path, n: int, rng: np.random.Generator) -> tuple[Decisions, Decisions]:
     """Return the sampled positions twice: with ten moves listed, and with all; alternatives carry their moves."""
-    listed = read_analysed(path)
+    listed = read_analysed(path, SHARED_ANALYSES)
     fens = listed.positions.fen.to_pylist()
     first = np.sort([fens.index(fen) for fen in dict.fromkeys(fens)])
     wide = first[listed.positions.n_legal[first] > 10]

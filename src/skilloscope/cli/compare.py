@@ -94,8 +94,9 @@ def _compare(
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.judged import agent_of, source_line
     from skilloscope.cli.work import working
+    from skilloscope.core.checks import check_writable
     from skilloscope.core.configuration import effective_settings
-    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.core.errors import InputError
     from skilloscope.ratings.scale import scale as load_scale
     from skilloscope.sources.judge import aliases_from_texts, judge
     from skilloscope.studies.compare.compare import compare as compare_sets
@@ -136,10 +137,11 @@ def _decisions_compare(
 ) -> int:
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.judged import source_line
-    from skilloscope.core.errors import InputError, check_writable
-    from skilloscope.decision.text import read_tables
+    from skilloscope.core.checks import check_writable
+    from skilloscope.core.errors import InputError
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
+    from skilloscope.sources.judge import told_tables
     from skilloscope.studies.compare.compare import compare as compare_sets
     from skilloscope.studies.compare.splitting import split_by_column
 
@@ -151,7 +153,7 @@ def _decisions_compare(
     if html:
         check_writable(html)
     prior = prior_from_text(asked["prior"], *asked["range"])
-    batches = read_tables(tables)
+    batches = told_tables(tables)
     if asked["by"]:
         first, second, labels = split_by_column(batches[0], asked["by"], asked["values"])
     else:

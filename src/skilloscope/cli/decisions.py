@@ -61,14 +61,13 @@ def _rate(
     tables: list[Path], k: str, rule: str, mass: float, prior: str, c_range: tuple[float, float], as_json: bool
 ) -> int:
     from skilloscope.cli.console import exit_code, print_json, report_faults, show
-    from skilloscope.decision.decisions import Decisions
-    from skilloscope.decision.text import read_tables
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
+    from skilloscope.sources.judge import told_decisions
     from skilloscope.studies.rate.deciders import k_from_text, rate_deciders, rate_fitting_k
     from skilloscope.studies.rate.tables import deciders_sheet
 
-    batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
+    batch = told_decisions(tables)
     given = k_from_text(k)
     if given is None:
         report = rate_fitting_k(batch, rule, prior, None if c_range == (0.0, 4.0) else c_range, mass=mass)
@@ -85,9 +84,8 @@ def _rate(
 def _rate_by_curves(tables: list[Path], options: dict[str, Any], fit: str, k: str, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.core.errors import InputError
-    from skilloscope.decision.decisions import Decisions
-    from skilloscope.decision.text import read_tables
     from skilloscope.models.curve_model import CurveModel
+    from skilloscope.sources.judge import told_decisions
     from skilloscope.studies.intrinsic.tables import curve_deciders_table
     from skilloscope.studies.rate.curve_deciders import default_scaling, rate_deciders_by_curves
     from skilloscope.studies.rate.deciders import k_from_text
@@ -95,7 +93,7 @@ def _rate_by_curves(tables: list[Path], options: dict[str, Any], fit: str, k: st
     unit = k_from_text(k)
     if unit is None:
         raise InputError("the curves have no k to fit", hint="--k fit is the agent's; here k is a tenth of the unit")
-    batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
+    batch = told_decisions(tables)
     if options["scaling"] is None:
         options["scaling"] = default_scaling(batch)
     # k is a tenth of a pawn in chess, so it says what the utilities are counted in.

@@ -56,8 +56,9 @@ def _dimensions(
     from skilloscope.cli.console import exit_code, report_faults, write_page
     from skilloscope.cli.judged import check_mass, source_line
     from skilloscope.cli.work import working
+    from skilloscope.core.checks import check_writable
     from skilloscope.core.configuration import effective_settings
-    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.core.errors import InputError
     from skilloscope.decision.text import table_kind
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import scale as load_scale

@@ -41,14 +41,14 @@ def judges(
 def _judges(tables: list[Path], depths: str | None, options: dict[str, Any], as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.core.errors import InputError, Tally
-    from skilloscope.decision.text import read_tables
+    from skilloscope.sources.judge import told_tables
     from skilloscope.studies.judges.judges import compare_depths, compare_judges
     from skilloscope.studies.judges.tables import judges_table
 
     if len(tables) != (1 if depths else 2):
         wanted = "one table with a depth axis" if depths else "two tables of the same choices, or one and --depths A,B"
         raise InputError(f"{len(tables)} tables are given", hint=f"give {wanted}")
-    batches = read_tables(tables)
+    batches = told_tables(tables)
     tally = Tally.sum(batch.tally for batch in batches)
     report_faults(tally)
     if depths:

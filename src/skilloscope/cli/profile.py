@@ -97,13 +97,12 @@ def profile_tables(
     """Do what `skilloscope decisions profile` asks for: competence by the periods of a column, in any domain."""
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.judged import source_line
-    from skilloscope.decision.decisions import Decisions
-    from skilloscope.decision.text import read_tables
     from skilloscope.models.agent import Agent
+    from skilloscope.sources.judge import told_decisions
     from skilloscope.studies.profile.profile import competence_profiles
 
     _check(prior, options, html)
-    batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
+    batch = told_decisions(tables)
     model = Agent(k=agent[0], rule=agent[1])
     chosen = competence_profiles(batch, model, (prior,), every=every, **options)[0]
     report_faults(batch.tally)
@@ -116,7 +115,8 @@ def profile_tables(
 def _check(prior: str, options: Mapping[str, Any], html: Path | None) -> None:
     """Refuse what cannot be done before anything is read or searched."""
     from skilloscope.cli.judged import check_mass
-    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.core.checks import check_writable
+    from skilloscope.core.errors import InputError
     from skilloscope.inference.filter import PERIOD_PRIORS
     from skilloscope.studies.profile.periods import EVERY
 

@@ -49,7 +49,7 @@ def rate(
     """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import check_writable
+    from skilloscope.core.checks import check_writable
     from skilloscope.sources.judge import judge
 
     if html:

@@ -41,7 +41,8 @@ def _reproduce(
 ) -> int:
     from skilloscope.cli.console import out, print_json
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.core.checks import check_writable
+    from skilloscope.core.errors import InputError
     from skilloscope.papers import ENTRIES, reproduce
     from skilloscope.papers.harness import Budget
     from skilloscope.papers.tables import reproduction_tables

@@ -46,7 +46,7 @@ def _within(paths: list[Path], asked: dict[str, Any], html: Path | None, engine:
     from skilloscope.cli.console import exit_code, report_faults, write_page
     from skilloscope.cli.judged import agent_of, source_line
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import check_writable
+    from skilloscope.core.checks import check_writable
     from skilloscope.sources.judge import aliases_from_texts, judge
     from skilloscope.studies.within.page import within_page
     from skilloscope.studies.within.within import follow_game, within_games

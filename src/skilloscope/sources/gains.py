@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import chess
 import numpy as np
 import pyarrow as pa
 
+import chess
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.engine.lines import MATE_CAP
 from skilloscope.chess.engine.settings import FER12, Settings
-from skilloscope.chess.evaluated import evaluated_kind, read_evaluated
+from skilloscope.chess.evaluated import read_evaluated
 from skilloscope.chess.evaluations import (
     Evaluations,
     best_of_rows,
@@ -34,6 +34,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions, Losses
 from skilloscope.models.gain import PEAK, GainHistogram
 from skilloscope.sources.judge import Work, analyse_as, check_games
+from skilloscope.sources.kinds import Kind, by_kind
 
 Values = Literal["auto", "comments", "engine"]
 VALUES = ("auto", "comments", "engine")
@@ -83,9 +84,9 @@ class Gained:
 
 def gains_of_files(paths: Sequence[Path], work: Work, *, values: Values = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of PGN files and of games with evaluations as JSON lines, together."""
-    evaluated = [path for path in paths if evaluated_kind(path)]
-    games = [path for path in paths if path not in evaluated]
-    parts = [_checked(read_evaluated(path, mate_cap=mate_cap)) for path in evaluated]
+    found = by_kind(paths, Kind.GAMES, Kind.EVALUATED)
+    games = found[Kind.GAMES]
+    parts = [_checked(read_evaluated(path, mate_cap=mate_cap)) for path in found[Kind.EVALUATED]]
     if not games:
         return _gained(_together(parts))
     gained = gains_of_games(read_games(list(games)), work, values=values, mate_cap=mate_cap)
@@ -97,7 +98,7 @@ def gains_of_files(paths: Sequence[Path], work: Work, *, values: Values = "auto"
 
 def gains_of_one(path: Path, number: int, work: Work, *, values: Values = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of one game of a file, by its number among those that could be read; no other is analysed."""
-    if evaluated_kind(path):
+    if by_kind([path], Kind.GAMES, Kind.EVALUATED)[Kind.EVALUATED]:
         whole = _checked(read_evaluated(path, mate_cap=mate_cap))
         row = _row(whole.games, number)
         first, last = int(whole.starts[row]), int(whole.games.offsets[row + 1]) + row + 1

@@ -20,7 +20,7 @@ UNDATED = "date not known well enough for the split"
 def split_by_date(decisions: Decisions, at: str) -> tuple[Decisions, Decisions]:
     """Return the decisions before a day and those from it on; where a date does not tell, they are counted.
 
-    Both the day and the dates may be written 2006.07.01, 2006-07-01, 2006/07/01, or as far as they are known: 2006-07, 2006.??.??.
+    Both the day and the dates are read as everywhere: 2006.07.01, 2006-07-01, or as far as known: 2006-07, 2006.??.??.
     """
     day = first_day(at)
     dates = [read_date(str(date)) if date is not None else None for date in decisions.column("date").to_pylist()]
