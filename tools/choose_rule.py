@@ -99,8 +99,6 @@ def repeated(batch: Decisions, times: int) -> Decisions:
 
 def searched(ten: Decisions, everything: Decisions, rng: np.random.Generator) -> Decisions:
     """Return the ten-move lists with the choices made on the full ones, and one valued unlisted move each."""
-    assert ten.context is not None
-    assert everything.context is not None
     short, long = ten.context["moves"].to_pylist(), everything.context["moves"].to_pylist()
     chosen, unlisted = np.full(len(ten), UNLISTED), np.full(len(ten), np.nan)
     for row, (few, all_moves) in enumerate(zip(short, long, strict=True)):

@@ -368,3 +368,15 @@ def test_a_batch_of_nothing_has_no_groups():
     assert len(nothing) == 0
     assert nothing.group_by("decider") == {}
     assert repr(nothing).startswith("<Decisions: 0 of 0 deciders")
+
+
+@pytest.mark.parametrize("context", [None, {}, {"year": [1, 2, 3]}])
+def test_there_is_always_a_context_of_as_many_rows_as_decisions(context):
+    batch = Decisions.from_lists(["Ann", "Bob", "Ann"], [[1.0, 0.0]] * 3, [0, 1, 0], context=context)
+    some = batch.select([2, 0])
+    assert [one.context.num_rows for one in (batch, some, Decisions.concat([batch, some]))] == [3, 2, 5]
+    assert some.context.column_names == list(context or {})
+    losses = Losses(
+        ("Ann",), np.zeros(3, np.int32), np.zeros(3), np.ones(3), **({"context": context} if context else {})
+    )
+    assert losses.select([1]).context.num_rows == 1

@@ -170,7 +170,6 @@ def read_long_csv(source: Source, *, name: str = "") -> Decisions:
 
 def write_jsonl(batch: Decisions, stream: IO[str]) -> None:
     """Write one JSON object per decision, readable by `read_jsonl` (the judgement only, without a depth axis)."""
-    assert batch.context is not None
     context = batch.context.to_pylist() if batch.context.num_columns else [{}] * len(batch)
     values, offsets = batch.judged.tolist(), batch.offsets.tolist()
     for row, extra in enumerate(context):

@@ -160,13 +160,11 @@ def engine_gains(gained: Gained, kind: EngineGains, work: Work) -> GainHistogram
 
 def _after_opening(batch: Decisions) -> Decisions:
     """Return the decisions that the agent is rated by everywhere else: those after the opening."""
-    assert batch.context is not None
     number = np.array([int(fen.split(" ")[5]) for fen in batch.context.column("fen").to_pylist()], dtype=np.int64)
     return batch.select(number > _OPENING, reason=opening_reason(_OPENING))
 
 
 def _agreed_gains(losses: Losses) -> np.ndarray[Any, np.dtype[np.float64]]:
-    assert losses.context is not None
     own = losses.context.column("first_choice").fill_null(False).to_numpy()
     return np.asarray(losses.gain[own])
 

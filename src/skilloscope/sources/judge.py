@@ -149,7 +149,6 @@ def _here(games: Games, wanted: Sequence[str]) -> list[str]:
 
 def without_repeats(batch: Decisions) -> Decisions:
     """Return the batch without decisions that stand in it twice, which are counted: the same move says a thing once."""
-    assert batch.context is not None
     names = ["decider", *(name for name in ("game", "ply", "fen") if name in batch.context.column_names)]
     if len(names) < 4:
         return batch
@@ -232,7 +231,6 @@ def renamed(batch: Decisions, aliases: Mapping[str, str]) -> Decisions:
         return batch
     names, codes = encode([aliases.get(name, name) for name in batch.deciders])
     context = batch.context
-    assert context is not None
     if "opponent" in context.column_names:
         opponents = [aliases.get(name, name) for name in context.column("opponent").to_pylist()]
         place = context.column_names.index("opponent")

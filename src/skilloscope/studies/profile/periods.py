@@ -40,7 +40,6 @@ class GameCounts:
 
     def __init__(self, periods: Periods) -> None:
         batch = periods.decisions
-        assert batch.context is not None
         columns = batch.context.column_names
         games = batch.column("game").to_pylist() if "game" in columns else [None] * len(batch)
         elos = batch.column("elo").to_pylist() if "elo" in columns else [None] * len(batch)

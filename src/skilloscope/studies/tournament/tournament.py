@@ -185,7 +185,6 @@ class _Tables:
     @classmethod
     def of(cls, gained: Gained, field: Field, pool: Pool) -> _Tables:
         losses = gained.losses
-        assert losses.context is not None
         rows = {name: row for row, name in enumerate(gained.games.headers["game"].to_pylist())}
         labels, codes = group_codes([losses.context.column("game")])
         game = np.array([rows[label] for label in labels], dtype=np.int64)[codes] if labels else codes.astype(np.int64)
