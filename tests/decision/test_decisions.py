@@ -376,7 +376,5 @@ def test_there_is_always_a_context_of_as_many_rows_as_decisions(context):
     some = batch.select([2, 0])
     assert [one.context.num_rows for one in (batch, some, Decisions.concat([batch, some]))] == [3, 2, 5]
     assert some.context.column_names == list(context or {})
-    losses = Losses(
-        ("Ann",), np.zeros(3, np.int32), np.zeros(3), np.ones(3), **({"context": context} if context else {})
-    )
+    losses = Losses(("Ann",), np.zeros(3, np.int32), np.zeros(3), np.ones(3), batch.context)
     assert losses.select([1]).context.num_rows == 1

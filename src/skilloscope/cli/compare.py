@@ -106,8 +106,7 @@ def _compare(
         raise InputError("a comparison needs one split, --at DATE or --by COLUMN", hint="e.g. --at 2006-07-01")
     if asked["at"] is not None:
         first_day(asked["at"])
-    if html:
-        check_writable(html)
+    check_writable(html)
     model, scale = agent_of(asked["rule"], asked["mass"]), load_scale(effective_settings({})["scale"].value)
     allowed = scale.dispersion if dispersion == "scale" else _dispersion(dispersion)
     with working(engine) as work:
@@ -150,8 +149,7 @@ def _decisions_compare(
             f"{len(tables)} tables {'with' if asked['by'] else 'without'} --by",
             hint="give two tables, or one with --by COLUMN",
         )
-    if html:
-        check_writable(html)
+    check_writable(html)
     prior = prior_from_text(asked["prior"], *asked["range"])
     batches = told_tables(tables)
     if asked["by"]:

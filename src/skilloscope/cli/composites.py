@@ -88,8 +88,7 @@ def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, engine: E
     from skilloscope.models.agent import Agent
     from skilloscope.sources.judge import judge
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     if wanted.split not in (None, "result"):
         raise InputError(f"no split by {wanted.split!r}", hint="--split result")
     model = Agent(*wanted.model)

@@ -54,9 +54,9 @@ def _dimensions(
 ) -> int:
     from skilloscope.chess.joining import CONTEXT
     from skilloscope.cli.console import exit_code, report_faults, write_page
-    from skilloscope.cli.judged import check_mass, source_line
+    from skilloscope.cli.judged import source_line
     from skilloscope.cli.work import working
-    from skilloscope.core.checks import check_writable
+    from skilloscope.core.checks import check_mass, check_writable
     from skilloscope.core.configuration import effective_settings
     from skilloscope.core.errors import InputError
     from skilloscope.decision.text import table_kind
@@ -67,8 +67,7 @@ def _dimensions(
     from skilloscope.studies.dimensions.dimensions import dimensions as by_dimension
     from skilloscope.studies.dimensions.page import dimensions_page
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     check_mass(mass)
     if by not in (*DIMENSIONS, *CONTEXT) and not any(table_kind(path) for path in paths):
         raise InputError(f"no dimension {by!r}", hint=f"the dimensions: {', '.join((*DIMENSIONS, *CONTEXT))}")

@@ -48,8 +48,7 @@ def _game(
     from skilloscope.studies.game.game import game_study
     from skilloscope.studies.game.tables import game_table
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     elo_difference(0.5, options["curve"])  # what is no curve is refused before the engine is asked
     with working(gain_search(engine)) as work:
         gained = gains_of_one(path, index, work, values=options["values"], mate_cap=options["mate_cap"])

@@ -10,16 +10,9 @@ if TYPE_CHECKING:
     from skilloscope.sources.judge import Judged
 
 
-def check_mass(mass: float) -> None:
-    """Refuse a mass of intervals that is none, before anything is read or searched."""
-    from skilloscope.core.errors import InputError
-
-    if not 0 < mass < 1:
-        raise InputError(f"--mass lies between 0 and 1, got {mass}")
-
-
 def agent_of(rule: str | None, mass: float) -> Agent:
     """Return the agent under the rule asked for, that of the settings, or `listed`; check the mass of intervals."""
+    from skilloscope.core.checks import check_mass
     from skilloscope.core.configuration import effective_settings
     from skilloscope.models.agent import Agent
 

@@ -114,14 +114,12 @@ def profile_tables(
 
 def _check(prior: str, options: Mapping[str, Any], html: Path | None) -> None:
     """Refuse what cannot be done before anything is read or searched."""
-    from skilloscope.cli.judged import check_mass
-    from skilloscope.core.checks import check_writable
+    from skilloscope.core.checks import check_mass, check_writable
     from skilloscope.core.errors import InputError
     from skilloscope.inference.filter import PERIOD_PRIORS
     from skilloscope.studies.profile.periods import EVERY
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     if prior not in PERIOD_PRIORS:
         raise InputError(f"no prior {prior!r} for periods", hint=f"the priors: {', '.join(PERIOD_PRIORS)}")
     if "every" in options and options["every"] not in EVERY:

@@ -52,8 +52,7 @@ def rate(
     from skilloscope.core.checks import check_writable
     from skilloscope.sources.judge import judge
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     _check_column(by, games)
     rated = _rater(by, mass, axis)  # what cannot be done is refused before the engine is asked
     with working(engine) as work:
@@ -81,7 +80,7 @@ def _check_column(by: str, paths: list[Path]) -> None:
 def _rater(by: str, mass: float, axis: AxisOptions) -> Callable[[Decisions], Ratings]:
     from dataclasses import asdict
 
-    from skilloscope.cli.judged import check_mass
+    from skilloscope.core.checks import check_mass
     from skilloscope.core.configuration import effective_settings
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import elo_prior

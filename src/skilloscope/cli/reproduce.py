@@ -49,8 +49,7 @@ def _reproduce(
 
     if data is not None and not data.is_dir():
         raise InputError(f"{data}: no such folder", hint="--data takes the folder of games and results")
-    if html:
-        check_writable(html)
+    check_writable(html)
     with working(engine) as work:
         done = reproduce(ENTRIES, key, Budget(minutes, seed, data, work))
     report = done.as_dict()

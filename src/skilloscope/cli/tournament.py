@@ -68,8 +68,7 @@ def _tournament(
     from skilloscope.studies.tournament.tables import tournament_tables
     from skilloscope.studies.tournament.tournament import Options, tournament, with_surnames
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     options = Options(**how)
     elo_difference(0.5, options.curve)  # what is no curve is refused before the engine is asked
     with working(gain_search(engine)) as work:

@@ -51,8 +51,7 @@ def _within(paths: list[Path], asked: dict[str, Any], html: Path | None, engine:
     from skilloscope.studies.within.page import within_page
     from skilloscope.studies.within.within import follow_game, within_games
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     model, aliases, mass = agent_of(asked["rule"], asked["mass"]), aliases_from_texts(asked["alias"]), asked["mass"]
     with working(engine) as work:
         judged = judge(paths, work, player=asked["player"], aliases=aliases, both_sides=True)

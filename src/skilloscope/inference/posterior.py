@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.integrate import cumulative_simpson, simpson
 from scipy.signal import fftconvolve
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.checks import check_mass
 from skilloscope.models.agent import competences
 
 Array = npt.NDArray[np.float64]
@@ -61,8 +61,7 @@ class Posterior:
 
     def interval(self, mass: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed interval that holds `mass`."""
-        if not 0 < mass < 1:
-            raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+        check_mass(mass)
         low, high = self.quantile([(1 - mass) / 2, (1 + mass) / 2])
         return float(low), float(high)
 

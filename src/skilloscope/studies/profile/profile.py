@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import EvidenceTable, Posterior, evidence
@@ -267,8 +268,7 @@ def period_evidence(
 
 
 def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     histories = [found.history(player) for player in found.players]
     filtered, drift = filter_histories(
         [history for history, _ in histories], prior, span=found.span, dispersion=found.dispersion, mass=mass

@@ -11,6 +11,7 @@ import pyarrow as pa
 from scipy.stats import binomtest
 
 from skilloscope.chess.speed import is_classical
+from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, EvidenceTable, Posterior, Uniform, evidence
@@ -116,8 +117,7 @@ def rate(
 
     The prior is `flat`, `population` or `header`; the ratings in the games' headers are used by `header` only.
     """
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     scale = scale or load_scale()
     model = model or Agent.from_about(scale.model)
     if not len(decisions):
