@@ -57,7 +57,6 @@ def chess_career(seed: int = 3, name: str = "Ann", **options: object) -> Career:
     """Return a career that says it is chess under the default scale's engine, with dates and Elo in the headers."""
     career = simulate_career(np.random.default_rng(seed), name=name, years=(6, 9), games=(2, 5), **options)  # type: ignore[arg-type]
     context = career.decisions.context
-    assert context is not None
     year = context["year"].to_pylist()
     columns = {
         "date": [f"{y}.{1 + i % 12:02d}.??" for i, y in enumerate(year)],

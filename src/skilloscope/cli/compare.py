@@ -94,8 +94,8 @@ def decisions_compare(
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.judged import source_line
     from skilloscope.core.errors import InputError
-    from skilloscope.decision.text import read_tables
     from skilloscope.inference import prior_from_text
+    from skilloscope.sources.judge import told_tables
     from skilloscope.studies.compare.compare import compare as compare_sets
     from skilloscope.studies.compare.splitting import split_by_column
 
@@ -103,7 +103,7 @@ def decisions_compare(
         said = f"{len(tables)} tables {'with' if by else 'without'} --by"
         raise InputError(said, hint="give two tables, or one with --by COLUMN")
     believed, allowed = prior_from_text(prior, *agent.c_range), _dispersion(dispersion)
-    batches = read_tables(tables)
+    batches = told_tables(tables)
     if by:
         first, second, labels = split_by_column(batches[0], by, values)
     else:

@@ -40,10 +40,9 @@ def scaled_agent(scale: Scale, rule: str | None = None) -> Agent:
 def read_batch(tables: Sequence[Path]) -> Decisions:
     """Return the decisions of tables of any domain as one batch, at one depth; faults are shown on stderr."""
     from skilloscope.cli.console import report_faults
-    from skilloscope.decision import Decisions
-    from skilloscope.decision.text import read_tables
+    from skilloscope.sources.judge import told_decisions
 
-    batch = Decisions.concat([table.at_depths() for table in read_tables(list(tables))])
+    batch = told_decisions(tables)
     report_faults(batch.tally)
     return batch
 

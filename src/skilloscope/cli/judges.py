@@ -34,14 +34,14 @@ def judges(
     """Compare two judges of the same choices: k fitted for each, held-out log-likelihood, difference with interval."""
     from skilloscope.cli.console import exit_code, report_faults, show_report
     from skilloscope.core.errors import InputError, Tally
-    from skilloscope.decision.text import read_tables
+    from skilloscope.sources.judge import told_tables
     from skilloscope.studies.judges.judges import compare_depths, compare_judges
     from skilloscope.studies.judges.tables import judges_sheet
 
     if len(tables) != (1 if depths else 2):
         wanted = "one table with a depth axis" if depths else "two tables of the same choices, or one and --depths A,B"
         raise InputError(f"{len(tables)} tables are given", hint=f"give {wanted}")
-    batches = read_tables(tables)
+    batches = told_tables(tables)
     tally = Tally.sum(batch.tally for batch in batches)
     report_faults(tally)
     if depths:

@@ -66,11 +66,11 @@ def engine_line(about: Mapping[str, Any]) -> str:
     if not about:
         return "engine unknown"
     parts = [
-        str(about.get("engine", "engine unknown")),
+        str(about.get("engine") or "engine unknown"),
         f"depth {about['depth']}" if about.get("depth") else "",
         f"{about['nodes']:,} nodes" if about.get("nodes") else "",
-        f"{about['multipv']} moves listed" if "multipv" in about else "",
-        f"hash {about['hash_mb']} MB" if "hash_mb" in about else "",
+        f"{about['multipv']} moves listed" if about.get("multipv") else "",
+        f"hash {about['hash_mb']} MB" if about.get("hash_mb") else "",
         f"mates at ±{about['mate_cap']:g} pawns" if "mate_cap" in about else "",
     ]
     return ", ".join(part for part in parts if part)

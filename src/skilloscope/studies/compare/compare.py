@@ -214,7 +214,6 @@ def _together(first: Decisions, second: Decisions) -> Decisions:
         one = names[0][0] if names[0] == names[1] else f"{names[0][0]} and {names[1][0]}"
         parts = [replace(b, deciders=(one,), decider=np.zeros(len(b), dtype=np.int32)) for b in parts]
     batch = Decisions.concat(parts)
-    assert batch.context is not None
     game = batch.context.column("game") if "game" in batch.context.column_names else pa.nulls(len(batch))
     part = np.repeat([0, 1], [len(parts[0]), len(parts[1])])
     return replace(batch, context=pa.table({"part": part, "game": game}))

@@ -125,7 +125,6 @@ def dimensions(
     batch = _of(decisions, players)
     labels, order = DIMENSIONS.get(by, _column(by))(batch, model)
     known = np.array([label is not None for label in labels], dtype=bool)
-    assert batch.context is not None
     grouped = replace(batch, context=batch.context.append_column(_GROUP, pa.array(labels, type=pa.string())))
     grouped = grouped.select(known, reason=f"no {by}")
     table = evidence(grouped, model, by=["decider", _GROUP], span=(0.0, max(4.0, span[1])))

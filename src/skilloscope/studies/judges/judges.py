@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from skilloscope.core.errors import InputError, check_mass
+from skilloscope.core.checks import check_mass
+from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.decision.align import align, depth_pair
 from skilloscope.inference import evidence

@@ -6,7 +6,6 @@ Decisions whose period is unknown are left out and counted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.columns import encode
+from skilloscope.core.dates import DAY, YEAR, read_date
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 
 EVERY = ("year", "month", "event")
-
-_DATE = re.compile(r"\s*(\d{4})(?:[.\-/](\d{1,2}|\?+))?(?:[.\-/](\d{1,2}|\?+))?(?:[T ].*)?\s*$")
-
 
 _Place = tuple[str, float]
 
@@ -43,7 +40,6 @@ class GameCounts:
 
     def __init__(self, periods: Periods) -> None:
         batch = periods.decisions
-        assert batch.context is not None
         columns = batch.context.column_names
         games = batch.column("game").to_pylist() if "game" in columns else [None] * len(batch)
         elos = batch.column("elo").to_pylist() if "elo" in columns else [None] * len(batch)
@@ -68,14 +64,13 @@ def decimal_year(text: str | None) -> tuple[float, int | None] | None:
     >>> decimal_year("1972.07.??"), decimal_year("1972.??.??"), decimal_year("?")
     ((1972.5416666666667, 7), (1972.5, None), None)
     """
-    match = _DATE.match(text or "")
-    if not match or not int(match[1]):
+    date = read_date(text or "")
+    if date is None:
         return None
-    month, day = (int(part) if part and part.isdigit() else 0 for part in (match[2], match[3]))
-    if not 1 <= month <= 12:
-        return int(match[1]) + 0.5, None
-    inside = (day - 0.5) / 31 if 1 <= day <= 31 else 0.5
-    return int(match[1]) + (month - 1 + inside) / 12, month
+    if date.precision == YEAR:
+        return date.first.year + 0.5, None
+    inside = (date.first.day - 0.5) / 31 if date.precision == DAY else 0.5
+    return date.first.year + (date.first.month - 1 + inside) / 12, date.first.month
 
 
 def date_periods(batch: Decisions, every: str) -> Periods:
@@ -100,9 +95,10 @@ def check_every(every: str) -> None:
 
 def _place(every: str, date: str | None, year: int | None, event: str | None) -> _Place | str:
     """Return a game's period and its time, or why it has none."""
-    when = decimal_year(date) or (decimal_year(str(year)) if year else None)
+    blank = not (date or "").strip("?-./ ")
+    when = decimal_year(str(year) if blank and year else date)
     if when is None:
-        return "no date"
+        return "no date" if blank else "impossible date"
     time, month = when
     if every == "year":
         return str(int(time)), float(int(time))

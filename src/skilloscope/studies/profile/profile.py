@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.core.errors import InputError, Tally, check_mass
+from skilloscope.core.checks import check_mass
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import EvidenceTable, Posterior, evidence
 from skilloscope.inference.filter import PERIOD_PRIORS, Filtered, PeriodEvidence, filter_histories
@@ -256,7 +257,6 @@ def period_evidence(
     missing = [player for player in players if player not in names]
     if missing:
         raise InputError(f"no decision with a known period of: {'; '.join(missing)}; skipped: {batch.tally}")
-    assert batch.context is not None
     coded = batch.context.append_column(_PERIOD, pa.array(periods.code))
     table = evidence(replace(batch, context=coded), model, by=["decider", _PERIOD], span=(0.0, max(4.0, span[1])))
     usable = {name for name, code in table if table[name, code].decisions}

@@ -11,7 +11,8 @@ import pyarrow as pa
 from scipy.stats import binomtest
 
 from skilloscope.chess.speed import is_classical
-from skilloscope.core.errors import InputError, Tally, check_mass
+from skilloscope.core.checks import check_mass
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, EvidenceTable, Posterior, Uniform, evidence
 from skilloscope.models.agent import Agent
@@ -184,7 +185,6 @@ def _player(
 
 def _pool_warnings(decisions: Decisions) -> list[str]:
     """Return what is known to differ from over-the-board classical play: faster games, games on a server."""
-    assert decisions.context is not None
     columns = {
         name: decisions.context.column(name).to_pylist() for name in decisions.context.column_names if name in _POOL
     }
@@ -198,14 +198,12 @@ def _pool_warnings(decisions: Decisions) -> list[str]:
 
 
 def _games(batch: Decisions) -> int:
-    assert batch.context is not None
     if "game" not in batch.context.column_names:
         return 0
     return len(batch.groups("game")[0])
 
 
 def _header_elo(batch: Decisions) -> float | None:
-    assert batch.context is not None
     if "elo" not in batch.context.column_names:
         return None
     known = batch.context.column("elo").cast(pa.float64()).drop_null().to_numpy()

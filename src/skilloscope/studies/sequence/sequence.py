@@ -262,7 +262,6 @@ def _check(c: float, dispersion: float, draws: int) -> None:
 
 def _games(batch: Decisions, sets: ChoiceSets) -> tuple[list[Any], npt.NDArray[np.int64]]:
     """Return the games of the sets and each set's game; without a column `game` there is one without a name."""
-    assert batch.context is not None
     if "game" not in batch.context.column_names:
         return [None], np.zeros(len(sets), dtype=np.int64)
     labels, codes = batch.groups("game")

@@ -307,7 +307,6 @@ def _expected_likelihood(posterior: Posterior, own: Evidence) -> float:
 
 def _one_game(decisions: Decisions) -> Decisions:
     """Return the decisions in the order of their plies; those of several games are refused."""
-    assert decisions.context is not None
     if "game" in decisions.context.column_names:
         games, _ = decisions.groups("game")
         if len(games) > 1:
@@ -341,7 +340,6 @@ def _written_moves(batch: Decisions) -> list[str | None]:
 
 def _column(batch: Decisions, name: str) -> list[Any]:
     """Return a context column as a list; where there is none every entry is None."""
-    assert batch.context is not None
     return batch.context.column(name).to_pylist() if name in batch.context.column_names else [None] * len(batch)
 
 
