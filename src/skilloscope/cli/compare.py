@@ -41,6 +41,7 @@ def register_on(group: typer.Typer) -> None:
 def compare(
     games: GameFiles,
     player: PlayerName,
+    *,
     at: Annotated[str | None, typer.Option(help="Split before this day: YYYY-MM-DD.", metavar="DATE")] = None,
     by: Annotated[str | None, typer.Option(help="Split by the two values of a column.", metavar="COLUMN")] = None,
     values: Values = None,
@@ -49,7 +50,6 @@ def compare(
         str, typer.Option(help="Scatter between games to allow for: scale, games, or a number.", metavar="NUMBER")
     ] = "scale",
     rule: Rule = None,
-    *,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:

@@ -21,6 +21,7 @@ def convert(
     domain: Annotated[str, typer.Argument(help="backgammon, four-in-a-row or risky-choice.")],
     files: Annotated[list[Path], typer.Argument(help="The files of the domain.", metavar="FILE…")],
     out: Annotated[Path, typer.Option(help="The table to write: .parquet, .jsonl or .csv.", metavar="FILE")],
+    *,
     cap: Annotated[float | None, typer.Option(help="four-in-a-row: clip solved values at ± this (20).")] = None,
     exponent: Annotated[
         float | None, typer.Option(help="risky-choice: exponent of the utility of a prize (1: expected value).")

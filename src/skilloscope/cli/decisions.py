@@ -43,13 +43,13 @@ def decisions() -> None:
 
 def rate(
     tables: Tables,
+    *,
     k: Annotated[str, typer.Option(help="The agent's constant, in units of the utilities, or fit.")] = "0.1",
     method: Annotated[str, typer.Option(help="agent (c of the reference agent) or curves (RH11: s and c).")] = "agent",
     rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
     mass: Mass = 0.95,
     prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
     c_range: CRange = (0.0, 4.0),
-    *,
     curves: CurveOptions,
     as_json: Json = False,
 ) -> int:

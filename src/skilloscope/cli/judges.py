@@ -20,6 +20,7 @@ def judges(
         list[Path],
         typer.Argument(help="Two tables of the same choices, or one with a depth axis.", metavar="TABLE [TABLE]"),
     ],
+    *,
     depths: Annotated[
         str | None, typer.Option(help="Compare two depths of one table, as in 0,2.", metavar="A,B")
     ] = None,

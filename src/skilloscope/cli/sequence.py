@@ -18,13 +18,13 @@ def register(app: typer.Typer) -> None:
 def sequence(
     games: GameFiles,
     player: PlayerName,
+    *,
     elo: Annotated[float | None, typer.Option(help="Strength of the agent, by the Elo scale.")] = None,
     c: Annotated[float | None, typer.Option("--c", help="Competence of the agent, in place of an Elo.")] = None,
     draws: Annotated[int, typer.Option(help="Simulated sequences.", min=100)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the simulation.", min=0)] = 1,
     alias: Aliases = None,
     rule: Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket or full.")] = None,
-    *,
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:

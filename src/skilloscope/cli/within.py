@@ -32,7 +32,7 @@ def within(
     from skilloscope.cli.console import exit_code, show_report, write_page
     from skilloscope.cli.judged import agent_of, judge_fields, judge_line, source_line
     from skilloscope.cli.work import judge_files
-    from skilloscope.studies.within.tables import moves_sheet, within_sheet
+    from skilloscope.studies.within.tables import running_sheet, within_sheet
     from skilloscope.studies.within.within import follow_game, within_games
 
     model = agent_of(rule)
@@ -41,7 +41,7 @@ def within(
     followed = follow_game(judged.decisions, follow, model, mass=output.mass) if follow else None
     moves = followed.as_dict() if followed else None
     report = {**study.as_dict(), "followed": moves, **judge_fields(judged)}
-    sheets = [within_sheet(report), *([moves_sheet(moves)] if moves else [])]
+    sheets = [within_sheet(report), *([running_sheet(moves)] if moves else [])]
     show_report(report, *sheets, as_json=output.as_json, head=judge_line(judged))
     if output.html:
         from skilloscope.studies.within.page import within_page

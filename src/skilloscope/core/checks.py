@@ -18,6 +18,15 @@ def check_mass(mass: float) -> float:
     return mass
 
 
+def check_dispersion(dispersion: float) -> None:
+    """Raise where evidence cannot be divided by this."""
+    if not 0 < dispersion < float("inf"):
+        raise InputError(
+            f"a dispersion is a positive number, got {dispersion}",
+            hint="1 believes every decision in full, more trusts less",
+        )
+
+
 def check_writable(path: Path | None) -> None:
     """Raise where a file cannot be written, before hours of work are spent on what goes into it; None is no file."""
     if path is None:

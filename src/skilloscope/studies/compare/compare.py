@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.polynomial import chebyshev
 
+from skilloscope.core.checks import check_dispersion
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, EvidenceTable, Posterior, Prior, Uniform, evidence
@@ -32,7 +33,7 @@ _CAUTION = (
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ComparedSide:
     """One of the two sets: its label, how much there is of it, and the posterior of c that it gives."""
 
     label: str
@@ -51,8 +52,8 @@ class Comparison:
     """One decider before and after: both sides, the posterior of the difference, and which is probably stronger."""
 
     decider: str
-    first: Side
-    second: Side
+    first: ComparedSide
+    second: ComparedSide
     difference: Posterior
     """Of second minus first."""
     probability: float
@@ -155,8 +156,8 @@ def compare(
     >>> round(found.probability, 3), round(found.difference.mean, 2)
     (0.804, 0.44)
     """
-    if dispersion is not None and not (np.isfinite(dispersion) and dispersion > 0):
-        raise InputError(f"a dispersion is a positive number, got {dispersion}")
+    if dispersion is not None:
+        check_dispersion(dispersion)
     prior = prior or Uniform(0.0, 4.0)
     together = _together(first, second)
     table = evidence(together, model, by=["part", "decider", "game"], span=(prior.low, prior.high))
@@ -228,12 +229,12 @@ def _rows_of_sides(table: EvidenceTable) -> dict[str, tuple[list[int], list[int]
     return found
 
 
-def _side(table: EvidenceTable, rows: Sequence[int], label: str, dispersion: float, prior: Prior) -> Side:
+def _side(table: EvidenceTable, rows: Sequence[int], label: str, dispersion: float, prior: Prior) -> ComparedSide:
     total = Evidence(table.grid, table.curves[list(rows)].sum(axis=0), int(table.decisions[list(rows)].sum()))
     games = sum(table.labels[row][2] is not None for row in rows)
-    return Side(label, games, total.decisions, total.tempered(dispersion).posterior(prior))
+    return ComparedSide(label, games, total.decisions, total.tempered(dispersion).posterior(prior))
 
 
-def _comparison(name: str, first: Side, second: Side) -> Comparison:
+def _comparison(name: str, first: ComparedSide, second: ComparedSide) -> Comparison:
     change = difference(second.posterior, first.posterior)
     return Comparison(name, first, second, change, probability_greater(second.posterior, first.posterior))

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.phases import PHASES, phases_of
+from skilloscope.core.checks import check_dispersion
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Posterior, evidence
@@ -119,8 +120,7 @@ def dimensions(
     Without players everybody's decisions together. One sd between groups is fitted for all players. The colour, the
     clock and the phase are known before the choice; so is complexity, but for the c at which the entropy is taken.
     """
-    if not (np.isfinite(dispersion) and dispersion > 0):
-        raise InputError(f"the dispersion is {dispersion}", hint="1 believes every decision in full, more trusts less")
+    check_dispersion(dispersion)
     model = model or Agent()
     batch = _of(decisions, players)
     labels, order = DIMENSIONS.get(by, _column(by))(batch, model)

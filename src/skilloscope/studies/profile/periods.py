@@ -24,7 +24,7 @@ _Place = tuple[str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Periods:
+class DecisionPeriods:
     """Decisions whose period is known, the code of each one's period, and the periods in order of time."""
 
     decisions: Decisions
@@ -38,7 +38,7 @@ class Periods:
 class GameCounts:
     """Games and the Elo in their headers, by player and period; each game counts once."""
 
-    def __init__(self, periods: Periods) -> None:
+    def __init__(self, periods: DecisionPeriods) -> None:
         batch = periods.decisions
         columns = batch.context.column_names
         games = batch.column("game").to_pylist() if "game" in columns else [None] * len(batch)
@@ -73,7 +73,7 @@ def decimal_year(text: str | None) -> tuple[float, int | None] | None:
     return date.first.year + (date.first.month - 1 + inside) / 12, date.first.month
 
 
-def date_periods(batch: Decisions, every: str) -> Periods:
+def date_periods(batch: Decisions, every: str) -> DecisionPeriods:
     """Return the periods of games: by year, by month, or by event (one of the same name in another year is another)."""
     check_every(every)
     columns = [batch.column(name).to_pylist() for name in ("date", "year", "event")]
@@ -109,7 +109,7 @@ def _place(every: str, date: str | None, year: int | None, event: str | None) ->
     return event if str(int(time)) in event else f"{event} {int(time)}", time
 
 
-def column_periods(batch: Decisions, column: str) -> Periods:
+def column_periods(batch: Decisions, column: str) -> DecisionPeriods:
     """Return the periods that any column makes.
 
     Numbers are times themselves; dates (YYYY, YYYY-MM or YYYY-MM-DD) are in years; other texts come in the order in
@@ -129,7 +129,7 @@ def column_periods(batch: Decisions, column: str) -> Periods:
     return _in_order(batch, labels, [ranks[label] for label in labels], f"step of {column}")
 
 
-def _in_order(batch: Decisions, labels: list[str], times: list[float], unit: str) -> Periods:
+def _in_order(batch: Decisions, labels: list[str], times: list[float], unit: str) -> DecisionPeriods:
     """Put the periods in order of time: each stands at its first decision's time, ties as they first appear."""
     names, codes = encode(labels)
     first = np.full(len(names), np.inf)
@@ -137,4 +137,4 @@ def _in_order(batch: Decisions, labels: list[str], times: list[float], unit: str
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names), dtype=np.int32)
-    return Periods(batch, [names[i] for i in order], first[order], rank[codes], unit)
+    return DecisionPeriods(batch, [names[i] for i in order], first[order], rank[codes], unit)

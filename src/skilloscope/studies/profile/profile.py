@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.core.checks import check_mass
+from skilloscope.core.checks import check_dispersion, check_mass
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import EvidenceTable, Posterior, evidence
@@ -25,8 +25,8 @@ from skilloscope.inference.sd_fit import SdFit
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
-from skilloscope.studies.profile.periods import GameCounts, Periods, column_periods, date_periods
-from skilloscope.studies.rate.rate import scale_warnings
+from skilloscope.studies.profile.periods import DecisionPeriods, GameCounts, column_periods, date_periods
+from skilloscope.studies.rate.rate import provisional_note, scale_warnings
 
 SCHEMA = 1
 _PERIOD = "period of the profile"
@@ -151,7 +151,7 @@ class ComparedPriors:
 class ProfileEvidence:
     """What profiles under every prior start from: the evidence of each player's periods. It is read once."""
 
-    periods: Periods
+    periods: DecisionPeriods
     table: EvidenceTable
     players: Sequence[str]
     every: str
@@ -238,7 +238,7 @@ def competence_profiles(
 
 
 def period_evidence(
-    periods: Periods,
+    periods: DecisionPeriods,
     model: Agent,
     *,
     players: Sequence[str],
@@ -248,8 +248,7 @@ def period_evidence(
     scale: Scale | None,
 ) -> ProfileEvidence:
     """Return the evidence of each player in each period."""
-    if not (np.isfinite(dispersion) and dispersion > 0):
-        raise InputError(f"the dispersion is {dispersion}", hint="1 believes every decision in full, more trusts less")
+    check_dispersion(dispersion)
     batch = periods.decisions
     if not len(batch):
         raise InputError(f"no decision with a known period; skipped: {batch.tally}", hint="profiles need dates")
@@ -277,9 +276,9 @@ def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
         for name, (history, codes), one in zip(found.players, histories, filtered, strict=True)
     ]
     batch = found.periods.decisions
-    warnings = [] if found.scale is None else scale_warnings(batch, found.scale, found.table.about)
-    if found.scale is not None and found.scale.provisional:
-        warnings.append(f"the scale {found.scale.name!r} is provisional ({found.scale.data})")
+    warnings: list[str] = []
+    if found.scale is not None:
+        warnings = [*scale_warnings(batch, found.scale, found.table.about), *provisional_note(found.scale)]
     return Profile(
         players=players,
         every=found.every,

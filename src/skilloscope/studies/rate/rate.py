@@ -14,7 +14,7 @@ from skilloscope.chess.speed import is_classical
 from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
-from skilloscope.inference import Evidence, EvidenceTable, Posterior, Uniform, evidence
+from skilloscope.inference import Evidence, Posterior, Uniform, evidence
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
@@ -122,7 +122,7 @@ def rate(
     table = evidence(decisions, model, by=by)
     groups = decisions.group_by(by)
     players = [
-        _player(group_name(label), groups[label], table, label, scale, prior, mass)
+        _player(group_name(label), groups[label], table[label], scale, prior=prior, mass=mass)
         for label in table
         if table[label].decisions > 0
     ]
@@ -130,8 +130,7 @@ def rate(
     few = [f"{player.player} ({player.decisions})" for player in players if player.decisions < _FEW]
     if few:
         warnings.append(f"fewer than {_FEW} decisions: {'; '.join(few[:8])}{' and others' if len(few) > 8 else ''}")
-    if scale.provisional:
-        warnings.append(f"the scale {scale.name!r} is provisional ({scale.data})")
+    warnings += provisional_note(scale)
     players.sort(key=lambda player: -player.elo.mean)
     unrated = [group_name(label) for label in table if table[label].decisions == 0]
     return Ratings(players, unrated, scale, engine_of(decisions), table.about, table.tally, warnings, mass)
@@ -153,16 +152,18 @@ def scale_warnings(decisions: Decisions, scale: Scale, model: Mapping[str, Any])
     ]
 
 
+def provisional_note(scale: Scale) -> list[str]:
+    """Return what must be said of a scale that stands on little."""
+    return [f"the scale {scale.name!r} is provisional ({scale.data})"] if scale.provisional else []
+
+
 def loss_with_floor(decisions: Decisions) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return each choice's loss; an unlisted one counts as the last listed, the least it can have lost."""
     last = decisions.best.astype(float) - decisions.judged[decisions.offsets[1:] - 1].astype(float)
     return np.where(decisions.listed, np.nan_to_num(decisions.chosen_loss()), last)
 
 
-def _player(
-    name: str, batch: Decisions, table: EvidenceTable, label: Any, scale: Scale, prior: str, mass: float
-) -> PlayerRating:
-    curve = table[label]
+def _player(name: str, batch: Decisions, curve: Evidence, scale: Scale, *, prior: str, mass: float) -> PlayerRating:
     elo = scale.posterior(curve, elo_prior(prior, scale, header_elo=_header_elo(batch)))
     matched = int((batch.chosen == 0).sum())
     match = binomtest(matched, len(batch)).proportion_ci(mass, method="wilson")

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
+from skilloscope.core.checks import check_dispersion
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.models.agent import Agent, log_likelihood, scaled_losses
@@ -254,8 +255,7 @@ def _one_decider(decisions: Decisions) -> tuple[Decisions, str]:
 def _check(c: float, dispersion: float, draws: int) -> None:
     if not (np.isfinite(c) and c >= 0):
         raise InputError(f"a competence is a number from 0 on, got {c}")
-    if not (np.isfinite(dispersion) and dispersion > 0):
-        raise InputError(f"a dispersion is a positive number, got {dispersion}")
+    check_dispersion(dispersion)
     if draws < 100:
         raise InputError(f"{draws} draws say nothing of a percentile", hint="give 100 or more")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skilloscope.reports.page import Section, report_page
 from skilloscope.studies.within.figures import running_figure, within_figure
-from skilloscope.studies.within.tables import moves_sheet, within_sheet
+from skilloscope.studies.within.tables import running_sheet, within_sheet
 from skilloscope.studies.within.within import RunningCompetence, WithinGames
 
 CANNOT_TELL = (
@@ -25,7 +25,7 @@ def within_page(study: WithinGames, followed: RunningCompetence | None = None, *
     ]
     if followed is not None:
         caption = f"Posterior of c after every decision, from a prior {followed.prior} on; below, what was lost."
-        moves = moves_sheet(followed.as_dict())
+        moves = running_sheet(followed.as_dict())
         sections.append(Section(moves.title, figure=running_figure(followed), caption=caption))
         sections.append(Section.from_sheet(moves, "The moves"))
     title = f"{study.player}: {len(study.games):,} games"

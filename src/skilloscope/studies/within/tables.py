@@ -28,7 +28,7 @@ def within_sheet(report: Mapping[str, Any]) -> Sheet:
     return Sheet(title, [*columns, "c of opponent", "decisions"], [*rows, together], _notes(report), left=3)
 
 
-def moves_sheet(running: Mapping[str, Any]) -> Sheet:
+def running_sheet(running: Mapping[str, Any]) -> Sheet:
     """Return the table of one game, move by move."""
     rows = [
         [
