@@ -25,6 +25,7 @@ from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.curves import CURVES
 from skilloscope.models.kernels.curves import CurveColumns, scores
 from skilloscope.models.mappings import MAPPINGS
+from skilloscope.papers.samples import SHARED_ANALYSES
 from skilloscope.ratings.intrinsic.fitting import fit_curves
 from skilloscope.ratings.intrinsic.swing import Swing, unseen_log_p
 from skilloscope.studies.intrinsic.scale import fit_lines, lines_log_p
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=60.0, metavar="MINUTES", help="of CPU time")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    batch = decisions(read_analysed(arguments.analysed))
+    batch = decisions(read_analysed(arguments.analysed, SHARED_ANALYSES))
     usable = batch.select(batch.listed & (batch.counts > 1))
     games = usable.groups("game")[1]
     fold = np.random.default_rng(arguments.seed).permutation(int(games.max()) + 1)[games] % FOLDS

@@ -187,6 +187,11 @@ class TestJudges:
         turned = compare_depths(judged(), (4, 2))
         assert turned["gain"] == pytest.approx(-report["gain"])
 
+    def test_the_interval_of_k_is_as_wide_as_the_mass_that_is_asked_for(self):
+        narrow, wide = (compare_depths(judged(), (2, 4), mass=mass)["judges"] for mass in (0.5, 0.95))
+        for one, other in zip(narrow, wide, strict=True):
+            assert other["k_low"] < one["k_low"] < one["k"] < one["k_high"] < other["k_high"]
+
     def test_a_judge_is_no_better_than_itself(self):
         report = compare_depths(judged(noise=0.0), (2, 4))
         assert report["gain"] == report["gain_low"] == report["gain_high"] == 0

@@ -36,7 +36,7 @@ from skilloscope.studies.profile.figures import priors_figure, profile_figure
 from skilloscope.studies.profile.page import profile_page
 from skilloscope.studies.profile.periods import column_periods, date_periods
 from skilloscope.studies.profile.profile import competence_profiles, profile, profiles
-from skilloscope.studies.profile.tables import profile_rows
+from skilloscope.studies.profile.tables import profile_sheet
 from skilloscope.studies.rate.rate import rate
 
 DEFAULT = scale("default")
@@ -57,7 +57,6 @@ def chess_career(seed: int = 3, name: str = "Ann", **options: object) -> Career:
     """Return a career that says it is chess under the default scale's engine, with dates and Elo in the headers."""
     career = simulate_career(np.random.default_rng(seed), name=name, years=(6, 9), games=(2, 5), **options)  # type: ignore[arg-type]
     context = career.decisions.context
-    assert context is not None
     year = context["year"].to_pylist()
     columns = {
         "date": [f"{y}.{1 + i % 12:02d}.??" for i, y in enumerate(year)],
@@ -364,11 +363,11 @@ class TestProfile:
         assert all(f"<!-- {prior}: " in panels for prior in PERIOD_PRIORS)
         page = profile_page(found[-1], found, title="Skill over time", source="two simulated players")
         assert "B$b&lt;" in page
-        assert "Drift of c: sd" in page
+        assert "drift of c: sd" in page
         assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
             "http://creativecommons.org", ""
         )
-        rows = profile_rows(found[0].as_dict())
+        rows = profile_sheet(found[0].as_dict()).rows
         assert len(rows) == sum(len(player.periods) for player in found[0].players)
 
 

@@ -13,7 +13,7 @@ from skilloscope.cli.options import EngineOptions, Json, command
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
-    from skilloscope.sources.judge import Judged, Work
+    from skilloscope.sources.judge import Judged
     from skilloscope.studies.composites.composites import Composites
     from skilloscope.studies.composites.convergence import Convergence
     from skilloscope.studies.composites.results_split import ResultsSplit
@@ -83,16 +83,17 @@ def composites(
 def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, engine: EngineOptions, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults, report_notes
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.core.checks import check_writable
+    from skilloscope.core.errors import InputError
     from skilloscope.models.agent import Agent
+    from skilloscope.sources.judge import judge
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     if wanted.split not in (None, "result"):
         raise InputError(f"no split by {wanted.split!r}", hint="--split result")
     model = Agent(*wanted.model)
     with working(engine) as work:
-        judged = _judged(paths, work)
+        judged = judge(paths, work, any_domain=True)
     report_faults(judged.decisions.tally)
     found = _studies(judged, model, wanted)
     if as_json:
@@ -104,17 +105,6 @@ def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, engine: E
     if html:
         _write_page(html, found, paths)
     return exit_code(judged.decisions.tally)
-
-
-def _judged(paths: list[Path], work: Work) -> Judged:
-    """Return the decisions: tables of any domain as they are, games analysed."""
-    from skilloscope.decision import Decisions
-    from skilloscope.decision.text import read_tables, table_kind
-    from skilloscope.sources.judge import Judged, judge
-
-    if not all(table_kind(path) for path in paths):
-        return judge(paths, work)
-    return Judged(Decisions.concat([table.at_depths() for table in read_tables(paths)]))
 
 
 def _studies(judged: Judged, model: Agent, wanted: _Wanted) -> _Found:

@@ -42,14 +42,13 @@ def _game(
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import check_writable
+    from skilloscope.core.checks import check_writable
     from skilloscope.models.gain import elo_difference
     from skilloscope.sources.gains import engine_gains, gains_of_one
     from skilloscope.studies.game.game import game_study
     from skilloscope.studies.game.tables import game_table
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     elo_difference(0.5, options["curve"])  # what is no curve is refused before the engine is asked
     with working(gain_search(engine)) as work:
         gained = gains_of_one(path, index, work, values=options["values"], mate_cap=options["mate_cap"])

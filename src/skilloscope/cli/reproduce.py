@@ -41,15 +41,15 @@ def _reproduce(
 ) -> int:
     from skilloscope.cli.console import out, print_json
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.core.checks import check_writable
+    from skilloscope.core.errors import InputError
     from skilloscope.papers import ENTRIES, reproduce
     from skilloscope.papers.harness import Budget
     from skilloscope.papers.tables import reproduction_tables
 
     if data is not None and not data.is_dir():
         raise InputError(f"{data}: no such folder", hint="--data takes the folder of games and results")
-    if html:
-        check_writable(html)
+    check_writable(html)
     with working(engine) as work:
         done = reproduce(ENTRIES, key, Budget(minutes, seed, data, work))
     report = done.as_dict()

@@ -132,7 +132,7 @@ def show(
 
 def check_files(history: Path | None, html: Path | None, state: Path | None = None) -> None:
     """Refuse what cannot be written before anything is computed."""
-    from skilloscope.core.errors import check_writable
+    from skilloscope.core.checks import check_writable
     from skilloscope.results.writing import check_table_format
 
     if history:

@@ -61,9 +61,9 @@ def _sensitivity(
     as_json: bool,
 ) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults, write_page
-    from skilloscope.cli.judged import check_mass, source_line
+    from skilloscope.cli.judged import source_line
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import check_writable
+    from skilloscope.core.checks import check_mass, check_writable
     from skilloscope.reports.words import engine_line
     from skilloscope.sources.judge import engine_of
     from skilloscope.studies.composites.game_evidence import MILEPOST, with_nearest_milepost
@@ -72,8 +72,7 @@ def _sensitivity(
     from skilloscope.studies.sensitivity.sensitivity import sensitivity as study_of
     from skilloscope.studies.sensitivity.tables import sensitivity_tables
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     check_mass(options[1])
     plan = _plan(texts)
     with working(engine) as work:

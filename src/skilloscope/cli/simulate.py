@@ -39,15 +39,15 @@ def _simulate(tables: list[Path], c: float, path: Path, how: dict[str, Any], see
     import numpy as np
 
     from skilloscope.cli.console import err, exit_code, print_json, report_faults
-    from skilloscope.decision.decisions import Decisions
-    from skilloscope.decision.text import check_format, read_tables, write_decisions
+    from skilloscope.decision.text import check_format, write_decisions
     from skilloscope.models.curve_model import CurveModel
     from skilloscope.simulate.agents import simulate_choices
     from skilloscope.simulate.curves import simulate_curve_choices
+    from skilloscope.sources.judge import told_decisions
     from skilloscope.studies.rate.curve_deciders import default_scaling
 
     check_format(path)
-    spreads = Decisions.concat([table.at_depths() for table in read_tables(tables)])
+    spreads = told_decisions(tables)
     rng = np.random.default_rng(seed)
     if "s" in how:
         model = CurveModel(how["mapping"], how["curve"], scaling=default_scaling(spreads))

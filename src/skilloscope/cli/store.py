@@ -134,8 +134,10 @@ def _import(files: list[Path], folder: Path | None, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.core.errors import Tally
     from skilloscope.reports.words import engine_line
+    from skilloscope.sources.kinds import Kind, by_kind
     from skilloscope.store import Store
 
+    by_kind(files, Kind.ANALYSES, Kind.ANALYSED)
     with Store(_path(folder)) as shelf:
         shelf.check_writable()
         found = [import_file(shelf, file) for file in files]

@@ -61,15 +61,14 @@ def _tournament(
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import check_writable
+    from skilloscope.core.checks import check_writable
     from skilloscope.models.gain import elo_difference
     from skilloscope.sources.gains import engine_gains, gains_of_files
     from skilloscope.studies.tournament.report import tournament_report
     from skilloscope.studies.tournament.tables import tournament_tables
     from skilloscope.studies.tournament.tournament import Options, tournament, with_surnames
 
-    if html:
-        check_writable(html)
+    check_writable(html)
     options = Options(**how)
     elo_difference(0.5, options.curve)  # what is no curve is refused before the engine is asked
     with working(gain_search(engine)) as work:

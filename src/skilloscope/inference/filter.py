@@ -91,8 +91,7 @@ def filter_histories(
     Evidence is divided by `dispersion` before it is believed: games scatter more than the agent does. The scores are
     those of the decisions themselves, which are not divided.
     """
-    if prior not in PERIOD_PRIORS:
-        raise InputError(f"no prior {prior!r} for periods", hint=f"the priors: {', '.join(PERIOD_PRIORS)}")
+    check_period_prior(prior)
     if not histories:
         return [], None
     grid = histories[0].evidences[0].grid
@@ -100,6 +99,12 @@ def filter_histories(
     if prior == "drift":
         return _drifting(histories, low, high, dispersion, mass)
     return [_one_by_one(history, prior, Uniform(low, high), dispersion) for history in histories], None
+
+
+def check_period_prior(prior: str) -> None:
+    """Refuse what is no prior of periods."""
+    if prior not in PERIOD_PRIORS:
+        raise InputError(f"no prior {prior!r} for periods", hint=f"the priors: {', '.join(PERIOD_PRIORS)}")
 
 
 def period_prior(name: str, before: Posterior, past: Evidence, flat: Uniform) -> tuple[LogDensity, str]:

@@ -54,7 +54,6 @@ class Folds:
 
 def cluster_column(decisions: Decisions) -> str:
     """Return what is held out whole: `game` where there is such a column, else `problem`, else the deciders."""
-    assert decisions.context is not None
     return next((name for name in ("game", "problem") if name in decisions.context.column_names), "decider")
 
 

@@ -18,7 +18,7 @@ from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.mappings import MAPPINGS, probabilities
 from skilloscope.models.scaling import Flatness, fit_scaling, flatness, scaled_loss
 from skilloscope.papers.harness import Budget, Entry, Outcome, Printed, Row, paper_table, printed
-from skilloscope.papers.samples import NO_DATA, data_files, sampled_decisions
+from skilloscope.papers.samples import NO_DATA, SHARED_ANALYSES, data_files, sampled_decisions
 from skilloscope.studies.intrinsic.intrinsic import Mileposts, milepost_table
 from skilloscope.studies.intrinsic.scale import inflation
 
@@ -204,7 +204,7 @@ def _analysed(files: Sequence[Path]) -> Decisions:
     from skilloscope.chess.analysis.given import read_analysed
     from skilloscope.chess.decisions import decisions
 
-    return Decisions.concat([decisions(read_analysed(path), all_depths=False) for path in files])
+    return Decisions.concat([decisions(read_analysed(path, SHARED_ANALYSES), all_depths=False) for path in files])
 
 
 def _sizes(table: Mileposts) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.decision import Decisions
@@ -21,6 +21,9 @@ from skilloscope.sources.judge import judge_games
 from skilloscope.sources.plan import plan, sample_games
 
 NO_DATA = "needs real games: give their folder with --data"
+
+SHARED_ANALYSES = DFH13.key({"engine": "Stockfish 15.1", "net": "nn-ad9b42354671.nnue"})
+"""Whose answers the analysed games of the data folder are: its README says so, the file itself does not."""
 
 _MORE = "import analyses (measurements/) with --import, or give engine time with --budget MINUTES"
 

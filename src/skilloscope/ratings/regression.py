@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.stats import linregress
 from scipy.stats import t as student
 
+from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
@@ -60,8 +61,7 @@ class EloLine:
 
         Its error about the line is √(s²·(1 + leverage) + slope²·sd²).
         """
-        if not 0 < mass < 1:
-            raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+        check_mass(mass)
         own = self.slope * np.asarray(sd, dtype=float)
         error = np.sqrt(self.residual_sd**2 * (1 + self._leverage(c)) + own**2)
         reach = student.ppf(0.5 + mass / 2, self.groups - 2) * error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -19,6 +19,11 @@ class Sheet:
     """How many columns are labels, which stand at the left; numbers stand at the right."""
     wide: bool = False
     """A crosstable: centred cells of several lines, too wide for a screen where there are many rows."""
+
+
+def caution_sheet(lines: Iterable[str]) -> Sheet:
+    """Return what must be said beside the figures, as a sheet without a table."""
+    return Sheet("", (), (), [f"caution: {line}" for line in lines])
 
 
 def number(value: float | None, digits: int) -> str:

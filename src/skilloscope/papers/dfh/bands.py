@@ -20,7 +20,7 @@ from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.papers.harness import Budget
-from skilloscope.papers.samples import NO_DATA, sampled_decisions
+from skilloscope.papers.samples import NO_DATA, SHARED_ANALYSES, sampled_decisions
 from skilloscope.sources.plan import game_order
 from skilloscope.studies.composites.composites import Composites, composites_from
 from skilloscope.studies.composites.game_evidence import PlayerGames, player_games, with_mileposts
@@ -132,7 +132,7 @@ def analysed_file(budget: Budget) -> Path | None:
 
 @lru_cache(maxsize=1)
 def _every_decision(path: Path, modified: float) -> Decisions:
-    return decisions(read_analysed(path), max_abs_value=np.inf, all_depths=False)
+    return decisions(read_analysed(path, SHARED_ANALYSES), max_abs_value=np.inf, all_depths=False)
 
 
 @lru_cache(maxsize=1)

@@ -285,7 +285,6 @@ class _Form:
 
 
 def _elo(batch: Decisions) -> Array:
-    assert batch.context is not None
     if "elo" not in batch.context.column_names:
         return np.zeros(len(batch))
     elo = batch.column("elo").to_numpy(zero_copy_only=False).astype(float) if len(batch) else np.zeros(0)

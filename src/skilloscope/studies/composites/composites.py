@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, Posterior, Uniform
@@ -146,8 +147,7 @@ def composites_from(
     rows: PlayerGames, decisions: Decisions, *, mass: float = 0.95, tolerance: float | None = None
 ) -> Composites:
     """Return the composite players whose player-games are known; `decisions` say what judged them."""
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     if not rows.table.decisions.sum():
         raise InputError(f"no decisions left to rate; skipped: {rows.table.tally}", hint=_hint(tolerance))
     prior = Uniform(rows.table.grid.low, rows.table.grid.high)

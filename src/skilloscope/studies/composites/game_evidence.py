@@ -115,7 +115,6 @@ def player_games(
     span: tuple[float, float] = (0.0, 4.0),
 ) -> PlayerGames:
     """Return the evidence of each group, game and side; decisions without games are one row per group and decider."""
-    assert decisions.context is not None
     known = decisions.context.column_names
     side = "mover" if "mover" in known else "decider"
     names = [by, "game", side] if "game" in known else [by, side]
@@ -136,7 +135,6 @@ def _nearest(elo: Array, step: float) -> Array:
 
 def _with_column(decisions: Decisions, post: Array) -> Decisions:
     posts = pa.array(np.nan_to_num(post).astype(np.int32), mask=np.isnan(post))
-    assert decisions.context is not None
     others = [name for name in decisions.context.column_names if name != MILEPOST]
     return replace(decisions, context=decisions.context.select(others).append_column(MILEPOST, posts))
 

@@ -188,7 +188,6 @@ def at_mileposts(decisions: Decisions, within: float = 20.0) -> Decisions:
     hundred = np.round(elo / 100) * 100
     near = np.abs(elo - hundred) <= within  # NaN, an unknown rating, is not near
     kept = decisions.select(near, reason=f"no rating within {within:g} points of a hundred")
-    assert kept.context is not None
     return replace(kept, context=kept.context.append_column("milepost", [hundred[near].astype(np.int64)]))
 
 
@@ -213,7 +212,6 @@ def single_pv(
     Two evaluations do not say which move the engine prefers: a move that lost nothing counts as a match. The cut is
     by the evaluation before the move, so that it does not depend on the move.
     """
-    assert losses.context is not None
     batch = losses
     if "ply" in losses.context.column_names:
         ply = losses.context.column("ply").to_numpy()
@@ -236,7 +234,6 @@ def single_pv(
 
 
 def _mean_elo(batch: Decisions, rows: npt.NDArray[np.int64]) -> float | None:
-    assert batch.context is not None
     if "milepost" in batch.context.column_names:
         return float(batch.column("milepost").to_numpy()[rows[0]])
     if "elo" not in batch.context.column_names:

@@ -1,4 +1,4 @@
-"""Tables of the curves: deciders by s and c, and the table of RH11 section 7."""
+"""The table of RH11 section 7."""
 
 from __future__ import annotations
 
@@ -11,42 +11,7 @@ from rich.text import Text
 
 from skilloscope.reports.sheet import number
 from skilloscope.reports.terminal import framed
-from skilloscope.reports.words import skipped_line
-
-
-def curve_deciders_table(report: Mapping[str, Any]) -> Group:
-    """Return the table of `decisions rate --method curves`."""
-    model, deciders = report["model"], report["deciders"]
-    notes = [skipped_line(sum(decider["decisions"] for decider in deciders), report["skipped"])]
-    if any(decider["edge"] for decider in deciders):
-        notes.append("* at the end of its range: the truth may lie beyond")
-    notes += report["warnings"]
-    if report["unrated"]:
-        notes.append(f"no usable decision of: {'; '.join(report['unrated'])}")
-    title = (
-        f"sensitivity s and competence c of {model['mapping']} with {model['curve']} "
-        f"(fit {report['fit']}, rule {model['rule']}, scaling {model['scaling']:g})"
-    )
-    table = Table()
-    table.add_column("decider")
-    for name in ("decisions", "s", "c", "log-likelihood", "expected loss"):
-        table.add_column(name, justify="right")
-    for row in deciders:
-        table.add_row(
-            Text(row["decider"]),
-            f"{row['decisions']:,}",
-            _estimate(row, "s"),
-            _estimate(row, "c"),
-            number(row["log_likelihood"], 2),
-            number(row["expected_loss"], 3),
-        )
-    return framed(title, table, notes)
-
-
-def _estimate(row: Mapping[str, Any], name: str) -> str:
-    sd = row[f"{name}_sd"]
-    mark = " *" if row["edge"] and name in row["edge"].split(" and ") else ""
-    return f"{row[name]:.3f} ± {sd:.3f}{mark}" if sd is not None else f"{row[name]:.3f}{mark}"
+from skilloscope.reports.words import curve_estimate, skipped_line
 
 
 def milepost_rows(report: Mapping[str, Any], *, by: str = "milepost") -> Group:
@@ -68,8 +33,8 @@ def milepost_rows(report: Mapping[str, Any], *, by: str = "milepost") -> Group:
         table.add_row(
             Text("unknown" if row["group"] is None else str(row["group"])),
             f"{row['decisions']:,}",
-            _estimate(row, "s"),
-            _estimate(row, "c"),
+            curve_estimate(row, "s"),
+            curve_estimate(row, "c"),
             number(row["c_fit"], 3),
             number(row["s_fit"], 3),
             f"{100 * row['match_predicted']:.1f}/{100 * row['match_actual']:.1f}",

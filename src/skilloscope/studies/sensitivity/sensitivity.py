@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
+from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.decision.align import align, at_depth, depth_pair
@@ -143,8 +144,7 @@ class Sensitivity:
 
 def sensitivity(batch: Decisions, plan: Plan, *, by: str = "player", seed: int = 1, mass: float = 0.95) -> Sensitivity:
     """Return what each setting of the plan makes of the same decisions."""
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     _check(batch, plan)
     study = _Study(batch, plan, by, seed, mass)
     settings = [study.base]

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.checks import check_mass
 from skilloscope.core.columns import group_codes
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.models.gain import PEAK, Curve, GainHistogram
@@ -56,8 +57,7 @@ class Options:
                 f"no pool {self.pool!r} by {self.events!r}",
                 hint=f"gains are pooled by {' or '.join(POOLS)}, events told by {', '.join(EVENTS)}",
             )
-        if not 0 < self.mass < 1:
-            raise InputError(f"the mass of an interval lies between 0 and 1, got {self.mass}")
+        check_mass(self.mass)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,6 @@ class _Tables:
     @classmethod
     def of(cls, gained: Gained, field: Field, pool: Pool) -> _Tables:
         losses = gained.losses
-        assert losses.context is not None
         rows = {name: row for row, name in enumerate(gained.games.headers["game"].to_pylist())}
         labels, codes = group_codes([losses.context.column("game")])
         game = np.array([rows[label] for label in labels], dtype=np.int64)[codes] if labels else codes.astype(np.int64)
