@@ -17,10 +17,10 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision.text import write_decisions
 from skilloscope.inference import evidence
 from skilloscope.models.agent import Agent
+from skilloscope.ratings.mileposts import with_mileposts
 from skilloscope.simulate.agents import simulated_deciders
 from skilloscope.sources.judge import Work
 from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.composites.game_evidence import with_nearest_milepost
 from skilloscope.studies.sensitivity.figures import gain_figure, groups_figure
 from skilloscope.studies.sensitivity.judged import read_judged, searched_again
 from skilloscope.studies.sensitivity.page import sensitivity_page
@@ -212,7 +212,7 @@ def test_a_search_with_fewer_lines_is_another_judge_than_a_cut_list(tmp_path, fa
 
 def test_the_mileposts_of_analysed_games_come_out_as_an_independent_calculation_has_them(shared_data):
     file = shared_data / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz"
-    batch = with_nearest_milepost(read_judged([file], Work()))
+    batch = with_mileposts(read_judged([file], Work()), None)
     study = sensitivity(batch, Plan(), by="milepost")
     expected = {
         "1600": 0.963,

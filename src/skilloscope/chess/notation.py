@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import chess
-
 from skilloscope.core.errors import InputError
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from skilloscope.core.errors import InputError
 from skilloscope.sources.judge import Work
 
 SCHEMA = 1
+Made = TypeVar("Made")
 
 
 class NotAnalysedError(InputError):
@@ -103,6 +104,14 @@ class Budget:
     """The folder of real games and results; entries that need it are empty without."""
     work: Work = field(default_factory=Work)
     """The store and the analyses to import."""
+    _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, make: Callable[[Budget], Made]) -> Made:
+        """Return what `make` gives under this budget: several entries ask for it, and it is made for the first."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        found: Made = self._made[make]
+        return found
 
 
 class Drawn(Protocol):

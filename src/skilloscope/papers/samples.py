@@ -12,6 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.chess.decisions import decided_reason, decisions
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import EngineError, InputError
@@ -46,6 +50,33 @@ def data_files(budget: Budget, *names: str) -> list[Path] | None:
             f"{budget.data}: no file like {' or '.join(names)}", hint="give the folder of games with --data"
         )
     return found
+
+
+def analysed_file(budget: Budget) -> Path | None:
+    """Return the file of analysed games in the data folder, None where there is none."""
+    files = [] if budget.data is None else sorted((budget.data / "analysed").glob("*.jsonl*"))
+    return files[0] if files else None
+
+
+def analysed_decisions(budget: Budget, *, max_abs_value: float = 3.0) -> Decisions | None:
+    """Return the decisions of the analysed games, without the shallower depths; None where there are none."""
+    every = budget.once(_every_decision)
+    if every is None:
+        return None
+    near = np.abs(every.best.astype(float)) <= max_abs_value
+    about = {**every.about, "max_abs_value": max_abs_value}
+    return replace(every.select(near, reason=decided_reason(max_abs_value)), about=about)
+
+
+def _every_decision(budget: Budget) -> Decisions | None:
+    path = analysed_file(budget)
+    return None if path is None else decisions(read_analysed(path), max_abs_value=np.inf, all_depths=False)
+
+
+def may_sample(budget: Budget) -> bool:
+    """Return whether any analysis may be at hand: engine time, imports or a store."""
+    stored = budget.work.store is not None and budget.work.store.exists()
+    return budget.minutes > 0 or bool(budget.work.imports) or stored
 
 
 def year_strata(games: Games) -> list[int | None]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-import chess
 import numpy as np
 
+import chess
 from skilloscope.chess.engine.lines import LINE, LineArray, move_code
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.core.errors import EngineError, InputError

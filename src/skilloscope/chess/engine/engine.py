@@ -25,7 +25,6 @@ from types import TracebackType
 from typing import Any
 
 import chess
-
 from skilloscope.chess.engine import guard
 from skilloscope.chess.engine.children import child_settings, ranked, search_children
 from skilloscope.chess.engine.lines import LineArray, code_from_uci, move_code

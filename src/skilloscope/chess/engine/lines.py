@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-import chess
 import numpy as np
 import numpy.typing as npt
 
+import chess
 from skilloscope.core.errors import InputError
 
 LINE = np.dtype([("depth", "u1"), ("rank", "u1"), ("move", "<u2"), ("mate", "u1"), ("score", "<i4")])

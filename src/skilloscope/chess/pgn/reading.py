@@ -9,9 +9,9 @@ import re
 from array import array
 from typing import Any
 
-import chess
 import pyarrow as pa
 
+import chess
 from skilloscope.chess.pgn.text import MainLine, RawGame, main_line, split_games
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, Source, open_lines

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-import chess
 import numpy as np
 
+import chess
 from skilloscope.chess.engine.lines import move_code
 
 NO_MATE = int(np.iinfo(np.int16).min)

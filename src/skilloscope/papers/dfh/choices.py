@@ -14,10 +14,10 @@ from skilloscope.chess.decisions import decisions
 from skilloscope.chess.positions import positions
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.decision import Decisions
-from skilloscope.papers.dfh.bands import analysed_batch, analysed_file, may_sample, year_games
+from skilloscope.papers.dfh.bands import year_games
 from skilloscope.papers.dfh.years import PAPERS, Choices, choose, judgement
 from skilloscope.papers.harness import Budget, Entry, Outcome, Row, printed
-from skilloscope.papers.samples import NO_DATA
+from skilloscope.papers.samples import NO_DATA, analysed_decisions, may_sample
 from skilloscope.sources.judge import analyse_as
 from skilloscope.sources.plan import plan, sample_games
 
@@ -26,10 +26,9 @@ _EVERY = np.inf  # pawns: no position is left out, the filter is one of the choi
 
 
 def _choices(budget: Budget) -> Outcome:
-    path = analysed_file(budget)
-    if path is None:
+    batch = analysed_decisions(budget, max_abs_value=_EVERY)
+    if batch is None:
         return Outcome([Row("k chosen on 2006–2009", printed("0.1"))], [NO_DATA])
-    batch = analysed_batch(path, max_abs_value=_EVERY)
     more, note = _early_sample(budget)
     study = choose(batch if more is None else _together(batch, more))
     counts = [

@@ -26,8 +26,8 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.inference import evidence
 from skilloscope.models.agent import Agent
+from skilloscope.ratings.mileposts import MILEPOST
 from skilloscope.studies.composites.composites import Composites, composites
-from skilloscope.studies.composites.game_evidence import MILEPOST
 
 Array = npt.NDArray[np.float64]
 

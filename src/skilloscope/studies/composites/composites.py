@@ -16,9 +16,10 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, Posterior, Uniform
 from skilloscope.models.agent import Agent
+from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
 from skilloscope.ratings.regression import EloLine, fit_elo_line
 from skilloscope.sources.judge import engine_of
-from skilloscope.studies.composites.game_evidence import MILEPOST, PlayerGames, player_games, with_mileposts
+from skilloscope.studies.composites.game_evidence import PlayerGames, player_games
 from skilloscope.studies.rate.rate import group_name
 
 SCHEMA = 1

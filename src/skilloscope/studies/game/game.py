@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import chess
 import numpy as np
 import numpy.typing as npt
 
+import chess
 from skilloscope.chess.evaluations import Evaluations
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import chess
-
 from skilloscope.chess.engine.lines import value_pawns
 from skilloscope.chess.evaluations import final_value
 from skilloscope.chess.pgn.reading import header_from_tags
