@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from skilloscope.core.errors import InputError
+from skilloscope.inference import Posterior
 from skilloscope.sources.judge import Work
 
 SCHEMA = 1
@@ -183,6 +184,11 @@ def reproduce(entries: Sequence[Entry], wanted: str = "", budget: Budget | None 
         )
     budget = budget or Budget()
     return Reproduction(budget, [(entry, entry.outcome(budget)) for entry in chosen])
+
+
+def mean_and_sd(posterior: Posterior | None) -> tuple[float | None, float | None]:
+    """Return what a row says of a posterior, nothing where there is none."""
+    return (None, None) if posterior is None else (posterior.mean, posterior.sd)
 
 
 def paper_table(name: str) -> list[dict[str, str]]:

@@ -21,7 +21,7 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.decision import Decisions
 from skilloscope.papers.harness import Budget, NotAnalysedError
-from skilloscope.sources.judge import judge_games
+from skilloscope.sources.judge import Work, judge_games
 from skilloscope.sources.plan import plan, sample_games
 
 NO_DATA = "needs real games: give their folder with --data"
@@ -84,6 +84,21 @@ def year_strata(games: Games) -> list[int | None]:
     return list(games.headers["year"].to_pylist())
 
 
+def sampled_games(
+    budget: Budget, games: Games, work: Work, *, strata: Strata | None = None, player: str | None = None, name: str
+) -> Games:
+    """Return as many games as are known or fit the budget, in the seed's order; refuse where that is none."""
+    try:
+        planned = plan(games, work, seed=budget.seed, player=player, measure=budget.minutes > 0)
+    except EngineError as error:
+        raise NotAnalysedError(f"{name}: {error}", hint="import their analyses, or install an engine") from error
+    labels = strata(games) if strata else None
+    chosen = games.select(sample_games(games, planned, budget.minutes, seed=budget.seed, strata=labels).rows)
+    if not len(chosen):
+        raise NotAnalysedError(f"{name}: no game is known and the budget is {budget.minutes:g} minutes", hint=_MORE)
+    return chosen
+
+
 def sampled_decisions(
     budget: Budget,
     games: Games,
@@ -95,15 +110,7 @@ def sampled_decisions(
 ) -> Sampled:
     """Return the decisions of as many games as are known or fit the budget, in the seed's order."""
     work = replace(budget.work, settings=settings or budget.work.settings)
-    labels = strata(games) if strata else None
-    try:
-        planned = plan(games, work, seed=budget.seed, player=player, measure=budget.minutes > 0)
-    except EngineError as error:
-        raise NotAnalysedError(f"{name}: {error}", hint="import their analyses, or install an engine") from error
-    sample = sample_games(games, planned, budget.minutes, seed=budget.seed, strata=labels)
-    chosen = games.select(sample.rows)
-    if not len(chosen):
-        raise NotAnalysedError(f"{name}: no game is known and the budget is {budget.minutes:g} minutes", hint=_MORE)
+    chosen = sampled_games(budget, games, work, strata=strata, player=player, name=name)
     judged = judge_games(chosen, work, player=player)
     said = f"{name}: {len(chosen):,} of {len(games):,} games by seed {budget.seed}"
     return Sampled(judged.decisions, chosen, f"{said}, {len(judged.decisions):,} decisions; {judged}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from skilloscope.papers.harness import Budget
 from skilloscope.papers.samples import NO_DATA, analysed_decisions, may_sample, sampled_decisions
 from skilloscope.ratings.mileposts import shared_milepost, with_mileposts
 from skilloscope.sources.plan import game_order
-from skilloscope.studies.composites.composites import Composites, composites_from
+from skilloscope.studies.composites.composites import Composite, Composites, composites_from
 from skilloscope.studies.composites.game_evidence import PlayerGames, player_games
 
 TOLERANCE, _NEAR = 15.0, 10.0
@@ -51,7 +50,7 @@ class Bands:
     note: str
     period: str
 
-    def group(self, milepost: int) -> Any:
+    def group(self, milepost: int) -> Composite | None:
         """Return the composite player of a milepost, None where there is none."""
         return next((group for group in self.composites.groups if group.label == milepost), None)
 

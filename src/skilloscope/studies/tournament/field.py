@@ -23,7 +23,7 @@ EVENTS = ("file", "event", "all")
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entrant:
     """A player in an event: games, points and rating from the headers."""
 
     player: str
@@ -48,7 +48,7 @@ class Pair:
 class Field:
     """Who played whom in which event, from the headers."""
 
-    entries: list[Entry]
+    entries: list[Entrant]
     pairs: list[Pair]
     number: dict[tuple[str, str], int]
     """The entry of a player in an event."""
@@ -78,7 +78,7 @@ class Field:
             else:
                 met.setdefault((one, two), []).append(score)
         entries = [
-            Entry(*key, len(rows), float(np.nansum([s for s, _ in rows])), _mean([e for _, e in rows]))
+            Entrant(*key, len(rows), float(np.nansum([s for s, _ in rows])), _mean([e for _, e in rows]))
             for key, rows in played.items()
         ]
         number = {key: at for at, key in enumerate(played)}

@@ -28,7 +28,7 @@ from skilloscope.ratings.gain.perceived import (
 )
 from skilloscope.ratings.gain.resampling import GainTable, PairGames, Totals, differences, draw_weights, interval
 from skilloscope.sources.gains import Gained
-from skilloscope.studies.tournament.field import EVENTS, Entry, EventBy, Field, Pair, ends
+from skilloscope.studies.tournament.field import EVENTS, Entrant, EventBy, Field, Pair, ends
 
 Pool = Literal["event", "match"]
 POOLS = ("event", "match")
@@ -37,7 +37,7 @@ Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Options:
+class TournamentOptions:
     """How a tournament is computed: pooling, curve, the engine, and how the intervals are drawn."""
 
     pool: Pool = "event"
@@ -64,9 +64,9 @@ class Options:
 class Tournament:
     """Everything that was computed, as columns beside the entries and the pairs."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[Entrant]
     pairs: Sequence[Pair]
-    options: Options
+    options: TournamentOptions
     decisions: Indices
     mean_gain: Array
     score: Array
@@ -88,7 +88,7 @@ class Tournament:
     engine_high: float
     comparison: Sequence[tuple[int, int, float, float, float, float]]
     """Entries of two events: both, expected score, difference, low, high. [FER12 table 2]"""
-    drawn: Drawn
+    drawn: Redrawn
     histograms: Mapping[int, GainHistogram]
     about: Mapping[str, Any]
     tally: Tally
@@ -113,9 +113,9 @@ class Tournament:
         return tournament_figures(self)
 
 
-def tournament(gained: Gained, options: Options | None = None) -> Tournament:
+def tournament(gained: Gained, options: TournamentOptions | None = None) -> Tournament:
     """Compute a tournament from the gains of its games. [FER12 Algorithms 1 to 4]"""
-    options = options or Options()
+    options = options or TournamentOptions()
     field = Field.of(gained.games, options.events)
     first, second = ends(field.pairs)
     tables = _Tables.of(gained, field, options.pool)
@@ -124,7 +124,7 @@ def tournament(gained: Gained, options: Options | None = None) -> Tournament:
     elo = np.array([entry.elo for entry in field.entries])
     known = np.flatnonzero(~np.isnan(lead))
     perceived = _compared(perceived_least_squares(first[known], second[known], lead[known], elo))
-    drawn = Drawn.of(tables, field, options, lead, elo)
+    drawn = Redrawn.of(tables, field, options, lead, elo)
     games = tables.by_entry.games_of_group
     shared = np.minimum(games[first], games[second]) if options.pool == "event" else tables.pair_games()
     tally = gained.losses.tally + perceived.tally
@@ -234,7 +234,7 @@ class _Tables:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class Redrawn:
     """The same numbers from games weighed anew, one row for each time."""
 
     leads: Array
@@ -245,7 +245,7 @@ class Drawn:
     weights: Array
 
     @classmethod
-    def of(cls, tables: _Tables, field: Field, options: Options, lead: Array, elo: Array) -> Drawn:
+    def of(cls, tables: _Tables, field: Field, options: TournamentOptions, lead: Array, elo: Array) -> Redrawn:
         """Weigh the games anew and compute again, so many times."""
         rng = np.random.default_rng(options.seed)
         first, second = ends(field.pairs)
@@ -279,7 +279,7 @@ def _compared(found: Perceived) -> Perceived:
 
 
 def _comparison(
-    field: Field, tables: _Tables, options: Options, drawn: Drawn
+    field: Field, tables: _Tables, options: TournamentOptions, drawn: Redrawn
 ) -> list[tuple[int, int, float, float, float, float]]:
     """Return everybody who was in two events, in one of them against everybody of these in the other."""
     events = list(dict.fromkeys(entry.event for entry in field.entries))
