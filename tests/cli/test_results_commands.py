@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from skilloscope.cli.app import app
 from skilloscope.models.comparison import davidson, elo_expected, win_probability
 from skilloscope.papers.harness import Budget
+from skilloscope.ratings.periods.kept import Kept
 from skilloscope.ratings.periods.prediction import forecast, foretold
 from skilloscope.ratings.periods.states import State
 from skilloscope.results import read_results
-from skilloscope.studies.results.continued import Kept
 from skilloscope.studies.results.runs import rate_results
 
 FIXED = ["--sigma0", "300", "--nu", "40"]

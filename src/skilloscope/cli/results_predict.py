@@ -17,7 +17,7 @@ def kept(state: Path, asked: Asked) -> Rated:
 
     from skilloscope.cli.console import report_faults
     from skilloscope.core.errors import InputError
-    from skilloscope.studies.results.continued import load_kept
+    from skilloscope.ratings.periods.kept import load_kept
     from skilloscope.studies.results.runs import as_rated
 
     if not state.is_file():

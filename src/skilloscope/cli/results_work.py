@@ -52,7 +52,7 @@ class Asked:
 def rated(asked: Asked, state: Path | None = None, rewind: str | None = None, *, save: bool = True) -> Rated:
     """Rate everybody, on kept ratings where there are some, and keep them."""
     from skilloscope.cli.console import err
-    from skilloscope.studies.results.continued import Kept, load_kept, save_kept
+    from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
     from skilloscope.studies.results.runs import rate_results
 
     kept: Kept | None = load_kept(state) if state is not None and state.is_file() else None

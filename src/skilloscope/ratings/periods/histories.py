@@ -134,6 +134,16 @@ class History:
             "games": self.games,
         }
 
+    @property
+    def density(self) -> float | None:
+        """The games per player and period in which he played; None without a game."""
+        return float(self.games.sum() / len(self)) if len(self) else None
+
+    def before(self, period: int) -> History:
+        """Return the rows of the periods before this one; the state stays that of the end."""
+        rows = self.period < period
+        return _with_rows(self, self.player[rows], {name: getattr(self, name)[rows] for name in _COLUMNS})
+
     def state_before(self, period: int) -> State:
         """Return the state before the games of this period, exactly as it was: from here late results are played."""
         if int(self.games.sum()) != 2 * self.state.games:
@@ -200,3 +210,27 @@ class History:
         loaded = cls(players, offsets, **columns, state=empty, method=kept["method"])
         end = int(loaded.period.max()) + 1 if len(loaded) else 0
         return replace(loaded, state=loaded.state_before(end))
+
+
+def joined_history(before: History, after: History) -> History:
+    """Return one history of both: `after` was played on the state at the end of `before`.
+
+    A player's row in a period that was still open then is in both: its prior is the same, its games add, and the later
+    one knows all of them.
+    """
+    code = {name: i for i, name in enumerate(after.players)}
+    moved = np.array([code[name] for name in before.players], dtype=np.int64)
+    player = np.concatenate([moved[before.player], after.player])
+    columns = {name: np.concatenate([getattr(before, name), getattr(after, name)]) for name in _COLUMNS}
+    order = np.lexsort((np.arange(len(player)), columns["period"], player))
+    player, columns = player[order], {name: column[order] for name, column in columns.items()}
+    same = (np.diff(player) == 0) & (np.diff(columns["period"]) == 0)
+    columns["games"][1:][same] += columns["games"][:-1][same]
+    last = np.append(~same, True) if len(order) else np.zeros(0, dtype=bool)
+    return _with_rows(after, player[last], {name: column[last] for name, column in columns.items()})
+
+
+def _with_rows(like: History, player: Ints, columns: Mapping[str, Any]) -> History:
+    """Return a history of these rows, in order of their players, and of the other's players and state."""
+    counts = np.bincount(player, minlength=len(like.players))
+    return replace(like, offsets=np.append(0, np.cumsum(counts)).astype(np.int64), **columns)

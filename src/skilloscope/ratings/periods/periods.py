@@ -19,13 +19,16 @@ import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
 from skilloscope.models.comparison import davidson
-from skilloscope.ratings.periods.histories import History
+from skilloscope.models.kernels.comparison import ROW
+from skilloscope.ratings.periods.histories import History, joined_history
+from skilloscope.ratings.periods.kept import Kept
 from skilloscope.ratings.periods.leaderboards import Board, components, leaderboard
 from skilloscope.ratings.periods.prediction import Evaluation, evaluate, fit_draws, forecast, win_probabilities
-from skilloscope.ratings.periods.smoothing import METHODS, Convergence, joint, smooth
+from skilloscope.ratings.periods.smoothing import SMOOTHINGS, smoothed_history
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variances import VarianceFit, fit_variances
+from skilloscope.ratings.periods.variances import VarianceFit, density_warnings, fit_variances
 from skilloscope.results.period_games import ByPeriod, PeriodGames
+from skilloscope.results.streaming import ResultStream
 
 Array = npt.NDArray[np.float64]
 
@@ -39,10 +42,10 @@ class Periods:
     `advantage` (Elo for the first player; None fits it), `draws` (a draw has its own probability, after Davidson) and
     `predict_from="joint"` (ratings and predictions from all games weighed together, not from the filter).
 
-    After `fit`: `sigma0_`, `nu_`, `advantage_`, `discrepancy_`, `variances_` (how they were fitted, with warnings),
-    `state_` (to be kept and continued), `beliefs_` (what is predicted from), `filtered_` and `history_` (smoothed),
-    `ratings_` (a board of everybody at the end, before the passage of time), `components_` (how many groups never
-    met), `kappa_` (with `draws`).
+    After `fit`: `sigma0_`, `nu_`, `advantage_`, `discrepancy_`, `variances_` (how they were fitted, None where all were
+    given), `warnings_`, `games_`, `state_` (to be kept and continued), `beliefs_` (what is predicted from), `filtered_`
+    and `history_` (smoothed), `ratings_` (a board of everybody at the end, before the passage of time), `components_`
+    (how many groups never met), `kappa_` (with `draws`).
     """
 
     def __init__(
@@ -60,8 +63,8 @@ class Periods:
         predict_from: str = "filter",
         method: str = "quick",
     ) -> None:
-        if smoothing is not None and smoothing not in METHODS:
-            raise InputError(f"no smoothing is called {smoothing!r}", hint=f"one of {', '.join(METHODS)}, or None")
+        if smoothing is not None and smoothing not in SMOOTHINGS:
+            raise InputError(f"no smoothing is called {smoothing!r}", hint=f"one of {', '.join(SMOOTHINGS)}, or None")
         if predict_from not in ("filter", "joint") or (predict_from == "joint" and smoothing != "joint"):
             raise InputError(
                 f"nothing is predicted from {predict_from!r}", hint="filter, or joint with smoothing='joint'"
@@ -90,47 +93,52 @@ class Periods:
             setattr(self, name, value)
         return self
 
-    def fit(self, results: ByPeriod | PeriodGames, state: State | None = None) -> Self:
+    def fit(self, results: ByPeriod | PeriodGames, state: State | Kept | None = None) -> Self:
         """Fit what is not given, rate and smooth.
 
         With a `state` the games go on from it, under its parameters: nothing is fitted, and the history is that of
-        the new games.
+        the new games. With `Kept` ratings it is that of all games; `Kept.rewound` takes them back for late results.
         """
         games = self._games(results)
-        if state is None:
-            self.variances_: VarianceFit | None = fit_variances(
-                games,
-                sigma0=self.sigma0,
-                nu=self.nu,
-                advantage=self.advantage,
-                mean=self.mean,
-                entry=self.entry,
-                method=self.method,
-            )
-            fit = self.variances_
-            state = State.empty(
-                sigma0=fit.sigma0, nu=fit.nu, mean=self.mean, advantage=fit.advantage, period=self.period or ""
-            )
-        else:
-            self.variances_ = None
-        before = state
+        self.variances_: VarianceFit | None = None
+        kept = state if isinstance(state, Kept) else None
+        before = kept.state if kept else state if isinstance(state, State) else self._start(games)
         if self.smoothing == "joint" and before.since is not None and before.since == before.latest == games.first:
             raise InputError(
                 "`joint` needs whole periods, and the state ends in the middle of one", hint="smooth by rts"
             )
-        self.state_, rows = before.play(games, entry=self.entry, history=True)
+        after, rows = before.play(games, entry=self.entry, history=True)
         assert rows is not None
-        self.filtered_ = History.from_rows(rows, self.state_)
-        self.history_, self.convergence_ = self._smoothed(games)
-        self.beliefs_ = self.history_.final() if self.predict_from == "joint" else self.state_
-        self.sigma0_, self.nu_, self.advantage_ = self.state_.sigma0, self.state_.nu, self.state_.advantage
-        self.discrepancy_ = self.state_.discrepancy
-        self.components_ = int(components(games).max()) + 1
-        self.kappa_, self.classes_ = 0.0, np.array([0.0, 1.0])
+        history = History.from_rows(rows, after)
+        self._ended(after, joined_history(kept.history, history) if kept else history, games)
         if self.draws:
             self.kappa_, _, _ = fit_draws(forecast(games, before, entry=self.entry)[0], games.score)
             self.classes_ = np.array([0.0, 0.5, 1.0])
         return self
+
+    def fit_stream(self, stream: ResultStream) -> Self:
+        """Rate from a stream, period by period in bounded memory: all parameters must be given, no history is kept."""
+        if self.draws:
+            raise InputError("a stream is read once: draws cannot be fitted", hint="fit them to a part")
+        self.variances_ = None
+        state, games = self._start(None), None
+        for games in stream:
+            state, _ = state.play(games, entry=self.entry)
+        if games is None:
+            raise InputError("no games to rate", hint=f"skipped: {stream.tally}")
+        self._ended(state, History.from_rows(np.empty(0, dtype=ROW), state), games)
+        return self
+
+    @property
+    def warnings_(self) -> tuple[str, ...]:
+        """What must be said beside the numbers; in a continued run it is about all games, not only the new ones."""
+        fit = self.variances_.warnings if self.variances_ else density_warnings(self.filtered_.density)
+        return (*fit, *(self.convergence_.warnings if self.convergence_ else ()))
+
+    @property
+    def components_(self) -> int:
+        """How many groups of players no chain of games links."""
+        return int(components(self.games_).max()) + 1
 
     @property
     def ratings_(self) -> Board:
@@ -175,9 +183,27 @@ class Periods:
             raise InputError("there are no games", hint="see what was left out in the results' tally")
         return games
 
-    def _smoothed(self, games: PeriodGames) -> tuple[History, Convergence | None]:
-        if self.smoothing is None:
-            return self.filtered_, None
-        if self.smoothing == "joint":
-            return joint(self.filtered_, games)
-        return smooth(self.filtered_, self.smoothing, from_last_active=self.from_last_active), None
+    def _start(self, games: PeriodGames | None) -> State:
+        """Return the state before the first game, what is not given fitted to the games."""
+        sigma0, nu, advantage = self.sigma0, self.nu, self.advantage
+        if sigma0 is None or nu is None or advantage is None:
+            if games is None:
+                raise InputError(
+                    "a stream is read once: it cannot be fitted", hint="give --sigma0 and --nu, fitted to a part"
+                )
+            fit = self.variances_ = fit_variances(
+                games, sigma0=sigma0, nu=nu, advantage=advantage, mean=self.mean, entry=self.entry, method=self.method
+            )
+            sigma0, nu, advantage = fit.sigma0, fit.nu, fit.advantage
+        return State.empty(sigma0=sigma0, nu=nu, mean=self.mean, advantage=advantage, period=self.period or "")
+
+    def _ended(self, state: State, filtered: History, games: PeriodGames) -> None:
+        """Keep what was learnt: the state at the end, and the history, smoothed."""
+        self.state_, self.filtered_, self.games_ = state, filtered, games
+        self.history_, self.convergence_ = smoothed_history(
+            filtered, games, self.smoothing, from_last_active=self.from_last_active
+        )
+        self.beliefs_ = self.history_.final() if self.predict_from == "joint" else state
+        self.sigma0_, self.nu_, self.advantage_ = state.sigma0, state.nu, state.advantage
+        self.discrepancy_ = state.discrepancy
+        self.kappa_, self.classes_ = 0.0, np.array([0.0, 1.0])

@@ -18,18 +18,35 @@ from skilloscope.models.messages import links, sweep
 from skilloscope.ratings.periods.histories import History
 from skilloscope.results.period_games import PeriodGames
 
-METHODS = ("rts", "eq14", "joint")
+SMOOTHINGS = ("rts", "eq14", "joint")
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Convergence:
+class Sweeps:
     """How the sweeps of `joint` ended: how many, the largest move of a mean in the last, in Elo, and if it is small."""
 
-    sweeps: int
+    done: int
     moved: float
     converged: bool
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be said where they did not converge."""
+        said = f"after {self.done} sweeps a strength still moved by {self.moved:.1f} Elo: not converged"
+        return () if self.converged else (said,)
+
+
+def smoothed_history(
+    history: History, games: PeriodGames, method: str | None, *, from_last_active: bool = False
+) -> tuple[History, Sweeps | None]:
+    """Return the history smoothed in one of the three ways, or as it is for None; and how `joint` ended."""
+    if method is None:
+        return history, None
+    if method == "joint":
+        return joint(history, games)
+    return smooth(history, method, from_last_active=from_last_active), None
 
 
 def smooth(history: History, method: str = "rts", *, from_last_active: bool = False) -> History:
@@ -47,12 +64,12 @@ def smooth(history: History, method: str = "rts", *, from_last_active: bool = Fa
         eq14(history.offsets, history.period, nu2, end, mean, variance)
     else:
         raise InputError(
-            f"no smoothing is called {method!r}", hint=f"one of {', '.join(METHODS)}; `joint` needs the games"
+            f"no smoothing is called {method!r}", hint=f"one of {', '.join(SMOOTHINGS)}; `joint` needs the games"
         )
     return replace(history, mean=mean, variance=variance, method=method)
 
 
-def joint(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int = 50) -> tuple[History, Convergence]:
+def joint(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int = 50) -> tuple[History, Sweeps]:
     """Return the history with all games weighed together, and how it converged.
 
     `games` must be those of which the history was made. It ends when no mean moves by more than `tol` Elo in a sweep.
@@ -87,7 +104,7 @@ def joint(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int
     mean, variance = np.empty(len(rows)), np.empty(len(rows))
     mean[rows], variance[rows] = total[:, 1] / total[:, 0], 1 / total[:, 0]
     smoothed = replace(history, mean=mean, variance=variance, method="joint")
-    return smoothed, Convergence(done, float(moved), bool(moved <= tol))
+    return smoothed, Sweeps(done, float(moved), bool(moved <= tol))
 
 
 def _codes(history: History, games: PeriodGames) -> npt.NDArray[np.int64]:

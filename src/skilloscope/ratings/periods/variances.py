@@ -21,7 +21,7 @@ from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, advance, cop
 from skilloscope.models.kernels.counting import appearances
 from skilloscope.results.period_games import PeriodGames
 
-METHODS = ("quick", "nelder-mead")
+FIT_METHODS = ("quick", "nelder-mead")
 FEWEST_GAMES = 5  # [GLI99 sect. 3.2] "perhaps at least 5-10 games per player on average" in a period
 _START = {"sigma0": math.log(200.0), "nu": math.log(30.0), "advantage": 0.0}
 _LOWEST, _HIGHEST = math.log(0.1), math.log(3000.0)
@@ -81,8 +81,8 @@ def fit_variances(
     `advantage=None` fits the first player's advantage too. Nothing is printed: what casts doubt on the fit is in
     `warnings`.
     """
-    if method not in METHODS:
-        raise InputError(f"no way of fitting is called {method!r}", hint=" or ".join(METHODS))
+    if method not in FIT_METHODS:
+        raise InputError(f"no way of fitting is called {method!r}", hint=" or ".join(FIT_METHODS))
     if not len(games):
         raise InputError("there are no games to fit to")
     given = {"sigma0": sigma0, "nu": nu, "advantage": advantage}
@@ -119,9 +119,9 @@ def fit_variances(
     )
 
 
-def density_warnings(density: float) -> list[str]:
+def density_warnings(density: float | None) -> list[str]:
     """Return what must be said where a player has few games in a period. [GLI99 sect. 3.2]"""
-    if density >= FEWEST_GAMES:
+    if density is None or density >= FEWEST_GAMES:
         return []
     return [
         f"{density:.1f} games per active player and period: under {FEWEST_GAMES} the approximation may not be "
