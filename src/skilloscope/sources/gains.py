@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,11 +35,9 @@ from skilloscope.decision import Decisions, Losses
 from skilloscope.models.gain import PEAK, GainHistogram
 from skilloscope.sources.judge import Work, analyse_as, check_games
 
-Values = Literal["auto", "comments", "engine"]
 VALUES = ("auto", "comments", "engine")
 """Whose values are used: those of the games' comments, an engine's, or whichever is there."""
 
-EngineGains = Literal["peak", "agreed", "searched"]
 ENGINE_GAINS = ("peak", "agreed", "searched")
 """The engine's own distribution of gain: a single peak, or measured (see `engine_gains`)."""
 
@@ -81,7 +79,7 @@ class Gained:
         return {name: getattr(self.analyses, name) if self.analyses else 0 for name in names}
 
 
-def gains_of_files(paths: Sequence[Path], work: Work, *, values: Values = "auto", mate_cap: float = MATE_CAP) -> Gained:
+def gains_of_files(paths: Sequence[Path], work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of PGN files and of games with evaluations as JSON lines, together."""
     evaluated = [path for path in paths if evaluated_kind(path)]
     games = [path for path in paths if path not in evaluated]
@@ -95,7 +93,7 @@ def gains_of_files(paths: Sequence[Path], work: Work, *, values: Values = "auto"
     return replace(gained, evaluations=together, losses=together.losses())
 
 
-def gains_of_one(path: Path, number: int, work: Work, *, values: Values = "auto", mate_cap: float = MATE_CAP) -> Gained:
+def gains_of_one(path: Path, number: int, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of one game of a file, by its number among those that could be read; no other is analysed."""
     if evaluated_kind(path):
         whole = _checked(read_evaluated(path, mate_cap=mate_cap))
@@ -113,16 +111,21 @@ def _row(games: Games, number: int) -> int:
     return number - 1
 
 
-def gains_of_games(games: Games, work: Work, *, values: Values = "auto", mate_cap: float = MATE_CAP) -> Gained:
+def check_values(values: str, mate_cap: float) -> None:
+    """Refuse what is no source of values, and a mate that is worth nothing."""
+    if values not in VALUES:
+        raise InputError(f"no values {values!r}", hint=f"whose values: {', '.join(VALUES)}")
+    if not mate_cap > 0:
+        raise InputError(f"a mate of {mate_cap} pawns", hint="give more than 0; 39 is the paper's")
+
+
+def gains_of_games(games: Games, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of games, from their comments or by the engine of `work`.
 
     With `auto` the comments are used where more than half of the moves carry an [%eval]: then no engine is started.
     """
     check_games(games)
-    if values not in VALUES:
-        raise InputError(f"no values {values!r}", hint=f"whose values: {', '.join(VALUES)}")
-    if not mate_cap > 0:
-        raise InputError(f"a mate of {mate_cap} pawns", hint="give more than 0; 39 is the paper's")
+    check_values(values, mate_cap)
     share = share_with_comments(games)
     if values == "comments" and not share:
         raise InputError("no move carries an [%eval] comment", hint="use --values engine")
@@ -135,7 +138,7 @@ def gains_of_games(games: Games, work: Work, *, values: Values = "auto", mate_ca
     return Gained(evaluations, evaluations.losses(), several, analyses)
 
 
-def engine_gains(gained: Gained, kind: EngineGains, work: Work) -> GainHistogram:
+def engine_gains(gained: Gained, kind: str, work: Work) -> GainHistogram:
     """Return the engine's own distribution of gain, which FER12 leaves to future work. [FER12 sect. 6, 10]
 
     `peak` is the paper's single peak. `agreed` takes the moves of the games that are the engine's own first choice:

@@ -136,10 +136,8 @@ def _matches(budget: Budget) -> Outcome:
         at = None if study is None else _entry(study, line["player"])
         ours = sd = None
         if study is not None and at is not None and np.isfinite(study.engine_lead[at]):
-            ours, sd = (
-                _finite(engine + study.engine_lead[at]),
-                _half(study.engine_lead_low[at], study.engine_lead_high[at]),
-            )
+            ours = _finite(engine + study.engine_lead[at])
+            sd = _half(study.engine_lead_low[at], study.engine_lead_high[at])
         if ours is not None:
             pairs.append((float(line["strength"]), ours))
         rows.append(Row(f"{line['player']} {year}, strength", printed(line["strength"]), ours, sd=sd, alike=False))

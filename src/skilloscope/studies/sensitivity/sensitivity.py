@@ -39,7 +39,7 @@ _LEAST = 3  # groups, below which an order says nothing
 
 
 @dataclass(frozen=True)
-class Plan:
+class Varied:
     """What is varied; a k of None is fitted. The base has the papers' k and rule, or the first of those given."""
 
     depths: Sequence[int] = ()
@@ -141,44 +141,44 @@ class Sensitivity:
         return found
 
 
-def sensitivity(batch: Decisions, plan: Plan, *, by: str = "player", seed: int = 1, mass: float = 0.95) -> Sensitivity:
-    """Return what each setting of the plan makes of the same decisions."""
+def sensitivity(batch: Decisions, varied: Varied, *, by: str = "player", seed: int = 1, mass: float = 0.95) -> Sensitivity:
+    """Return what each setting makes of the same decisions."""
     if not 0 < mass < 1:
         raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
-    _check(batch, plan)
-    study = _Study(batch, plan, by, seed, mass)
+    _check(batch, varied)
+    study = _Study(batch, varied, by, seed, mass)
     settings = [study.base]
-    for depth in plan.depths:
+    for depth in varied.depths:
         if depth != (batch.depths or (None,))[-1]:
             settings.append(study.depth(depth))
-    settings += [study.cut(n) for n in plan.lists if n < int(batch.counts.max())]
-    settings += [study.other_k(k) for k in plan.ks if k != plan.base_k]
-    settings += [study.other_rule(rule) for rule in plan.rules if rule != plan.base_rule]
-    settings += [study.judge(name, other) for name, other in plan.judges.items()]
+    settings += [study.cut(n) for n in varied.lists if n < int(batch.counts.max())]
+    settings += [study.other_k(k) for k in varied.ks if k != varied.base_k]
+    settings += [study.other_rule(rule) for rule in varied.rules if rule != varied.base_rule]
+    settings += [study.judge(name, other) for name, other in varied.judges.items()]
     return Sensitivity(by, settings, study.order(), study.clusters_by, mass)
 
 
-def _check(batch: Decisions, plan: Plan) -> None:
-    unknown = [rule for rule in plan.rules if rule not in RULES]
+def _check(batch: Decisions, varied: Varied) -> None:
+    unknown = [rule for rule in varied.rules if rule not in RULES]
     if unknown:
         raise InputError(f"no choice-set rule {unknown[0]!r}", hint=f"the rules: {', '.join(RULES)}")
-    absent = [depth for depth in plan.depths if depth not in batch.depths]
+    absent = [depth for depth in varied.depths if depth not in batch.depths]
     if absent:
         known = ", ".join(map(str, batch.depths)) or "none: the table has no depth axis"
         raise InputError(f"no values at depth {absent[0]}", hint=f"the depths here: {known}")
-    if any(n < 2 for n in plan.lists):
+    if any(n < 2 for n in varied.lists):
         raise InputError("a list of fewer than two alternatives is no choice set")
 
 
 class _Study:
     """The base, and settings as departures from it."""
 
-    def __init__(self, batch: Decisions, plan: Plan, by: str, seed: int, mass: float) -> None:
-        self.batch, self.plan, self.by, self.seed, self.mass = batch, plan, by, seed, mass
+    def __init__(self, batch: Decisions, varied: Varied, by: str, seed: int, mass: float) -> None:
+        self.batch, self.by, self.seed, self.mass = batch, by, seed, mass
         self.flat = batch.at_depths()
-        self.agent = Agent(k=plan.base_k, rule=plan.base_rule)
+        self.agent = Agent(k=varied.base_k, rule=varied.base_rule)
         losses = batch.losses()
-        self.typical = float(np.median(losses[losses > 0])) if np.any(losses > 0) else plan.base_k
+        self.typical = float(np.median(losses[losses > 0])) if np.any(losses > 0) else varied.base_k
         self.clusters_by = cluster_column(self.flat)
         self.base = self._setting("base", self._base_name(), self.flat, self.agent)
 

@@ -108,7 +108,7 @@ class Tournament:
 
     def figures(self) -> list[tuple[str, str]]:
         """Return the figures with their captions, as SVG."""
-        from skilloscope.studies.game.figures import tournament_figures
+        from skilloscope.studies.tournament.figures import tournament_figures
 
         return tournament_figures(self)
 
