@@ -107,7 +107,7 @@ def _compare(
         first_day(asked["at"])
     if html:
         check_writable(html)
-    model, scale = agent_of(asked["rule"], asked["mass"]), load_scale(effective_settings({})["scale"].value)
+    model, scale = agent_of(asked["rule"]), load_scale(effective_settings({})["scale"].value)
     allowed = scale.dispersion if dispersion == "scale" else _dispersion(dispersion)
     with working(engine) as work:
         judged = judge(paths, work, player=asked["player"], aliases=aliases_from_texts(asked["alias"]))

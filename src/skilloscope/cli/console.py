@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,19 @@ def show(*sheets: Sheet) -> None:
     console = out()
     for sheet in sheets:
         console.print(drawn(sheet))
+
+
+def show_report(
+    report: Mapping[str, Any], *sheets: Sheet, as_json: bool, head: str = "", notes: Iterable[str] = ()
+) -> None:
+    """Show a report: as JSON, or as its tables under a line on what they stand on, with notes on stderr."""
+    if as_json:
+        print_json(report)
+        return
+    if head:
+        out().print(head)
+    show(*sheets)
+    report_notes(notes)
 
 
 def print_json(value: Any) -> None:

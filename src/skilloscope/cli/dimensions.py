@@ -54,10 +54,10 @@ def _dimensions(
 ) -> int:
     from skilloscope.chess.joining import CONTEXT
     from skilloscope.cli.console import exit_code, report_faults, write_page
-    from skilloscope.cli.judged import check_mass, source_line
+    from skilloscope.cli.judged import source_line
     from skilloscope.cli.work import working
     from skilloscope.core.configuration import effective_settings
-    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.core.errors import InputError, check_mass, check_writable
     from skilloscope.decision.text import table_kind
     from skilloscope.models.agent import Agent
     from skilloscope.ratings.scale import scale as load_scale

@@ -1,30 +1,51 @@
-"""What the commands on one player's or everybody's games share: their options, and what they say of the judge."""
+"""What the commands on judged decisions share: where these come from, and what is said of the judge."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skilloscope.decision import Decisions
     from skilloscope.models.agent import Agent
+    from skilloscope.ratings.scale import Scale
     from skilloscope.sources.judge import Judged
 
 
-def check_mass(mass: float) -> None:
-    """Refuse a mass of intervals that is none, before anything is read or searched."""
-    from skilloscope.core.errors import InputError
-
-    if not 0 < mass < 1:
-        raise InputError(f"--mass lies between 0 and 1, got {mass}")
-
-
-def agent_of(rule: str | None, mass: float) -> Agent:
-    """Return the agent under the rule asked for, that of the settings, or `listed`; check the mass of intervals."""
+def agent_of(rule: str | None) -> Agent:
+    """Return the agent under the rule asked for, that of the settings, or `listed`."""
     from skilloscope.core.configuration import effective_settings
     from skilloscope.models.agent import Agent
 
-    check_mass(mass)
     return Agent(rule=effective_settings({"rule": rule})["rule"].value or "listed")
+
+
+def scale_of(name: str | None = None) -> Scale:
+    """Return the scale asked for, or that of the settings."""
+    from skilloscope.core.configuration import effective_settings
+    from skilloscope.ratings.scale import scale
+
+    return scale(effective_settings({"scale": name})["scale"].value)
+
+
+def scaled_agent(scale: Scale, rule: str | None = None) -> Agent:
+    """Return the agent of a scale, under the rule asked for, that of the settings, or the scale's own."""
+    from skilloscope.core.configuration import effective_settings
+    from skilloscope.models.agent import Agent
+
+    return Agent.from_about(scale.model, rule=effective_settings({"rule": rule})["rule"].value)
+
+
+def read_batch(tables: Sequence[Path]) -> Decisions:
+    """Return the decisions of tables of any domain as one batch, at one depth; faults are shown on stderr."""
+    from skilloscope.cli.console import report_faults
+    from skilloscope.decision import Decisions
+    from skilloscope.decision.text import read_tables
+
+    batch = Decisions.concat([table.at_depths() for table in read_tables(list(tables))])
+    report_faults(batch.tally)
+    return batch
 
 
 def judge_fields(judged: Judged) -> dict[str, Any]:
@@ -41,7 +62,7 @@ def judge_line(judged: Judged) -> str:
     return f"{judged}; {engine_line(judge_fields(judged)['engine'])}"
 
 
-def source_line(paths: list[Path], judged: Judged | None = None) -> str:
+def source_line(paths: Sequence[Path], judged: Judged | None = None) -> str:
     """Return the files of a page in words, and what judged the moves in them."""
     files = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
     return files if judged is None else f"{files}; {judge_line(judged)}"

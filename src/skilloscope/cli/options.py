@@ -8,14 +8,19 @@ It also runs the command: errors become a message, a hint and an exit code.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
+
+from skilloscope.core.errors import check_mass, check_writable
+
+if TYPE_CHECKING:
+    from skilloscope.models.agent import Agent
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Mass = Annotated[float, typer.Option(help="Mass of the intervals.")]
@@ -27,8 +32,9 @@ Aliases = Annotated[
     list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
 ]
 Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
-
-
+Rule = Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")]
+Tables = Annotated[list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")]
+CRange = Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")]
 StoreFolder = Annotated[
     Path | None, typer.Option(help="Folder of the analysis store (default: the user's data folder).", metavar="DIR")
 ]
@@ -64,6 +70,54 @@ class EngineOptions(Options):
     ] = None
 
 
+@dataclass(frozen=True)
+class Output(Options):
+    """Where a report goes. A page that cannot be written is refused before anything is read or searched."""
+
+    html: Html = None
+    as_json: Json = False
+
+    def __post_init__(self) -> None:
+        if self.html:
+            check_writable(self.html)
+
+
+@dataclass(frozen=True)
+class IntervalOutput(Output):
+    """Where a report with intervals goes, and how much its intervals hold."""
+
+    mass: Mass = 0.95
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_mass(self.mass)
+
+
+@dataclass(frozen=True)
+class AxisOptions(Options):
+    """How evidence is read as Elo; None where the settings decide."""
+
+    scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None
+    rule: Annotated[
+        str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
+    ] = None
+
+
+@dataclass(frozen=True)
+class AgentOptions(Options):
+    """The reference agent, and the range of its competence."""
+
+    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1
+    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed"
+    c_range: CRange = (0.0, 4.0)
+
+    def agent(self) -> Agent:
+        """Return the agent that is described."""
+        from skilloscope.models.agent import Agent
+
+        return Agent(k=self.k, rule=self.rule)
+
+
 def command(function: Callable[..., int | None]) -> Callable[..., None]:
     """Make a typer command of a function: its groups of options spread, its errors turned into messages."""
 
@@ -71,10 +125,7 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     def run_command(**given: Any) -> None:
         from skilloscope.cli.console import run
 
-        values = dict(given)
-        for name, group in groups.items():
-            values[name] = group(**{one.name: values.pop(f"{name}_{one.name}") for one in fields(group)})
-        raise typer.Exit(run(lambda: function(**values)))
+        raise typer.Exit(run(lambda: function(**_gathered(given, groups))))
 
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
@@ -85,6 +136,14 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     run_command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
     run_command.__annotations__ = {one.name: one.annotation for one in keywords}
     return run_command
+
+
+def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict[str, Any]:
+    """Return the arguments of a command: its groups put together from their fields; a group may refuse its own."""
+    values = dict(given)
+    for name, group in groups.items():
+        values[name] = group(**{one.name: values.pop(f"{name}_{one.name}") for one in fields(group)})
+    return values
 
 
 def _spread(name: str, group: type[Any]) -> Iterator[inspect.Parameter]:

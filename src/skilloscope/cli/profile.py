@@ -115,8 +115,7 @@ def profile_tables(
 
 def _check(prior: str, options: Mapping[str, Any], html: Path | None) -> None:
     """Refuse what cannot be done before anything is read or searched."""
-    from skilloscope.cli.judged import check_mass
-    from skilloscope.core.errors import InputError, check_writable
+    from skilloscope.core.errors import InputError, check_mass, check_writable
     from skilloscope.inference.filter import PERIOD_PRIORS
     from skilloscope.studies.profile.periods import EVERY
 

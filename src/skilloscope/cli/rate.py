@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.options import EngineOptions, GameFiles, Html, Json, Mass, Options, command
+from skilloscope.cli.options import AxisOptions, EngineOptions, GameFiles, IntervalOutput, command
 
 if TYPE_CHECKING:
-    from skilloscope.decision import Decisions
     from skilloscope.sources.judge import Judged, Work
     from skilloscope.studies.rate.rate import Ratings
-
-
-@dataclass(frozen=True)
-class AxisOptions(Options):
-    """How evidence is read as Elo; None where the settings decide."""
-
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: flat (default), population or header.")] = None
-    scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None
-    rule: Annotated[
-        str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
-    ] = None
 
 
 def register(app: typer.Typer) -> None:
@@ -39,32 +26,39 @@ def rate(
     by: Annotated[
         str, typer.Option(help="What to rate: player, event, year, opponent, mover, result, game …")
     ] = "player",
+    prior: Annotated[str | None, typer.Option(help="Prior of Elo: flat (default), population or header.")] = None,
     *,
     axis: AxisOptions,
-    mass: Mass = 0.95,
-    html: Html = None,
+    output: IntervalOutput,
     engine: EngineOptions,
-    as_json: Json = False,
 ) -> int:
     """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
-    from skilloscope.cli.console import exit_code, report_faults
+    from skilloscope.cli.console import exit_code, report_faults, write_page
+    from skilloscope.cli.judged import scale_of, scaled_agent, source_line
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import check_writable
+    from skilloscope.core.configuration import effective_settings
+    from skilloscope.ratings.scale import elo_prior
     from skilloscope.sources.judge import judge
+    from skilloscope.studies.rate.rate import rate as rate_players
 
-    if html:
-        check_writable(html)
-    _check_column(by, games)
-    rated = _rater(by, mass, axis)  # what cannot be done is refused before the engine is asked
+    _check_column(by, games)  # what cannot be done is refused before the engine is asked
+    scale = scale_of(axis.scale)
+    model = scaled_agent(scale, axis.rule)
+    prior = effective_settings({"prior": prior})["prior"].value
+    elo_prior(prior, scale)
     with working(engine) as work:
         _refuse_single_lines(games, work)
         judged = judge(games, work, player=player)
-    report_faults(judged.decisions.tally)
-    ratings = rated(judged.decisions)
-    show_ratings(ratings, judged, by=by, as_json=as_json)
-    if html:
-        _write_page(html, ratings, judged.decisions, by, games)
-    return exit_code(judged.decisions.tally)
+    batch = judged.decisions
+    report_faults(batch.tally)
+    ratings = rate_players(batch, scale, model=model, by=by, prior=prior, mass=output.mass)
+    show_ratings(ratings, judged, by=by, as_json=output.as_json)
+    if output.html:
+        from skilloscope.studies.rate.page import ratings_page
+
+        title = f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else f'groups by {by}'}"
+        write_page(output.html, ratings_page(ratings, batch, title=title, source=source_line(games), by=by))
+    return exit_code(batch.tally)
 
 
 def _check_column(by: str, paths: list[Path]) -> None:
@@ -76,24 +70,6 @@ def _check_column(by: str, paths: list[Path]) -> None:
     columns = ("player", "decider", *CONTEXT)
     if by not in columns and not any(table_kind(path) for path in paths):
         raise InputError(f"no column {by!r} to group by", hint=f"the columns: {', '.join(columns)}")
-
-
-def _rater(by: str, mass: float, axis: AxisOptions) -> Callable[[Decisions], Ratings]:
-    from dataclasses import asdict
-
-    from skilloscope.cli.judged import check_mass
-    from skilloscope.core.configuration import effective_settings
-    from skilloscope.models.agent import Agent
-    from skilloscope.ratings.scale import elo_prior
-    from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.studies.rate.rate import rate as rate_players
-
-    check_mass(mass)
-    found = effective_settings(asdict(axis))
-    scale, prior = load_scale(found["scale"].value), found["prior"].value
-    elo_prior(prior, scale)
-    model = Agent.from_about(scale.model, rule=found["rule"].value)
-    return lambda batch: rate_players(batch, scale, model=model, by=by, prior=prior, mass=mass)
 
 
 def _refuse_single_lines(paths: list[Path], work: Work) -> None:
@@ -117,23 +93,10 @@ def show_ratings(
     as_json: bool = False,
 ) -> None:
     """Show ratings as a table with its notes, or as JSON; with the true c where the players are simulated."""
-    from skilloscope.cli.console import out, print_json, report_notes, show
-    from skilloscope.reports.words import engine_line
+    from skilloscope.cli.console import show_report
+    from skilloscope.cli.judged import judge_line
     from skilloscope.studies.rate.tables import ratings_sheet
 
-    report = ratings.as_dict()
-    if as_json:
-        print_json({**report, "positions": judged.as_dict(), **({"truth": truth} if truth else {})})
-        return
-    out().print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
-    show(ratings_sheet(report, truth, by=by))
-    report_notes([*ratings.warnings, *notes])
-
-
-def _write_page(path: Path, ratings: Ratings, batch: Decisions, by: str, paths: list[Path]) -> None:
-    from skilloscope.cli.console import write_page
-    from skilloscope.cli.judged import source_line
-    from skilloscope.studies.rate.page import ratings_page
-
-    title = f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else f'groups by {by}'}"
-    write_page(path, ratings_page(ratings, batch, title=title, source=source_line(paths), by=by))
+    report = {**ratings.as_dict(), "positions": judged.as_dict(), **({"truth": truth} if truth else {})}
+    head, told = judge_line(judged), [*ratings.warnings, *notes]
+    show_report(report, ratings_sheet(report, truth, by=by), as_json=as_json, head=head, notes=told)

@@ -51,7 +51,7 @@ def _sequence(paths: list[Path], asked: dict[str, Any], engine: EngineOptions, a
 
     if (asked["elo"] is None) == (asked["c"] is None):
         raise InputError("an agent needs one strength, --elo or --c", hint="e.g. --elo 2100, or --c 1.2")
-    scale, model = load_scale(effective_settings({})["scale"].value), agent_of(asked["rule"], 0.95)
+    scale, model = load_scale(effective_settings({})["scale"].value), agent_of(asked["rule"])
     c = asked["c"] if asked["c"] is not None else float(scale.parameter(asked["elo"]))
     with working(engine) as work:
         judged = judge(paths, work, player=asked["player"], aliases=aliases_from_texts(asked["alias"]))

@@ -53,7 +53,7 @@ def _within(paths: list[Path], asked: dict[str, Any], html: Path | None, engine:
 
     if html:
         check_writable(html)
-    model, aliases, mass = agent_of(asked["rule"], asked["mass"]), aliases_from_texts(asked["alias"]), asked["mass"]
+    model, aliases, mass = agent_of(asked["rule"]), aliases_from_texts(asked["alias"]), asked["mass"]
     with working(engine) as work:
         judged = judge(paths, work, player=asked["player"], aliases=aliases, both_sides=True)
     report_faults(judged.decisions.tally)

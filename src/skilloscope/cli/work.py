@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilloscope.cli.options import EngineOptions
@@ -13,7 +14,7 @@ from skilloscope.reports.words import duration
 if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyse import Progress
     from skilloscope.chess.engine.settings import Settings
-    from skilloscope.sources.judge import Work
+    from skilloscope.sources.judge import Judged, Work
 
 
 @contextmanager
@@ -35,6 +36,25 @@ def working(asked: EngineOptions, what: str = "analysing") -> Iterator[Work]:
             scheduler=asked.scheduler,
             progress=lambda now: show(now.done, now.total, _note(now)),
         )
+
+
+def judge_files(
+    paths: Sequence[Path],
+    engine: EngineOptions,
+    *,
+    player: str | Sequence[str] | None = None,
+    aliases: Sequence[str] | None = None,
+    both_sides: bool = False,
+) -> Judged:
+    """Return the decisions in files, games judged by the engine asked for; faults are shown on stderr."""
+    from skilloscope.cli.console import report_faults
+    from skilloscope.sources.judge import aliases_from_texts, judge
+
+    names = aliases_from_texts(aliases or [])
+    with working(engine) as work:
+        judged = judge(paths, work, player=player, aliases=names, both_sides=both_sides)
+    report_faults(judged.decisions.tally)
+    return judged
 
 
 def _settings(found: Mapping[str, Any], asked: EngineOptions) -> Settings:

@@ -47,6 +47,12 @@ def check_writable(path: Path) -> None:
         raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")
 
 
+def check_mass(mass: float) -> None:
+    """Refuse what is no mass of an interval."""
+    if not 0 < mass < 1:
+        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+
+
 @dataclass(frozen=True)
 class Fault:
     """One piece of bad input that was skipped: why, in which file, where in it, and what was found."""

@@ -10,6 +10,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from skilloscope.__about__ import __version__
 from skilloscope.reports import words
+from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.words import sentences
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,14 @@ class Section:
     figure: str = ""
     """SVG, as the functions of a study's figures return it."""
     caption: str = ""
+
+    @classmethod
+    def from_sheet(
+        cls, sheet: Sheet, heading: str = "", *, text: str | None = None, figure: str = "", caption: str = ""
+    ) -> Section:
+        """Make a section of a table of the terminal: its title is the heading, its notes the text, unless given."""
+        said = sentences(sheet.notes) if text is None else text
+        return cls(heading or sheet.title, said, sheet.columns, sheet.rows, figure, caption)
 
 
 def report_page(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 EDGE_NOTE = "↑ ↓ ↕ the estimate leans on the end of its range: the truth may lie beyond"
@@ -82,6 +82,11 @@ def sample_line(sample: Mapping[str, Any]) -> str:
         f"a budget of {sample['budget_minutes']:g} minutes takes {games}, "
         f"{sample['to_search']:,} positions to search, expected {duration(sample['expected_seconds'])}"
     )
+
+
+def sentences(notes: Iterable[str]) -> str:
+    """Return notes as running text, e.g. `3 decisions; nothing skipped. Prior: flat.`"""
+    return " ".join(note if note.endswith(".") else f"{note}." for note in notes if note)
 
 
 def skipped_line(decisions: int, skipped: Mapping[str, int]) -> str:
