@@ -31,7 +31,7 @@ from skilloscope.studies.composites.figures import densities_figure, line_figure
 from skilloscope.studies.composites.game_evidence import player_games
 from skilloscope.studies.composites.page import composites_page
 from skilloscope.studies.composites.results_split import results_split
-from skilloscope.studies.composites.tables import split_rows
+from skilloscope.studies.composites.tables import split_sheet
 
 MILEPOSTS = [2000, 2100, 2200, 2300, 2400]
 SLOPE, AT_2000 = 0.0006, 1.0
@@ -218,7 +218,7 @@ class TestSplit:
         for row in (split["won"], split["lost"]):
             assert (row.sd, row.variance, row.low, row.high) == (None, None, None, None)
         assert [(found.low, found.high) for found in split.differences] == [(None, None)]
-        assert "(" not in split_rows(split.as_dict())[0][3]
+        assert "(" not in split_sheet(split.as_dict()).rows[0][3]
 
     def test_the_interval_of_draws_is_about_their_mean_also_where_one_side_is_missing(self):
         sides = [("g1", "w"), ("g1", "b"), ("g2", "w"), ("g2", "b"), ("g3", "w")]

@@ -83,12 +83,12 @@ def _rate(
 
 
 def _rate_by_curves(tables: list[Path], options: dict[str, Any], fit: str, k: str, as_json: bool) -> int:
-    from skilloscope.cli.console import exit_code, out, print_json, report_faults
+    from skilloscope.cli.console import exit_code, print_json, report_faults, show
     from skilloscope.core.errors import InputError
     from skilloscope.decision.decisions import Decisions
     from skilloscope.decision.text import read_tables
     from skilloscope.models.curve_model import CurveModel
-    from skilloscope.studies.intrinsic.tables import curve_deciders_table
+    from skilloscope.studies.intrinsic.tables import curve_deciders_sheet
     from skilloscope.studies.rate.curve_deciders import default_scaling, rate_deciders_by_curves
     from skilloscope.studies.rate.deciders import k_from_text
 
@@ -104,7 +104,7 @@ def _rate_by_curves(tables: list[Path], options: dict[str, Any], fit: str, k: st
     if as_json:
         print_json(report)
     else:
-        out().print(curve_deciders_table(report))
+        show(curve_deciders_sheet(report))
     return exit_code(batch.tally)
 
 

@@ -16,9 +16,9 @@ from skilloscope.cli.options import EngineOptions, IntervalOutput, Options, comm
 class EventOptions(Options):
     """What is one event, how a player's gains are pooled, and how the intervals are drawn."""
 
-    pool: Annotated[
-        str, typer.Option(help="Pool a player's gains by event, or by match (each opponent apart).")
-    ] = "event"
+    pool: Annotated[str, typer.Option(help="Pool a player's gains by event, or by match (each opponent apart).")] = (
+        "event"
+    )
     events: Annotated[str, typer.Option(help="What makes games one event: file, event (the header) or all.")] = "file"
     surnames: Annotated[
         bool, typer.Option("--surnames", help="Call players by surname, so that several spellings are one person.")

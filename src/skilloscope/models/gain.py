@@ -208,8 +208,10 @@ def move_scores(gains: npt.ArrayLike, engine: GainHistogram = PEAK) -> Array:
 
 def elo_curve(name: str) -> Curve:
     """Return the curve from an expected score to a difference by its name."""
-    if name == "normal" or name == "logistic":
-        return name
+    if name == "normal":
+        return "normal"
+    if name == "logistic":
+        return "logistic"
     raise InputError(f"no curve {name!r}", hint="the curves are 'normal' and 'logistic'")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, Tally, check_mass
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, Posterior, Uniform
 from skilloscope.models.agent import Agent
@@ -53,18 +53,8 @@ class Composite:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of `composites --json` for this group."""
-        low, high = self.c.interval(self.mass)
-        return {
-            "group": self.name,
-            "games": self.games,
-            "decisions": self.decisions,
-            "c": self.c.mean,
-            "sd": self.c.sd,
-            "low": low,
-            "high": high,
-            "edge": self.c.edge,
-            "sd_root_n": self.sd_root_n,
-        }
+        counts = {"group": self.name, "games": self.games, "decisions": self.decisions}
+        return {**counts, **self.c.c_fields(self.mass), "sd_root_n": self.sd_root_n}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +137,7 @@ def composites_from(
     rows: PlayerGames, decisions: Decisions, *, mass: float = 0.95, tolerance: float | None = None
 ) -> Composites:
     """Return the composite players whose player-games are known; `decisions` say what judged them."""
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     if not rows.table.decisions.sum():
         raise InputError(f"no decisions left to rate; skipped: {rows.table.tally}", hint=_hint(tolerance))
     prior = Uniform(rows.table.grid.low, rows.table.grid.high)

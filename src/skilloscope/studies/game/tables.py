@@ -86,7 +86,9 @@ def _named_ends(empty: Sequence[str]) -> list[str]:
 
 def _ends(fields: Mapping[str, Any], empty: Sequence[str]) -> list[str]:
     """Return strength and c, each unless nobody has it."""
-    return [number(fields[name], digits) for name, digits in zip(_MAY_BE_EMPTY, (0, 2), strict=True) if name not in empty]
+    return [
+        number(fields[name], digits) for name, digits in zip(_MAY_BE_EMPTY, (0, 2), strict=True) if name not in empty
+    ]
 
 
 def _pawns(centipawns: int | None) -> str:

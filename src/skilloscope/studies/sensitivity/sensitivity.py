@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, check_mass
 from skilloscope.decision import Decisions
 from skilloscope.decision.align import align, at_depth, depth_pair
 from skilloscope.inference import EvidenceTable, Posterior, evidence
@@ -141,10 +141,11 @@ class Sensitivity:
         return found
 
 
-def sensitivity(batch: Decisions, varied: Varied, *, by: str = "player", seed: int = 1, mass: float = 0.95) -> Sensitivity:
+def sensitivity(
+    batch: Decisions, varied: Varied, *, by: str = "player", seed: int = 1, mass: float = 0.95
+) -> Sensitivity:
     """Return what each setting makes of the same decisions."""
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     _check(batch, varied)
     study = _Study(batch, varied, by, seed, mass)
     settings = [study.base]

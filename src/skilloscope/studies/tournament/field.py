@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,6 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError
 
 Indices = npt.NDArray[np.int64]
-EventBy = Literal["file", "event", "all"]
 EVENTS = ("file", "event", "all")
 """What makes games one event: the file that they stand in, the header's name, or simply all of them."""
 
@@ -57,7 +55,7 @@ class Field:
     """Games without two different names."""
 
     @classmethod
-    def of(cls, games: Games, by: EventBy) -> Field:
+    def of(cls, games: Games, by: str) -> Field:
         """Read the headers."""
         headers = games.headers
         events = _events(headers["file" if by == "all" else by].to_pylist(), by)
@@ -96,7 +94,7 @@ def ends(pairs: Sequence[Pair]) -> tuple[Indices, Indices]:
     )
 
 
-def _events(labels: Sequence[str | None], by: EventBy) -> list[str]:
+def _events(labels: Sequence[str | None], by: str) -> list[str]:
     """Return the event of each game; a file is called by its name without folder and endings, where that is enough."""
     if by != "file":
         return ["" if by == "all" else str(label or "?") for label in labels]

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.columns import group_codes
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, Tally, check_mass
 from skilloscope.models.gain import PEAK, Curve, GainHistogram
 from skilloscope.ratings.gain.perceived import (
     EngineStrength,
@@ -28,9 +28,8 @@ from skilloscope.ratings.gain.perceived import (
 )
 from skilloscope.ratings.gain.resampling import GainTable, PairGames, Totals, differences, draw_weights, interval
 from skilloscope.sources.gains import Gained
-from skilloscope.studies.tournament.field import EVENTS, Entrant, EventBy, Field, Pair, ends
+from skilloscope.studies.tournament.field import EVENTS, Entrant, Field, Pair, ends
 
-Pool = Literal["event", "match"]
 POOLS = ("event", "match")
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -40,8 +39,8 @@ Indices = npt.NDArray[np.int64]
 class TournamentOptions:
     """How a tournament is computed: pooling, curve, the engine, and how the intervals are drawn."""
 
-    pool: Pool = "event"
-    events: EventBy = "file"
+    pool: str = "event"
+    events: str = "file"
     curve: Curve = "normal"
     engine: GainHistogram = PEAK
     engine_gains: str = "peak"
@@ -56,8 +55,7 @@ class TournamentOptions:
                 f"no pool {self.pool!r} by {self.events!r}",
                 hint=f"gains are pooled by {' or '.join(POOLS)}, events told by {', '.join(EVENTS)}",
             )
-        if not 0 < self.mass < 1:
-            raise InputError(f"the mass of an interval lies between 0 and 1, got {self.mass}")
+        check_mass(self.mass)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +181,7 @@ class _Tables:
     pairs: Sequence[Pair]
 
     @classmethod
-    def of(cls, gained: Gained, field: Field, pool: Pool) -> _Tables:
+    def of(cls, gained: Gained, field: Field, pool: str) -> _Tables:
         losses = gained.losses
         assert losses.context is not None
         rows = {name: row for row, name in enumerate(gained.games.headers["game"].to_pylist())}
