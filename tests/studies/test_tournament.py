@@ -18,8 +18,8 @@ from skilloscope.ratings.gain.perceived import perceived_again, perceived_least_
 from skilloscope.ratings.gain.resampling import GainTable, PairGames, differences, draw_weights, interval
 from skilloscope.sources.gains import gains_of_games
 from skilloscope.sources.judge import Work
-from skilloscope.studies.game.figures import strengths_figure
 from skilloscope.studies.game.game import game_study, written_moves
+from skilloscope.studies.tournament.figures import strengths_figure
 from skilloscope.studies.tournament.tournament import TournamentOptions, tournament, with_surnames
 
 OPENING = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7", "Re1", "b5", "Bb3", "d6"]
