@@ -85,7 +85,7 @@ def _said(study: WithinGames) -> str:
     )
 
 
-def simulated_career(
+def _two_spans(
     name: str, competences: tuple[float, float], *, games: int = _GAMES, rng: np.random.Generator
 ) -> Decisions:
     """Return both sides' decisions of a simulated player's games: so many in 2005, as many in 2007.
@@ -122,7 +122,7 @@ def _figure8(budget: Budget) -> Outcome:
     rows: list[Row] = []
     studies: list[Drawn] = []
     for name, truth in (("simulated, changed", (1.55, 1.15)), ("simulated, unchanged", (1.35, 1.35))):
-        batch = simulated_career(name, truth, rng=rng)
+        batch = _two_spans(name, truth, rng=rng)
         own = batch.select(batch.decider == batch.deciders.index(name))
         found = compare(*split_by_date(own, "2006-07-01"), labels=("before", "after"), dispersion=_DISPERSION)
         rows += _figure8_rows(name, truth, found.comparisons[0])

@@ -174,7 +174,7 @@ def choose(
     judged = [(option, _composites(spans[1], option, tolerance)) for option in dict.fromkeys([chosen, PAPERS])]
     sizes = (len(_filtered(spans[0], PAPERS)), len(_filtered(spans[1], PAPERS)))
     games = (len(spans[0].groups("game")[0]), len(spans[1].groups("game")[0]))
-    return Choices(early, late, sizes, games, scores, chosen, judged)
+    return Choices(early=early, late=late, decisions=sizes, games=games, scores=scores, chosen=chosen, judged=judged)
 
 
 def judgement(study: Composites) -> dict[str, Any]:

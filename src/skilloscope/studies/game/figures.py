@@ -9,7 +9,7 @@ import numpy as np
 
 from skilloscope.models.gain import GainHistogram
 from skilloscope.reports.style import COLOURS, plt, style, svg
-from skilloscope.studies.game.game import GameStudy, Side
+from skilloscope.studies.game.game import GameSide, GameStudy
 
 _EVEN = 10.0  # pawns shown of the evaluation; beyond it the game is decided, and the rest would be flat
 
@@ -72,7 +72,7 @@ def game_study_figures(study: GameStudy) -> list[tuple[str, str]]:
     return [(game_figure(study), caption)]
 
 
-def _running_line(axes: Any, side: Side, colour: str, low: float, high: float) -> None:
+def _running_line(axes: Any, side: GameSide, colour: str, low: float, high: float) -> None:
     d, move = side.running.elo_difference, side.ply / 2 + 1
     finite = np.isfinite(d)
     last = d[-1] if len(d) else np.nan

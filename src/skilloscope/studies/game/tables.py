@@ -31,7 +31,7 @@ def moves_sheet(report: Mapping[str, Any], title: str = "", empty: Sequence[str]
             move["player"],
             _pawns(move["gain_cp"]),
             number(move["expected_score"], 3),
-            difference(move),
+            difference_text(move),
             *_ends(move, empty),
         ]
         for move in report["moves"]
@@ -48,7 +48,7 @@ def players_sheet(report: Mapping[str, Any], notes: Sequence[str] = (), empty: S
             f"{player['decisions']:,}",
             number(player["mean_gain"], 3),
             number(player["expected_score_against_engine"], 3),
-            difference({**player, "elo_difference": player["elo_difference_to_engine"]}),
+            difference_text({**player, "elo_difference": player["elo_difference_to_engine"]}),
             *_ends(player, empty),
         ]
         for player in report["players"]
@@ -57,7 +57,7 @@ def players_sheet(report: Mapping[str, Any], notes: Sequence[str] = (), empty: S
     return Sheet("", columns, rows, notes)
 
 
-def difference(fields: Mapping[str, Any]) -> str:
+def difference_text(fields: Mapping[str, Any]) -> str:
     """Return an Elo difference with its sign, ±∞ where the expected score is 0 or 1, – where nothing is known."""
     if fields["infinite"]:
         return "+∞" if fields["infinite"] == "above" else "−∞"
@@ -70,7 +70,7 @@ def between_line(report: Mapping[str, Any]) -> str:
     if found is None:
         return ""
     p = found["expected_score"]
-    return f"white against black: expected score {p:.3f} to {1 - p:.3f}, difference {difference(found)}"
+    return f"white against black: expected score {p:.3f} to {1 - p:.3f}, difference {difference_text(found)}"
 
 
 def values_line(engine: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet
-from skilloscope.studies.game.tables import difference
+from skilloscope.studies.game.tables import difference_text
 
 
 def live_sheet(boards: Sequence[Mapping[str, Any]], note: str = "") -> Sheet:
@@ -59,4 +59,4 @@ def _player(player: Mapping[str, Any]) -> str:
     if player["expected_score"] is None:
         return f"{player['player']} –"
     strength = "" if player["strength"] is None else f" = {player['strength']:.0f}"
-    return f"{player['player']} {player['expected_score']:.2f} {difference(player)}{strength}"
+    return f"{player['player']} {player['expected_score']:.2f} {difference_text(player)}{strength}"

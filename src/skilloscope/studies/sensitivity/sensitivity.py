@@ -62,7 +62,7 @@ class Varied:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class VariedSetting:
     """One way to judge the decisions, and what came out."""
 
     name: str
@@ -110,13 +110,13 @@ class Sensitivity:
     """Every setting, the base first, and the groups in their order."""
 
     by: str
-    settings: Sequence[Setting]
+    settings: Sequence[VariedSetting]
     groups: Sequence[str]
     clusters_by: str
     mass: float
 
     @property
-    def base(self) -> Setting:
+    def base(self) -> VariedSetting:
         """The setting that the others depart from."""
         return self.settings[0]
 
@@ -183,18 +183,18 @@ class _Study:
         self.clusters_by = cluster_column(self.flat)
         self.base = self._setting("base", self._base_name(), self.flat, self.agent)
 
-    def depth(self, depth: int) -> Setting:
+    def depth(self, depth: int) -> VariedSetting:
         """Return the base with the values of a shallower depth."""
         pair = partial(depth_pair, self.batch, depth, self.batch.depths[-1])
         return self._compared("depth", f"depth {depth}", at_depth(self.batch, depth), pair)
 
-    def cut(self, n: int) -> Setting:
+    def cut(self, n: int) -> VariedSetting:
         """Return the base with lists cut to the n best."""
         short = cut_lists(self.flat, n, rng=np.random.default_rng(self.seed))
         reason = "other lists: what is cut off is no longer a choice"
         return self._setting("list", f"list cut to {n}", short, self.agent, not_comparable=reason)
 
-    def other_k(self, k: float | None) -> Setting:
+    def other_k(self, k: float | None) -> VariedSetting:
         """Return the base under another k, or a fitted one."""
         fit = fit_k(self.flat, self.agent.rule) if k is None else None
         agent = Agent(k=fit.k if fit else float(k or 0.0), rule=self.agent.rule)
@@ -206,13 +206,13 @@ class _Study:
             found = {"not_comparable": str(error)}
         return self._setting("k", name, self.flat, agent, fitted=fitted, **found)
 
-    def other_rule(self, rule: str) -> Setting:
+    def other_rule(self, rule: str) -> VariedSetting:
         """Return the base under another choice-set rule."""
         reason = "another rule: other events have a probability"
         agent = Agent(k=self.agent.k, rule=rule)
         return self._setting("rule", f"rule {rule}", self.flat, agent, not_comparable=reason)
 
-    def judge(self, name: str, other: Decisions) -> Setting:
+    def judge(self, name: str, other: Decisions) -> VariedSetting:
         """Return another judge of the same games."""
         kind = "search" if name.startswith("search") else "engine"
         return self._compared(kind, name, other.at_depths(), partial(align, other, self.batch))
@@ -226,7 +226,7 @@ class _Study:
 
     def _compared(
         self, kind: str, name: str, batch: Decisions, pair: Callable[[], tuple[Decisions, Decisions]]
-    ) -> Setting:
+    ) -> VariedSetting:
         """Return a setting whose values are others; the likelihoods compare over what both list."""
         found: dict[str, Any] = {"not_comparable": "the alternatives in common are no choice set of this rule"}
         if self.agent.rule == "listed":
@@ -243,22 +243,22 @@ class _Study:
         gain, (low, high) = found[0].gain(found[1], rng=np.random.default_rng(self.seed), mass=self.mass)
         return {"gain": (gain, low, high), "compared": int(found[0].decisions.sum())}
 
-    def _setting(self, kind: str, name: str, batch: Decisions, agent: Agent, **found: Any) -> Setting:
+    def _setting(self, kind: str, name: str, batch: Decisions, agent: Agent, **found: Any) -> VariedSetting:
         # The range of c is carried along with k, so that its end always means an equally sharp agent.
         sharp = np.log1p(self.typical / self.agent.k) / np.log1p(self.typical / agent.k)
         table = evidence(batch, agent, by=self.by, span=(0.0, _RANGE * float(sharp)))
         groups = _groups(table)
         labels = {group: number for group in groups if (number := _number(group)) is not None}
         base = self.base.groups if kind != "base" else groups
-        return Setting(
-            name,
-            kind,
-            agent.k,
-            agent.rule,
-            table.tally.as_dict(),
-            table.total().posterior(),
-            int(table.decisions.sum()),
-            groups,
+        return VariedSetting(
+            name=name,
+            kind=kind,
+            k=agent.k,
+            rule=agent.rule,
+            skipped=table.tally.as_dict(),
+            everybody=table.total().posterior(),
+            decisions=int(table.decisions.sum()),
+            groups=groups,
             rank_correlation=_rank(
                 {g: p.mean for g, (_, p) in groups.items()}, {g: p.mean for g, (_, p) in base.items()}
             ),

@@ -86,7 +86,7 @@ class Field:
         return cls(entries, pairs, number, events, left)
 
 
-def ends(pairs: Sequence[Pair]) -> tuple[Indices, Indices]:
+def pair_ends(pairs: Sequence[Pair]) -> tuple[Indices, Indices]:
     """Return the first and the second entry of each pair."""
     return (
         np.array([pair.first for pair in pairs], dtype=np.int64),

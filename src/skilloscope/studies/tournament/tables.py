@@ -7,7 +7,7 @@ from typing import Any
 
 from skilloscope.reports.sheet import Sheet, number
 from skilloscope.reports.words import skipped_line
-from skilloscope.studies.game.tables import difference, values_line
+from skilloscope.studies.game.tables import difference_text, values_line
 
 
 def closing_sheet(report: Mapping[str, Any]) -> Sheet:
@@ -55,7 +55,7 @@ def _players(title: str, players: Sequence[Mapping[str, Any]], report: Mapping[s
     columns += [f"difference ({mass} interval)", *(["strength"] if given else [])]
     rows = []
     for player in players:
-        lead = difference({**player, "elo_difference": player["elo_difference_to_engine"]})
+        lead = difference_text({**player, "elo_difference": player["elo_difference_to_engine"]})
         rows.append(
             [
                 player["player"],
@@ -84,7 +84,7 @@ def _engine(title: str, players: Sequence[Mapping[str, Any]], report: Mapping[st
             number(player["elo"], 0),
             number(player["perceived_elo"], 0),
             number(player["expected_score_against_engine"], 3),
-            difference({**player, "elo_difference": player["elo_difference_to_engine"]}),
+            difference_text({**player, "elo_difference": player["elo_difference_to_engine"]}),
             number(player["engine_elo"], 0),
             number(player["engine_elo_by_perceived"], 0),
         ]
@@ -120,7 +120,7 @@ def _cell(pair: Mapping[str, Any] | None) -> str:
     if pair is None:
         return "–"
     points = "" if pair["points"] is None else f"({pair['points']:g})\n"
-    return f"{points}{number(pair['expected_score'], 2)}\n{difference(pair)}"
+    return f"{points}{number(pair['expected_score'], 2)}\n{difference_text(pair)}"
 
 
 def _strength(player: Mapping[str, Any]) -> str:

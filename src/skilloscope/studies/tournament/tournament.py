@@ -28,7 +28,7 @@ from skilloscope.ratings.gain.perceived import (
 )
 from skilloscope.ratings.gain.resampling import GainTable, PairGames, Totals, differences, draw_weights, interval
 from skilloscope.sources.gains import Gained
-from skilloscope.studies.tournament.field import EVENTS, Entrant, Field, Pair, ends
+from skilloscope.studies.tournament.field import EVENTS, Entrant, Field, Pair, pair_ends
 
 POOLS = ("event", "match")
 Array = npt.NDArray[np.float64]
@@ -97,7 +97,7 @@ class Tournament:
 
         In section 7 they are 113 and 142: a distance of 29 points. Pairs with an infinite difference do not count.
         """
-        first, second = ends(self.pairs)
+        first, second = pair_ends(self.pairs)
         apart = np.full(len(self.lead), np.nan)
         finite = np.isfinite(self.lead) & np.isfinite(self.engine_lead[first]) & np.isfinite(self.engine_lead[second])
         by_engine = self.engine_lead[first[finite]] - self.engine_lead[second[finite]]
@@ -115,7 +115,7 @@ def tournament(gained: Gained, options: TournamentOptions | None = None) -> Tour
     """Compute a tournament from the gains of its games. [FER12 Algorithms 1 to 4]"""
     options = options or TournamentOptions()
     field = Field.of(gained.games, options.events)
-    first, second = ends(field.pairs)
+    first, second = pair_ends(field.pairs)
     tables = _Tables.of(gained, field, options.pool)
     score, engine_score = tables.scores(None, first, second, options.engine)
     lead, engine_lead = differences(score, options.curve), differences(engine_score, options.curve)
@@ -129,37 +129,42 @@ def tournament(gained: Gained, options: TournamentOptions | None = None) -> Tour
     tally.count("pair without a known gain", len(lead) - len(known))
     tally.count("game without two named players", field.left)
     engine = engine_strength(elo, perceived.elo, engine_lead)
-    leads = interval(drawn.leads, options.mass, shared)
-    strengths = interval(drawn.strengths, options.mass, games)
-    engine_leads = interval(drawn.engine_leads, options.mass, games)
-    by_engine = interval(drawn.engine_elo[:, None], options.mass, [len(gained.games)])
+    lead_low, lead_high = interval(drawn.leads, options.mass, shared)
+    perceived_low, perceived_high = interval(drawn.strengths, options.mass, games)
+    relative_low, relative_high = interval(drawn.relatives, options.mass, games)
+    engine_lead_low, engine_lead_high = interval(drawn.engine_leads, options.mass, games)
+    engine_low, engine_high = interval(drawn.engine_elo[:, None], options.mass, [len(gained.games)])
     totals = tables.by_entry.totals()
     moves = totals.moves
     mean = np.full(len(moves), np.nan)
     np.divide(totals.counts @ totals.bins / 100, moves, out=mean, where=moves > 0)
     return Tournament(
-        field.entries,
-        field.pairs,
-        options,
-        moves.astype(np.int64),
-        mean,
-        score,
-        lead,
-        *leads,
-        perceived,
-        *strengths,
-        *interval(drawn.relatives, options.mass, games),
-        engine_score,
-        engine_lead,
-        *engine_leads,
-        engine,
-        float(by_engine[0][0]),
-        float(by_engine[1][0]),
-        _comparison(field, tables, options, drawn),
-        drawn,
-        {at: tables.by_entry.histogram(at) for at in np.flatnonzero(moves > 0).tolist()},
-        gained.about(),
-        tally,
+        entries=field.entries,
+        pairs=field.pairs,
+        options=options,
+        decisions=moves.astype(np.int64),
+        mean_gain=mean,
+        score=score,
+        lead=lead,
+        lead_low=lead_low,
+        lead_high=lead_high,
+        perceived=perceived,
+        perceived_low=perceived_low,
+        perceived_high=perceived_high,
+        relative_low=relative_low,
+        relative_high=relative_high,
+        engine_score=engine_score,
+        engine_lead=engine_lead,
+        engine_lead_low=engine_lead_low,
+        engine_lead_high=engine_lead_high,
+        engine=engine,
+        engine_low=float(engine_low[0]),
+        engine_high=float(engine_high[0]),
+        comparison=_comparison(field, tables, options, drawn),
+        drawn=drawn,
+        histograms={at: tables.by_entry.histogram(at) for at in np.flatnonzero(moves > 0).tolist()},
+        about=gained.about(),
+        tally=tally,
     )
 
 
@@ -246,7 +251,7 @@ class Redrawn:
     def of(cls, tables: _Tables, field: Field, options: TournamentOptions, lead: Array, elo: Array) -> Redrawn:
         """Weigh the games anew and compute again, so many times."""
         rng = np.random.default_rng(options.seed)
-        first, second = ends(field.pairs)
+        first, second = pair_ends(field.pairs)
         counted = tables.counted(first, second)
         known, endless = np.flatnonzero(np.isfinite(lead)), np.isinf(lead)
         solve = perceived_again(first[known], second[known], elo)
