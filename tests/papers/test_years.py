@@ -113,3 +113,16 @@ def test_the_analysed_games_come_within_a_two_hundredth_of_the_independent_figur
         assert any("positions" in note or "games" in note for note in outcome.notes)
     c = [row.ours for row in found["DFHR09.II"].rows if row.label.endswith("c̄")]
     assert np.corrcoef(c, np.arange(7))[0, 1] > 0.9
+
+
+def test_what_entries_share_is_made_once_for_a_budget_and_anew_for_another():
+    made: list[int] = []
+
+    def make(budget: Budget) -> int:
+        made.append(budget.seed)
+        return len(made)
+
+    one, other = Budget(seed=1), Budget(seed=1)
+    assert (one.once(make), one.once(make), other.once(make)) == (1, 1, 2)
+    assert replace(one, minutes=5.0).once(make) == 3  # more time may know more games
+    assert made == [1, 1, 1]
