@@ -49,11 +49,11 @@ def _rows(study: Choices) -> Sequence[Row]:
         for years, (gain, error) in ((study.early, score.early_gain), (study.late, score.late_gain)):
             rows.append(Row(f"{score.of} {value:g}: nats a {unit}, {years[0]}–{years[1]}", None, gain, sd=error))
     for option, composites in study.judged:
-        found = judgement(composites)
+        rank, residual_sd = judgement(composites)
         whose = "as before" if option == PAPERS else "as chosen"
         rows += [
-            Row(f"2010–2014 {whose}: rank correlation of c̄ with Elo", None, found["rank_correlation"]),
-            Row(f"2010–2014 {whose}: standard error of the line, Elo", None, found["residual_sd"]),
+            Row(f"2010–2014 {whose}: rank correlation of c̄ with Elo", None, rank),
+            Row(f"2010–2014 {whose}: standard error of the line, Elo", None, residual_sd),
         ]
     return rows
 

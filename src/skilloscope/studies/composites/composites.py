@@ -83,11 +83,6 @@ class Composites:
         known = ", ".join(group.name for group in self.groups)
         raise InputError(f"no group {name!r} by {self.by}", hint=f"the groups: {known}")
 
-    @property
-    def rises(self) -> bool:
-        """Whether c̄ rises from each group to the next."""
-        return bool(np.all(np.diff([group.c.mean for group in self.groups]) > 0))
-
     def as_dict(self) -> dict[str, Any]:
         """Return what `composites --json` sends."""
         return {

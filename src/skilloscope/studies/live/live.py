@@ -213,18 +213,14 @@ class Follower:
     def _values(self, own: _Board) -> list[PositionValue | None]:
         text = own.text
         if self._by_comments(own):
-            values = [
-                None if value is None else PositionValue(float(np.clip(value, *self._cap))) for value in text.values
-            ]
+            cap = self.how.mate_cap
+            known = (None if value is None else float(np.clip(value, -cap, cap)) for value in text.values)
+            values = [None if value is None else PositionValue(value) for value in known]
         else:
             values = [self.known.get(fen) for fen in text.fens]
         if text.final is not None and values[-1] is None:
             values[-1] = PositionValue(text.final * self.how.mate_cap)
         return values
-
-    @property
-    def _cap(self) -> tuple[float, float]:
-        return -self.how.mate_cap, self.how.mate_cap
 
     def _sides(self, own: _Board) -> list[tuple[list[int], Running, list[float]]]:
         """Return for White and Black the plies, the running strength, and the gains in pawns."""
