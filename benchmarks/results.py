@@ -22,7 +22,7 @@ from skilloscope.chess.pgn.results import read_pgn_results
 from skilloscope.models.logistic_normal import integrated_probability
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.periods import Periods
-from skilloscope.ratings.periods.prediction import evaluate, held_out
+from skilloscope.ratings.periods.prediction import evaluate
 from skilloscope.ratings.periods.smoothing import joint, smooth
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variances import fit_variances
@@ -99,10 +99,10 @@ def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Fi
     history = History.from_rows(rows, state)
     split = games.n_periods - HELD_OUT
     early = fit_variances(games.between(0, split))
-    known = State.empty(sigma0=early.sigma0, nu=early.nu)
-    filtered = held_out(games, known, periods=HELD_OUT, rolling=False).log_loss
-    weighed = Periods(sigma0=early.sigma0, nu=early.nu, smoothing="joint", predict_from="joint")
     late = games.between(split, games.n_periods)
+    model = Periods(sigma0=early.sigma0, nu=early.nu).fit(games.between(0, split))
+    filtered = model.evaluate(late).log_loss
+    weighed = Periods(sigma0=early.sigma0, nu=early.nu, smoothing="joint", predict_from="joint")
     beliefs = weighed.fit(games.between(0, split)).beliefs_
     names = np.asarray(games.players, dtype=object)
     sides = [

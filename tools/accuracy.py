@@ -21,6 +21,7 @@ from skilloscope.decision import Decisions
 from skilloscope.inference import Grid, Uniform, evidence
 from skilloscope.models.agent import Agent
 from skilloscope.models.choice_sets import fit_bucket
+from skilloscope.papers.samples import SHARED_ANALYSES
 from skilloscope.ratings.scale import Scale
 from skilloscope.simulate.agents import cut_lists, fisher_information, simulated_deciders
 
@@ -102,7 +103,7 @@ def elo_cells(rng: np.random.Generator) -> None:
     """Print how often Elo intervals hold the rating of real players, from a scale fitted on the other half."""
     from fit_scale import fit_scale
 
-    batch = decisions(read_analysed(ANALYSED)).at_depths()
+    batch = decisions(read_analysed(ANALYSED, SHARED_ANALYSES)).at_depths()
     labels, codes = batch.groups("game")
     left = rng.permutation(len(labels)) < len(labels) // 2
     people = {"mean": 2150.0, "sd": 340.0}

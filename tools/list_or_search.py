@@ -19,6 +19,7 @@ from skilloscope.chess.analysis.files import read_export
 from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.engine.settings import problem_text
+from skilloscope.papers.samples import SHARED_ANALYSES
 from skilloscope.reports.terminal import drawn
 from skilloscope.studies.sensitivity.sensitivity import Varied, sensitivity
 from skilloscope.studies.sensitivity.tables import sensitivity_sheets
@@ -30,7 +31,7 @@ def main() -> None:
     """Join the two searches by position and print what each makes of the same moves."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("analysed", type=Path)
-    ten = read_analysed(parser.parse_args().analysed)
+    ten = read_analysed(parser.parse_args().analysed, SHARED_ANALYSES)
     export = read_export(KEPT)
     answers = {row.fen: row.lines for row in export.rows}
     rule = export.settings["fen_rule"]

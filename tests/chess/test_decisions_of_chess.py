@@ -74,7 +74,6 @@ def test_a_move_that_is_not_on_the_list_is_unlisted() -> None:
 
 def test_the_context_is_that_of_the_mover() -> None:
     batch = decisions(made(FIRST, SECOND))
-    assert batch.context is not None
     white, black = batch.context.to_pylist()[:2]
     assert white | {"fen": None} == {
         "game": "<stream 1>#1",

@@ -217,7 +217,7 @@ def test_rows_of_a_problem_belong_together_wherever_they_stand():
         ("t.csv", bytes(range(256)), "binary data|not readable as text"),
         ("t.parquet", b"PAR1 but no", "not a Parquet file"),
         ("t.xlsx", b"PK", "cannot tell the format"),
-        ("t.jsonl.gz", b"not gzip", "not readable as text"),
+        ("t.jsonl.gz", b"not gzip", "not a JSON object"),
         ("t.jsonl", b"{}\n", "no decision could be read"),
     ],
 )
@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_read_says_why_and_what_to_do(tmp_path, name, cont
 
 
 def test_a_missing_file_is_an_error_with_a_hint(tmp_path):
-    with pytest.raises(InputError, match="no such file") as error:
+    with pytest.raises(InputError, match="no file") as error:
         read_decisions(tmp_path / "nowhere.csv")
     assert error.value.hint
 
@@ -368,3 +368,13 @@ def test_a_batch_of_nothing_has_no_groups():
     assert len(nothing) == 0
     assert nothing.group_by("decider") == {}
     assert repr(nothing).startswith("<Decisions: 0 of 0 deciders")
+
+
+@pytest.mark.parametrize("context", [None, {}, {"year": [1, 2, 3]}])
+def test_there_is_always_a_context_of_as_many_rows_as_decisions(context):
+    batch = Decisions.from_lists(["Ann", "Bob", "Ann"], [[1.0, 0.0]] * 3, [0, 1, 0], context=context)
+    some = batch.select([2, 0])
+    assert [one.context.num_rows for one in (batch, some, Decisions.concat([batch, some]))] == [3, 2, 5]
+    assert some.context.column_names == list(context or {})
+    losses = Losses(("Ann",), np.zeros(3, np.int32), np.zeros(3), np.ones(3), batch.context)
+    assert losses.select([1]).context.num_rows == 1

@@ -277,7 +277,7 @@ class TestConvert:
             convert("darts", [])
         with pytest.raises(InputError, match="takes no --cap"):
             convert("backgammon", [], cap=3)
-        with pytest.raises(InputError, match="no such file"):
+        with pytest.raises(InputError, match="no file"):
             convert("backgammon", [tmp_path / "absent.jsonl"])
         with pytest.raises(InputError, match="no decision could be read"):
             convert("backgammon", [write_lines(tmp_path / "empty.jsonl", [])])

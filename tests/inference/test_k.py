@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.stats import norm
 
 from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError
@@ -14,7 +15,7 @@ from skilloscope.decision import Decisions
 from skilloscope.inference.bootstrap import cluster_interval
 from skilloscope.inference.grid import Grid
 from skilloscope.inference.held_out import Folds, folds_of, log_mean_likelihood
-from skilloscope.inference.k import SHARPEST, fit_k, held_out, k_gain
+from skilloscope.inference.k import SHARPEST, fit_k, held_out_k, k_gain
 from skilloscope.models.agent import log_likelihood
 from skilloscope.models.choice_sets import choice_sets
 from skilloscope.simulate.agents import simulated_deciders
@@ -66,12 +67,22 @@ def test_a_wrong_k_is_worse_on_unseen_decisions_and_the_right_one_is_not():
     assert (wrong.by, wrong.clusters, wrong.folds) == ("game", 60, 5)
 
 
+@pytest.mark.parametrize("mass", [0.5, 0.8, 0.99])
+def test_the_interval_of_k_holds_the_mass_that_was_asked_for(mass):
+    batch = deciders(0.3, 300)
+    usual, asked, gain = fit_k(batch), fit_k(batch, mass=mass), k_gain(batch, mass=mass).fit
+    wide, narrow = (np.log(fit.high / fit.k) / norm.ppf((1 + m) / 2) for fit, m in ((usual, 0.95), (asked, mass)))
+    assert asked.k == usual.k
+    assert narrow == pytest.approx(wide)
+    assert (gain.low, gain.high) == pytest.approx((asked.low, asked.high), rel=1e-4)
+
+
 def test_held_out_scores_are_those_of_bayes_rule_by_hand():
     batch = Decisions.from_lists(
         ["Ann"] * 4, [[1, 0], [1, 0.5, 0], [2, 0], [1, 0.9]], [0, 1, 0, 1], context={"game": [1, 1, 2, 2]}
     )
     folds = Folds("game", np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), 2)
-    found = held_out(batch, 0.1, folds=folds)
+    found = held_out_k(batch, 0.1, folds=folds)
     sets = choice_sets(batch)
     high = SHARPEST / np.log1p(np.median(sets.losses[sets.losses > 0]) / 0.1)
 
@@ -88,8 +99,8 @@ def test_held_out_scores_are_those_of_bayes_rule_by_hand():
 def test_somebody_new_is_foreseen_as_one_of_the_others():
     many = simulated_deciders(np.full(30, 1.0), 30, rng=np.random.default_rng(2))
     pairs = [many.select(many.decider // 2 == pair) for pair in range(15)]
-    known_by_one = sum(held_out(pair, 0.1).score.sum() for pair in pairs)
-    assert held_out(many, 0.1).score.sum() > known_by_one > -np.log(10) * len(many)
+    known_by_one = sum(held_out_k(pair, 0.1).score.sum() for pair in pairs)
+    assert held_out_k(many, 0.1).score.sum() > known_by_one > -np.log(10) * len(many)
 
 
 def test_the_mean_likelihood_of_a_narrow_peak_is_exact():
@@ -184,6 +195,11 @@ class TestJudges:
         assert [judge["judge"] for judge in report["judges"]] == ["depth 2", "depth 4"]
         turned = compare_depths(judged(), (4, 2))
         assert turned["gain"] == pytest.approx(-report["gain"])
+
+    def test_the_interval_of_k_is_as_wide_as_the_mass_that_is_asked_for(self):
+        narrow, wide = (compare_depths(judged(), (2, 4), mass=mass)["judges"] for mass in (0.5, 0.95))
+        for one, other in zip(narrow, wide, strict=True):
+            assert other["k_low"] < one["k_low"] < one["k"] < one["k_high"] < other["k_high"]
 
     def test_a_judge_is_no_better_than_itself(self):
         report = compare_depths(judged(noise=0.0), (2, 4))

@@ -94,7 +94,7 @@ class TestEquations:
         k = cmp.elo_k(sd**2, cmp.inverse_delta2(mean, others, known))
         new, _ = cmp.update(mean, sd**2, others, known, scores)
         assert new == pytest.approx(cmp.elo_update(mean, others, scores, k=k), abs=1e-9)
-        assert cmp.expected_score(mean, others, known) == pytest.approx(cmp.elo_expected(mean, others))
+        assert cmp.expected_against(mean, others, known) == pytest.approx(cmp.elo_expected(mean, others))
 
     @given(means, sds, means, sds)
     def test_the_chances_of_both_players_add_to_one(self, m1, s1, m2, s2):
@@ -120,7 +120,7 @@ class TestEquations:
         theta, weight = np.polynomial.hermite_e.hermegauss(80)
         for sd in (50, 150, 300):
             exact = weight @ cmp.elo_expected(1600, 1500 + sd * theta) / weight.sum()
-            assert cmp.expected_score(1600, 1500, sd**2) == pytest.approx(exact, abs=0.012)
+            assert cmp.expected_against(1600, 1500, sd**2) == pytest.approx(exact, abs=0.012)
 
     def test_what_was_held_impossible_is_infinitely_surprising(self):
         assert cmp.discrepancy([0.0, 1.0, 1.0], [1.0, 0.0, 1.0]).tolist() == [math.inf, math.inf, 0.0]
@@ -214,7 +214,7 @@ class TestMessages:
         tau, eta = message(1500, 200**2, 1600, 100**2, 1.0)
         precision = 1 / 200**2 + tau
         theta, weight = np.polynomial.hermite_e.hermegauss(80)
-        other = cmp.expected_score(1500 + 200 * theta, 1600, 100**2) * weight
+        other = cmp.expected_against(1500 + 200 * theta, 1600, 100**2) * weight
         exact = other @ (1500 + 200 * theta) / other.sum()
         assert (1500 / 200**2 + eta) / precision == pytest.approx(exact, abs=8)  # (16) overstates the slope a little
 

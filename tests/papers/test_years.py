@@ -63,7 +63,6 @@ def test_a_line_over_elo_gains_where_skill_rises_with_it_and_hardly_where_it_doe
     rising = career(games=80)
     assert elo_gain(rising, PAPERS).mean() > 0.3
     shuffled = np.random.default_rng(2).permutation(160)
-    assert rising.context is not None
     elo = rising.column("elo").to_numpy()[::30][shuffled][rising.decider]
     at = rising.context.schema.get_field_index("elo")
     other = replace(rising, context=rising.context.set_column(at, "elo", pa.array(elo)))

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.models import comparison as cmp
 from skilloscope.ratings.periods.histories import History
+from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
 from skilloscope.ratings.periods.leaderboards import components, leaderboard, peaks
 from skilloscope.ratings.periods.periods import Periods
-from skilloscope.ratings.periods.prediction import evaluate, fit_draws, forecast, held_out, win_matrix
+from skilloscope.ratings.periods.prediction import evaluate, fit_draws, forecast
 from skilloscope.ratings.periods.smoothing import joint, smooth
 from skilloscope.ratings.periods.states import State
 from skilloscope.results.period_games import PeriodGames
@@ -316,8 +317,8 @@ class TestPrediction:
 
     def test_true_parameters_foretell_better_than_a_coin_and_are_calibrated(self):
         games, _ = simulated(np.random.default_rng(11), 20_000, 200, 10)
-        state = State.empty(sigma0=300, nu=40)
-        rolling, fixed = held_out(games, state, periods=3), held_out(games, state, periods=3, rolling=False)
+        model = Periods(sigma0=300, nu=40).fit(games.between(0, 7))
+        rolling, fixed = (model.evaluate(games.between(7, 10), rolling=rolling) for rolling in (True, False))
         assert rolling.log_loss < fixed.log_loss < np.log(2)
         curve = rolling.calibration
         full = curve.games > 50
@@ -339,13 +340,6 @@ class TestPrediction:
         assert kappa == pytest.approx(0.8, abs=0.03)
         assert tally.total == 1
         assert fit_draws([0.5], [1.0])[0] == 0.0
-
-    def test_everybody_against_everybody(self):
-        games, _ = simulated(np.random.default_rng(13), 200, 5, 3)
-        matrix = win_matrix(rated(games).state, games.players)
-        off = ~np.eye(5, dtype=bool)
-        assert (matrix + matrix.T)[off] == pytest.approx(np.ones(20))
-        assert np.all(np.isnan(np.diag(matrix)))
 
 
 class TestTables:
@@ -374,6 +368,12 @@ class TestTables:
         assert components(games).tolist() == [0, 0, 0, 1, 1, -1]
 
 
+class Stream(list):
+    """Games as a stream gives them: part after part, with what was left out."""
+
+    tally = Tally()
+
+
 class TestPeriods:
     def test_it_learns_keeps_and_goes_on(self):
         games, _ = simulated(np.random.default_rng(15), 4000, 60, 10)
@@ -385,6 +385,25 @@ class TestPeriods:
         whole = Periods(sigma0=model.sigma0_, nu=40.0).fit(games)
         assert np.array_equal(on.ratings_.rating, whole.ratings_.rating)
         assert on.discrepancy_ == whole.discrepancy_
+
+    def test_kept_ratings_go_on_rewound_or_not_and_a_stream_ends_where_one_run_does(self, tmp_path):
+        games, _ = simulated(np.random.default_rng(19), 900, 15, 9, first=50)
+        whole = Periods(sigma0=200, nu=30, smoothing=None).fit(games)
+        early = Periods(sigma0=200, nu=30, smoothing=None).fit(games.between(0, 6))
+        save_kept(Kept(early.state_, early.filtered_), tmp_path / "state")
+        kept = load_kept(tmp_path / "state")
+        for before, late in ((kept, games.between(6, 9)), (kept.rewound(53), games.between(3, 9))):
+            on = Periods(smoothing=None).fit(late, before)
+            assert same(on.state_, whole.state_)
+            assert len(on.filtered_) == len(whole.filtered_)
+            assert np.array_equal(on.filtered_.mean, whole.filtered_.mean)
+            assert on.warnings_ == whole.warnings_
+        parts = Stream([games.between(t, t + 3) for t in (0, 3, 6)])
+        assert same(Periods(sigma0=200, nu=30).fit_stream(parts).state_, whole.state_)
+        for model, of in ((Periods(), parts), (Periods(sigma0=200, nu=30), Stream([]))):
+            with pytest.raises(InputError) as error:
+                model.fit_stream(of)
+            assert error.value.hint
 
     def test_probabilities_have_a_column_for_each_class(self):
         games, _ = simulated(np.random.default_rng(16), 1000, 20, 5)

@@ -14,7 +14,7 @@ from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.curves import curve
 from skilloscope.ratings.intrinsic import swing as swing_module
 from skilloscope.ratings.intrinsic.fitting import fit_curves
-from skilloscope.ratings.intrinsic.swing import BLENDS, Swing, depth_losses, fit_swing, held_out
+from skilloscope.ratings.intrinsic.swing import BLENDS, Swing, depth_losses, fit_swing, unseen_log_p
 from skilloscope.simulate.agents import made_up_spreads
 from skilloscope.simulate.curves import simulate_curve_choices
 
@@ -75,9 +75,9 @@ def test_the_weights_of_the_depths_are_recovered(seen):
 
 def test_swing_beats_the_judgement_alone_on_games_it_has_not_seen(seen):
     few = seen.select(slice(0, 2000))
-    alone = held_out(few, Swing(scaling=0.0, by_elo=False), folds=2)
+    alone = unseen_log_p(few, Swing(scaling=0.0, by_elo=False), folds=2)
     for blend in ("sum", "product"):
-        both = held_out(few, Swing((2, 10), blend=blend, scaling=0.0, by_elo=False), folds=2)
+        both = unseen_log_p(few, Swing((2, 10), blend=blend, scaling=0.0, by_elo=False), folds=2)
         assert both.mean() > alone.mean() + 0.05
 
 
@@ -147,5 +147,5 @@ def test_on_real_games_two_depths_say_more_than_one(shared_data):
     path = next((shared_data / "analysed").glob("*.jsonl.gz"))
     batch = decisions(read_analysed(path))
     few = batch.select(np.arange(len(batch)) < 3000)
-    one, two = (held_out(few, Swing(d, blend="product"), folds=2).mean() for d in ((10,), (6, 10)))
+    one, two = (unseen_log_p(few, Swing(d, blend="product"), folds=2).mean() for d in ((10,), (6, 10)))
     assert two > one + 0.03

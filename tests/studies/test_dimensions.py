@@ -24,7 +24,7 @@ from skilloscope.simulate.agents import made_up_spreads, simulate_choices
 from skilloscope.sources.shipped import analyses_file, demo_file
 from skilloscope.studies.dimensions.dimensions import EVERYBODY, dimensions, entropies
 from skilloscope.studies.dimensions.page import dimensions_page
-from skilloscope.studies.dimensions.tables import dimension_rows
+from skilloscope.studies.dimensions.tables import dimensions_sheet
 
 GRID = Grid(0.0, 4.0, 96)
 
@@ -149,8 +149,8 @@ class TestDimensions:
         found = dimensions(batch_of({"a": 0.8, "b<": 1.6}, 200), by="kind")
         page = dimensions_page(found, title="Competence by kind", source="simulated")
         assert "b&lt;" in page
-        assert "Between groups: sd" in page
-        assert len(dimension_rows(found.as_dict())) == 2
+        assert "between groups: sd" in page
+        assert len(dimensions_sheet(found.as_dict()).rows) == 2
 
 
 def test_the_command_tells_the_phases_of_shipped_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

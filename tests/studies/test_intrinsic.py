@@ -170,7 +170,6 @@ def test_the_milepost_table_has_the_papers_columns_for_any_grouping(games):
 
 
 def test_ratings_far_from_a_hundred_are_counted(games):
-    assert games.context is not None
     odd = games.context.set_column(2, "elo", pa.array(np.where(np.arange(len(games)) < 40, 2150, 2100)))
     table = milepost_table(replace(games, context=odd).select(slice(0, 400)), MODEL, "likelihood")
     assert table.tally.counts == {"no rating within 20 points of a hundred": 40}

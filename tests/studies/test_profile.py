@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
+from scipy.stats import t as student
 from typer.testing import CliRunner
 
 from skilloscope.chess.pgn.games import read_games
@@ -19,22 +20,23 @@ from skilloscope.cli.app import app
 from skilloscope.core.errors import GridError, InputError
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import write_decisions
-from skilloscope.inference import Evidence, Grid, Normal, Uniform
-from skilloscope.inference.filter import PERIOD_PRIORS, History, filter_histories
+from skilloscope.inference import Evidence, EvidenceTable, Grid, Normal, Posterior, Uniform, evidence
+from skilloscope.inference.filter import PERIOD_PRIORS, PeriodEvidence, filter_histories
 from skilloscope.inference.walk import Lattice, backward, fit_drift, forward, lattice_for, reflected_walk, walk_kernel
+from skilloscope.models.agent import Agent
 from skilloscope.papers import ENTRIES, reproduce
 from skilloscope.papers.dfh.profiles import PLAYERS
 from skilloscope.papers.harness import Budget
 from skilloscope.papers.page import reproduction_page
 from skilloscope.ratings.scale import scale
-from skilloscope.simulate.careers import Career, career_scores, score_differences, simulated_career
+from skilloscope.simulate.careers import Career, simulate_career
 from skilloscope.sources.judge import Work, aliases_from_texts, judge, renamed
 from skilloscope.sources.shipped import analyses_file, demo_file
 from skilloscope.studies.profile.figures import priors_figure, profile_figure
 from skilloscope.studies.profile.page import profile_page
 from skilloscope.studies.profile.periods import column_periods, date_periods
 from skilloscope.studies.profile.profile import competence_profiles, profile, profiles
-from skilloscope.studies.profile.tables import profile_rows
+from skilloscope.studies.profile.tables import profile_sheet
 from skilloscope.studies.rate.rate import rate
 
 DEFAULT = scale("default")
@@ -46,16 +48,15 @@ def normal_evidence(mean: float, sd: float, decisions: int = 10) -> Evidence:
     return Evidence(GRID, -0.5 * ((GRID.nodes - mean) / sd) ** 2, decisions)
 
 
-def history(means: list[float], sds: list[float], times: list[float] | None = None) -> History:
+def history(means: list[float], sds: list[float], times: list[float] | None = None) -> PeriodEvidence:
     found = [normal_evidence(mean, sd) for mean, sd in zip(means, sds, strict=True)]
-    return History(np.array(times or range(len(means)), dtype=float), found)
+    return PeriodEvidence(np.array(times or range(len(means)), dtype=float), found)
 
 
 def chess_career(seed: int = 3, name: str = "Ann", **options: object) -> Career:
     """Return a career that says it is chess under the default scale's engine, with dates and Elo in the headers."""
-    career = simulated_career(np.random.default_rng(seed), name=name, years=(6, 9), games=(2, 5), **options)  # type: ignore[arg-type]
+    career = simulate_career(np.random.default_rng(seed), name=name, years=(6, 9), games=(2, 5), **options)  # type: ignore[arg-type]
     context = career.decisions.context
-    assert context is not None
     year = context["year"].to_pylist()
     columns = {
         "date": [f"{y}.{1 + i % 12:02d}.??" for i, y in enumerate(year)],
@@ -190,7 +191,7 @@ def test_smoothed_intervals_cover_the_true_competence():
     rng = np.random.default_rng(21)
     hits = trials = 0
     for _ in range(12):
-        career = simulated_career(rng, years=(10, 14), games=(4, 20), drift=(0.05, 0.05))
+        career = simulate_career(rng, years=(10, 14), games=(4, 20), drift=(0.05, 0.05))
         found = competence_profiles(career.decisions, priors=("drift",), every="year")[0].players[0]
         for one in found.periods:
             low, high = one.c.interval(0.8)
@@ -200,9 +201,58 @@ def test_smoothed_intervals_cover_the_true_competence():
     assert binomtest(round(hits / 3), round(trials / 3), 0.8).pvalue > 1e-3
 
 
+def career_scores(
+    career: Career, *, rng: np.random.Generator, dispersion: float = 1.0
+) -> dict[str, tuple[float, float]]:
+    """Return each prior's log score per decision: of the next period, and of decisions held out inside the periods."""
+    batch, grid = career.decisions, Grid()
+    whole = by_year(batch, grid)
+    held = rng.random(len(batch)) < 0.25
+    kept, out = by_year(batch.select(~held), grid), by_year(batch.select(held), grid)
+    found = {}
+    for prior in PERIOD_PRIORS:
+        (ahead,), _ = filter_histories([by_year_history(whole)], prior, dispersion=dispersion)
+        (inside,), _ = filter_histories([by_year_history(kept)], prior, dispersion=dispersion)
+        later = whole.decisions[1:].sum()
+        pairs = [(p, out[year]) for p, year in zip(inside.posteriors, kept, strict=True) if year in out.labels]
+        within = sum(expected_log_score(posterior, one) for posterior, one in pairs)
+        found[prior] = (
+            float(ahead.log_scores[1:].sum() / later),
+            float(within / sum(one.decisions for _, one in pairs)),
+        )
+    return found
+
+
+def score_differences(scores: list[dict[str, tuple[float, float]]]) -> dict:
+    """Return by how much `drift` is better than each other prior: mean over careers with its t interval."""
+    report = {}
+    for place, kind in enumerate(("next_period", "held_out")):
+        for other in (name for name in scores[0] if name != "drift"):
+            gains = np.array([one["drift"][place] - one[other][place] for one in scores])
+            half = student.ppf(0.975, len(gains) - 1) * gains.std(ddof=1) / np.sqrt(len(gains))
+            mean = float(gains.mean())
+            report[f"{kind}, {other}"] = {"mean": mean, "low": mean - float(half), "high": mean + float(half)}
+    return report
+
+
+def expected_log_score(posterior: Posterior, one: Evidence) -> float:
+    """log ∫ p(c)·p(decisions | c) dc under a posterior that is given on its own grid."""
+    logs = one.log_likelihood(posterior.at)
+    weight = posterior.density / posterior.density.sum()
+    return float(np.log((weight * np.exp(logs - logs.max())).sum()) + logs.max())
+
+
+def by_year(batch: Decisions, grid: Grid) -> EvidenceTable:
+    return evidence(batch, Agent(), grid, by="year")
+
+
+def by_year_history(table: EvidenceTable) -> PeriodEvidence:
+    return PeriodEvidence(np.array(list(table), dtype=float), [table[year] for year in table])
+
+
 def differences(careers: int, dispersion: float = 1.0, **options) -> dict:
     rng = np.random.default_rng(100)
-    made = (simulated_career(rng, **options) for _ in range(careers))
+    made = (simulate_career(rng, **options) for _ in range(careers))
     return score_differences([career_scores(career, rng=rng, dispersion=dispersion) for career in made])
 
 
@@ -313,11 +363,11 @@ class TestProfile:
         assert all(f"<!-- {prior}: " in panels for prior in PERIOD_PRIORS)
         page = profile_page(found[-1], found, title="Skill over time", source="two simulated players")
         assert "B$b&lt;" in page
-        assert "Drift of c: sd" in page
+        assert "drift of c: sd" in page
         assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
             "http://creativecommons.org", ""
         )
-        rows = profile_rows(found[0].as_dict())
+        rows = profile_sheet(found[0].as_dict()).rows
         assert len(rows) == sum(len(player.periods) for player in found[0].players)
 
 

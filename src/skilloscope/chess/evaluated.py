@@ -35,21 +35,7 @@ _TAGS = {
     "date": "Date",
     "ECO": "ECO",
 }
-_KINDS = (".ndjson", ".jsonl")
-_PACKED = (".gz", ".bz2", ".zst")
 _NO_NAMES = {"?", "??", ""}
-
-
-def evaluated_kind(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file's name says that it holds games as JSON lines.
-
-    >>> evaluated_kind("games.ndjson.gz"), evaluated_kind("games.pgn")
-    (True, False)
-    """
-    name = os.fspath(path).lower()
-    for ending in _PACKED:
-        name = name.removesuffix(ending)
-    return name.endswith(_KINDS)
 
 
 def read_evaluated(path: str | os.PathLike[str], *, mate_cap: float = MATE_CAP) -> Evaluations:

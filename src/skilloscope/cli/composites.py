@@ -12,7 +12,6 @@ from skilloscope.cli.options import AgentOptions, EngineOptions, IntervalOutput,
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
-    from skilloscope.sources.judge import Judged
     from skilloscope.studies.composites.composites import Composites
     from skilloscope.studies.composites.convergence import Convergence
     from skilloscope.studies.composites.results_split import ResultsSplit
@@ -51,13 +50,14 @@ def composites(
     """Take many players as one, by Elo milepost or any column: c with its region, and the line from c to Elo."""
     from skilloscope.cli.console import exit_code, show_report, write_page
     from skilloscope.cli.judged import judge_line, source_line
+    from skilloscope.cli.work import judge_files
     from skilloscope.core.errors import InputError
     from skilloscope.studies.composites.tables import composites_sheets
 
     if group.split not in (None, "result"):
         raise InputError(f"no split by {group.split!r}", hint="--split result")
     agent.agent()  # what cannot be done is refused before the engine is asked
-    judged = _judged(games, engine)
+    judged = judge_files(games, engine, any_domain=True)
     study, split, convergence = _studies(judged.decisions, group, agent, output.mass)
     report = {
         **study.as_dict(),
@@ -74,18 +74,6 @@ def composites(
         page = composites_page(study, source=source_line(games), split=split, convergence=convergence)
         write_page(output.html, page)
     return exit_code(judged.decisions.tally)
-
-
-def _judged(paths: list[Path], engine: EngineOptions) -> Judged:
-    """Return the decisions: tables of any domain as they are, games analysed."""
-    from skilloscope.cli.judged import read_batch
-    from skilloscope.cli.work import judge_files
-    from skilloscope.decision.text import table_kind
-    from skilloscope.sources.judge import Judged
-
-    if all(table_kind(path) for path in paths):
-        return Judged(read_batch(paths))
-    return judge_files(paths, engine)
 
 
 def _studies(

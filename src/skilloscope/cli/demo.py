@@ -34,7 +34,7 @@ def demo(
     from skilloscope.cli.console import out
     from skilloscope.cli.rate import show_ratings
     from skilloscope.cli.work import working
-    from skilloscope.core.errors import check_writable
+    from skilloscope.core.checks import check_writable
     from skilloscope.sources.shipped import true_competences
     from skilloscope.studies.rate.page import ratings_page
     from skilloscope.studies.rate.rate import rate

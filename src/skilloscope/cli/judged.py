@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +40,22 @@ def scaled_agent(scale: Scale, rule: str | None = None) -> Agent:
 def read_batch(tables: Sequence[Path]) -> Decisions:
     """Return the decisions of tables of any domain as one batch, at one depth; faults are shown on stderr."""
     from skilloscope.cli.console import report_faults
-    from skilloscope.decision import Decisions
-    from skilloscope.decision.text import read_tables
+    from skilloscope.sources.judge import told_decisions
 
-    batch = Decisions.concat([table.at_depths() for table in read_tables(list(tables))])
+    batch = told_decisions(tables)
     report_faults(batch.tally)
     return batch
+
+
+def check_column(by: str, paths: Sequence[Path], more: Iterable[str], what: str) -> None:
+    """Refuse a column that games do not have before they are analysed; a table's are known when it is read."""
+    from skilloscope.chess.joining import CONTEXT
+    from skilloscope.core.errors import InputError
+    from skilloscope.decision.text import table_kind
+
+    known = (*more, *CONTEXT)
+    if by not in known and not any(table_kind(path) for path in paths):
+        raise InputError(f"no {what} {by!r}", hint=f"the {what}s: {', '.join(known)}")
 
 
 def judge_fields(judged: Judged) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from skilloscope.core.errors import check_mass, check_writable
+from skilloscope.core.checks import check_mass, check_writable
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
@@ -78,8 +78,7 @@ class Output(Options):
     as_json: Json = False
 
     def __post_init__(self) -> None:
-        if self.html:
-            check_writable(self.html)
+        check_writable(self.html)
 
 
 @dataclass(frozen=True)

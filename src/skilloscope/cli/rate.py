@@ -34,14 +34,16 @@ def rate(
 ) -> int:
     """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
     from skilloscope.cli.console import exit_code, report_faults, write_page
-    from skilloscope.cli.judged import scale_of, scaled_agent, source_line
+    from skilloscope.cli.judged import check_column, scale_of, scaled_agent, source_line
     from skilloscope.cli.work import working
     from skilloscope.core.configuration import effective_settings
     from skilloscope.ratings.scale import elo_prior
     from skilloscope.sources.judge import judge
     from skilloscope.studies.rate.rate import rate as rate_players
 
-    _check_column(by, games)  # what cannot be done is refused before the engine is asked
+    check_column(
+        by, games, ("player", "decider"), what="column"
+    )  # what cannot be done is refused before the engine is asked
     scale = scale_of(axis.scale)
     model = scaled_agent(scale, axis.rule)
     prior = effective_settings({"prior": prior})["prior"].value
@@ -59,17 +61,6 @@ def rate(
         title = f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else f'groups by {by}'}"
         write_page(output.html, ratings_page(ratings, batch, title=title, source=source_line(games), by=by))
     return exit_code(batch.tally)
-
-
-def _check_column(by: str, paths: list[Path]) -> None:
-    """Refuse a column that games do not have, before they are analysed; a table's columns are known when it is read."""
-    from skilloscope.chess.joining import CONTEXT
-    from skilloscope.core.errors import InputError
-    from skilloscope.decision.text import table_kind
-
-    columns = ("player", "decider", *CONTEXT)
-    if by not in columns and not any(table_kind(path) for path in paths):
-        raise InputError(f"no column {by!r} to group by", hint=f"the columns: {', '.join(columns)}")
 
 
 def _refuse_single_lines(paths: list[Path], work: Work) -> None:

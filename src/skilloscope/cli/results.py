@@ -106,10 +106,9 @@ def results_rate(
 ) -> int:
     """Rate everybody from results: a rating with its standard deviation, period by period."""
     from skilloscope.cli.results_work import rated, show_board, streamed
-    from skilloscope.core.errors import check_writable
+    from skilloscope.core.checks import check_writable
 
-    if state:
-        check_writable(state)
+    check_writable(state)
     if stream and (board.history or board.html or state or rewind):
         raise typer.BadParameter("a stream keeps no history: leave out --history, --html, --state and --from")
     return show_board(streamed(files, how) if stream else rated(files, how, state, rewind), board)

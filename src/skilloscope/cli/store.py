@@ -97,8 +97,10 @@ def store_import(
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.core.errors import Tally
     from skilloscope.reports.words import engine_line
+    from skilloscope.sources.kinds import Kind, by_kind
     from skilloscope.store import Store
 
+    by_kind(files, Kind.ANALYSES, Kind.ANALYSED)
     with Store(_path(store)) as shelf:
         shelf.check_writable()
         found = [import_file(shelf, file) for file in files]

@@ -42,17 +42,17 @@ def encode(names: Sequence[str] | npt.NDArray[Any]) -> tuple[tuple[str, ...], Co
     return tuple(encoded.dictionary.to_pylist()), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
 
 
-def empty_context(rows: int) -> pa.Table:
+def empty_context(rows: int = 0) -> pa.Table:
     """Return a context of no columns for that many rows."""
     return pa.table({"_": pa.nulls(rows)}).select([])
 
 
 def as_context(context: pa.Table | Mapping[str, Any] | None, rows: int) -> pa.Table:
-    """Return the context as an Arrow table, checked for its length."""
-    if context is None:
+    """Return the context as an Arrow table of that many rows; one without columns fits any number of them."""
+    table = context if isinstance(context, pa.Table) else pa.table(dict(context or {}))
+    if not table.num_columns:
         return empty_context(rows)
-    table = context if isinstance(context, pa.Table) else pa.table(dict(context))
-    if table.num_columns and table.num_rows != rows:
+    if table.num_rows != rows:
         raise InputError(f"the context has {table.num_rows:,} rows, the batch {rows:,}")
     return table
 

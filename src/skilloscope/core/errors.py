@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 
 class SkilloscopeError(Exception):
@@ -37,20 +36,6 @@ class GridError(SkilloscopeError, ValueError):
 
 class MissingExtraError(SkilloscopeError, ImportError):
     """An optional package is needed for what was asked."""
-
-
-def check_writable(path: Path) -> None:
-    """Raise where a file cannot be written, before hours of work are spent on what goes into it."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder", hint="give the name of a file in it")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")
-
-
-def check_mass(mass: float) -> None:
-    """Refuse what is no mass of an interval."""
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
-"""Where games come from: files, packed files and streams, opened as lines of text.
+"""The one opener of files: packed or not, streams too, as bytes or as lines of text.
 
-In: a path or a stream. Out: its name and its lines, whatever the packing, the encoding and the line ends.
+In: a path or a stream. Out: its name and its content, whatever the packing, the encoding and the line ends.
 
-The packing is told by the first bytes, not by the name. Text is UTF-8; a byte that is not is taken as Latin-1, one
-by one, for many collections are glued together from files of both kinds.
+The packing is told by the first bytes, not by the name: gzip, bzip2, zstd or xz, of one piece or of several glued
+together. Text is UTF-8; a byte that is not is taken as Latin-1, one by one, for many collections are glued together
+from files of both kinds.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import codecs
 import contextlib
 import gzip
 import io
+import lzma
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -26,13 +29,14 @@ from skilloscope.core.errors import InputError
 
 Source = str | os.PathLike[str] | IO[Any]
 
-DAMAGE = (EOFError, OSError, zlib.error, pa.ArrowException)
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, pa.ArrowException)
 """What reading a packed file raises where it is damaged or cut."""
 
 _FALLBACK = "skilloscope-latin-1"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # 0x1a ends some old DOS files, 0x1b shifts some fonts
 _TAG = re.compile(rb'\[\s*\w+\s+"[^\n]*"\s*\]')
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
+_HEAD_LINES = 20
 
 
 class BinaryDataError(ValueError):
@@ -58,7 +62,7 @@ def open_lines(source: Source) -> Iterator[Iterator[str]]:
         yield iter(source)
         return
     with open_bytes(source) as text:
-        wrapper = io.TextIOWrapper(text, encoding="utf-8", errors=_FALLBACK)
+        wrapper = io.TextIOWrapper(text, encoding="utf-8-sig", errors=_FALLBACK)
         try:
             yield iter(wrapper)
         finally:
@@ -81,6 +85,47 @@ def open_bytes(source: Source) -> Iterator[Any]:
         yield text
 
 
+def numbered_lines(source: Source, name: str = "") -> Iterator[tuple[int, str]]:
+    """Yield the lines with their numbers from 1; a binary or damaged file is an error that says after which line."""
+    name = name or source_name(source) or "<stream>"
+    number = 0
+    try:
+        with open_lines(source) as lines:
+            for number, line in enumerate(lines, 1):
+                if "\0" in line:
+                    raise InputError(f"{name}, line {number}: binary data, not text", hint="is this the right file?")
+                yield number, line
+    except (BinaryDataError, UnicodeDecodeError, *DAMAGE) as error:
+        raise InputError(f"{name}, after line {number}: not readable as text ({error})") from error
+
+
+def head_lines(path: Path) -> list[str]:
+    """Return the first lines that are not blank, to tell what a file is; none of what is no text or cannot be read."""
+    try:
+        with open_lines(path) as lines:
+            return list(islice((line.strip() for line in lines if line.strip()), _HEAD_LINES))
+    except (BinaryDataError, *DAMAGE):
+        return []
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    """Return whether the file begins as Parquet does."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"PAR1"
+    except OSError:
+        return False  # whoever opens it next says what is wrong
+
+
+def given_once(paths: Sequence[Path]) -> list[Path]:
+    """Return the files; one that is given twice, under whatever name, would count twice and is refused."""
+    real = [path.resolve() for path in paths]
+    twice = [path for at, path in enumerate(paths) if real[at] in real[:at]]
+    if twice:
+        raise InputError(f"{twice[0]} is given twice", hint="put each file in once")
+    return list(paths)
+
+
 def _open_file(path: Path) -> IO[bytes]:
     try:
         return path.open("rb", buffering=1 << 16)
@@ -93,12 +138,14 @@ def _open_file(path: Path) -> IO[bytes]:
 
 
 def _unpacked(raw: Any, stack: contextlib.ExitStack) -> Any:
-    head = raw.peek(4)
+    head = raw.peek(6)
     packing = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
     if packing == "gzip":
         return stack.enter_context(gzip.GzipFile(fileobj=raw))
     if packing == "bzip2":
         return stack.enter_context(bz2.BZ2File(raw))
+    if packing == "xz":
+        return stack.enter_context(lzma.LZMAFile(raw))
     if packing == "zstd":
         packed = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
         return stack.enter_context(io.BufferedReader(packed, 1 << 16))

@@ -98,9 +98,8 @@ def kept_alternatives(batch: Decisions, keep: Mask, values: Flat | None = None, 
     at = batch.offsets[:-1] + np.maximum(batch.chosen, 0)
     listed = batch.listed & mask[at]
     chosen[listed] = place[at[listed]] - starts[listed]
-    assert batch.context is not None
-    context = batch.context.filter(pa.array(rows)) if batch.context.num_columns else None
-    if context is not None and LABELS in context.column_names:
+    context = batch.context.filter(pa.array(rows))
+    if LABELS in context.column_names:
         labels = label_lists(batch.context.column(LABELS), batch.offsets).filter(pa.array(mask))
         offsets = np.concatenate([[0], np.cumsum(counts[rows])]).astype(np.int64)
         named = pa.LargeListArray.from_arrays(pa.array(offsets), labels)
@@ -126,8 +125,6 @@ def _depth_values(batch: Decisions, depth: int) -> Flat:
 
 
 def _identity(first: Decisions, second: Decisions) -> list[str]:
-    assert first.context is not None
-    assert second.context is not None
     common = set(first.context.column_names) & set(second.context.column_names)
     names = [name for name in IDENTITY if name in common]
     if not names:

@@ -192,7 +192,6 @@ def decisions_from_frame(frame: Any) -> Decisions:
 
 
 def _with_context(columns: Mapping[str, Any], batch: Decisions | Losses, extra: Mapping[str, Any]) -> pa.Table:
-    assert batch.context is not None
     context = {name: batch.context.column(name) for name in batch.context.column_names}
     clash = sorted(set(columns) & set(context))
     if clash:

@@ -37,7 +37,7 @@ LogDensity = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class History:
+class PeriodEvidence:
     """The evidence of one decider's periods, in order of time; every period has decisions."""
 
     times: Array
@@ -54,9 +54,9 @@ class History:
         """The time between neighbouring periods."""
         return np.diff(self.times)
 
-    def tempered(self, dispersion: float) -> History:
+    def tempered(self, dispersion: float) -> PeriodEvidence:
         """Return the history with every curve divided by a dispersion."""
-        return History(self.times, [one.tempered(dispersion) for one in self.evidences])
+        return PeriodEvidence(self.times, [one.tempered(dispersion) for one in self.evidences])
 
     def at(self, points: Array) -> Array:
         """Return the log-likelihood of each period (rows) at points of the range."""
@@ -79,7 +79,7 @@ class Filtered:
 
 
 def filter_histories(
-    histories: Sequence[History],
+    histories: Sequence[PeriodEvidence],
     prior: str,
     *,
     span: tuple[float, float] | None = None,
@@ -91,8 +91,7 @@ def filter_histories(
     Evidence is divided by `dispersion` before it is believed: games scatter more than the agent does. The scores are
     those of the decisions themselves, which are not divided.
     """
-    if prior not in PERIOD_PRIORS:
-        raise InputError(f"no prior {prior!r} for periods", hint=f"the priors: {', '.join(PERIOD_PRIORS)}")
+    check_period_prior(prior)
     if not histories:
         return [], None
     grid = histories[0].evidences[0].grid
@@ -100,6 +99,12 @@ def filter_histories(
     if prior == "drift":
         return _drifting(histories, low, high, dispersion, mass)
     return [_one_by_one(history, prior, Uniform(low, high), dispersion) for history in histories], None
+
+
+def check_period_prior(prior: str) -> None:
+    """Refuse what is no prior of periods."""
+    if prior not in PERIOD_PRIORS:
+        raise InputError(f"no prior {prior!r} for periods", hint=f"the priors: {', '.join(PERIOD_PRIORS)}")
 
 
 def period_prior(name: str, before: Posterior, past: Evidence, flat: Uniform) -> tuple[LogDensity, str]:
@@ -121,7 +126,7 @@ def log_score(density: LogDensity, evidence: Evidence, low: float, high: float) 
     return joint - _log_integral(density, low, high)
 
 
-def _one_by_one(history: History, name: str, flat: Uniform, dispersion: float) -> Filtered:
+def _one_by_one(history: PeriodEvidence, name: str, flat: Uniform, dispersion: float) -> Filtered:
     """Filter by one of the papers' three priors."""
     posteriors: list[Posterior] = []
     scores = []
@@ -138,7 +143,7 @@ def _one_by_one(history: History, name: str, flat: Uniform, dispersion: float) -
 
 
 def _drifting(
-    histories: Sequence[History], low: float, high: float, dispersion: float, mass: float
+    histories: Sequence[PeriodEvidence], low: float, high: float, dispersion: float, mass: float
 ) -> tuple[list[Filtered], SdFit]:
     tempered = [history.tempered(dispersion) for history in histories]
     lattice = lattice_for([history.evidences for history in tempered], low, high)

@@ -23,11 +23,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize_scalar
+from scipy.special import ndtri
 
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.inference.grid import Grid
-from skilloscope.inference.held_out import Folds, HeldOut, folds_of, log_mean_likelihood, scores
+from skilloscope.inference.held_out import Folds, HeldOut, folds_of, held_out_scores, log_mean_likelihood
 from skilloscope.models.choice_sets import ChoiceSets, choice_sets
 from skilloscope.models.kernels.agent import curves
 
@@ -92,26 +93,30 @@ class KGain:
         }
 
 
-def fit_k(decisions: Decisions, rule: str = "listed") -> KFit:
+def fit_k(decisions: Decisions, rule: str = "listed", *, mass: float = 0.95) -> KFit:
     """Return the k of highest marginal likelihood, each decider with a competence of their own.
+
+    Its interval holds `mass`, the likelihood taken for normal in log k.
 
     >>> from skilloscope.simulate.agents import simulated_deciders
     >>> fit = fit_k(simulated_deciders([0.8, 1.2], 4000, k=0.3, rng=np.random.default_rng(1)))
     >>> fit.low < 0.3 < fit.high
     True
     """
-    return _Profile(decisions, rule).best()
+    return _Profile(decisions, rule).best(mass)
 
 
-def held_out(decisions: Decisions, k: float | None, rule: str = "listed", *, folds: Folds | None = None) -> HeldOut:
+def held_out_k(decisions: Decisions, k: float | None, rule: str = "listed", *, folds: Folds | None = None) -> HeldOut:
     """Return the held-out score of a given k, or of one fitted without the fold that it is scored on (None)."""
     return _Profile(decisions, rule, folds or folds_of(decisions)).held_out(k)
 
 
-def fitted_and_held_out(decisions: Decisions, folds: Folds, rule: str = "listed") -> tuple[KFit, HeldOut]:
+def fitted_and_held_out(
+    decisions: Decisions, folds: Folds, rule: str = "listed", *, mass: float = 0.95
+) -> tuple[KFit, HeldOut]:
     """Return the k fitted to all decisions, and the held-out score of k fitted without each fold."""
     profile = _Profile(decisions, rule, folds)
-    return profile.best(), profile.held_out(None)
+    return profile.best(mass), profile.held_out(None)
 
 
 def k_gain(
@@ -131,7 +136,7 @@ def k_gain(
     gain, (low, high) = fitted.gain(given, rng=np.random.default_rng(seed), mass=mass)
     clusters = int(np.count_nonzero(fitted.decisions))
     return KGain(
-        profile.best(),
+        profile.best(mass),
         reference,
         fitted.per_decision,
         given.per_decision,
@@ -204,14 +209,14 @@ class _Profile:
         found = np.array(sorted(self.seen))
         return found, np.array([self.seen[log_k] for log_k in found])
 
-    def best(self) -> KFit:
-        """Return the k at the top."""
+    def best(self, mass: float) -> KFit:
+        """Return the k at the top, with the interval that holds this mass."""
         found, logs = self.search()
         peak = float(found[logs[:, 0].argmax()])
         edge = "low" if peak < self.ends[0] + 0.1 else "high" if peak > self.ends[1] - 0.1 else None
         around = [self.at(peak + step)[0] for step in (-_STEP, 0.0, _STEP)]
         bend = (2 * around[1] - around[0] - around[2]) / _STEP**2
-        reach = 1.96 / np.sqrt(bend) if bend > 0 else np.inf
+        reach = float(ndtri((1 + mass) / 2)) / np.sqrt(bend) if bend > 0 else np.inf
         low, high = np.exp([max(peak - reach, self.ends[0]), min(peak + reach, self.ends[1])])
         n = len(self.sets)
         profile = tuple((float(np.exp(at)), float(log) / n) for at, log in zip(found, logs[:, 0], strict=True))
@@ -236,7 +241,7 @@ class _Profile:
                 last[own] = self.curves(own, groups, n)
             return last[own]
 
-        return scores(self.folds, self.decider, curves_of)
+        return held_out_scores(self.folds, self.decider, curves_of)
 
 
 def _losses(sets: ChoiceSets) -> tuple[float, float]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.integrate import cumulative_simpson, simpson
 from scipy.signal import fftconvolve
 
-from skilloscope.core.errors import check_mass
+from skilloscope.core.checks import check_mass
 from skilloscope.models.agent import competences
 
 Array = npt.NDArray[np.float64]

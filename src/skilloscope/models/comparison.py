@@ -39,14 +39,14 @@ def g(variance: Floats) -> Array:
     return np.asarray(1 / np.sqrt(1 + 3 * Q * Q * _f(variance) / math.pi**2))
 
 
-def expected_score(mean: Floats, opponent_mean: Floats, opponent_variance: Floats) -> Array:
+def expected_against(mean: Floats, opponent_mean: Floats, opponent_variance: Floats) -> Array:
     """1 / (1 + 10^(−g(σ_j²)(μ − μ_j)/400)) [GLI99 (20)]: the score to expect against an uncertain opponent."""
     return np.asarray(expit(g(opponent_variance) * Q * (_f(mean) - _f(opponent_mean))))
 
 
 def inverse_delta2(mean: Floats, opponent_mean: Floats, opponent_variance: Floats) -> float:
     """1/δ² = q²·Σ_j g(σ_j²)²·E(1 − E) [GLI99 (23)]: what one player's games of one period tell about the strength."""
-    e = expected_score(mean, opponent_mean, opponent_variance)
+    e = expected_against(mean, opponent_mean, opponent_variance)
     return float(Q * Q * np.sum(g(opponent_variance) ** 2 * e * (1 - e)))
 
 
@@ -59,7 +59,7 @@ def update(
     >>> round(mean, 3), round(variance**0.5, 3)
     (1464.106, 151.399)
     """
-    surprise = g(opponent_variance) * (_f(score) - expected_score(mean, opponent_mean, opponent_variance))
+    surprise = g(opponent_variance) * (_f(score) - expected_against(mean, opponent_mean, opponent_variance))
     posterior = 1 / (1 / variance + inverse_delta2(mean, opponent_mean, opponent_variance))
     return mean + posterior * Q * float(np.sum(surprise)), posterior
 

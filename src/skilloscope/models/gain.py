@@ -23,9 +23,9 @@ from skilloscope.core.errors import InputError
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Curve = Literal["normal", "logistic"]
-Method = Literal["auto", "exact", "fft"]
+_Method = Literal["auto", "exact", "fft"]
 
-CAP = 39.0
+_CAP = 39.0
 """Values are cut at ± so many pawns, which is also what a mate is worth. [FER12 sect. 3]"""
 
 _SPARSE = 4_000_000
@@ -35,7 +35,7 @@ _CHUNK = 8_000_000
 """So many entries of a table of histograms are held at a time."""
 
 
-def clipped_gain(before: npt.ArrayLike, after: npt.ArrayLike, cap: float = CAP) -> Array:
+def clipped_gain(before: npt.ArrayLike, after: npt.ArrayLike, cap: float = _CAP) -> Array:
     """g = s_k − s_{k−1}, the mover's view, of values cut at ± cap. [FER12 Algorithm 1, step 2; sect. 3]
 
     >>> clipped_gain([0.3, -27.82], [0.3, -60.0])
@@ -125,7 +125,7 @@ PEAK = GainHistogram(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
 """The engine as one who never gains or loses: a single peak of height 1 at the origin. [FER12 sect. 6]"""
 
 
-def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: Method = "auto") -> tuple[Integers, Array]:
+def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: _Method = "auto") -> tuple[Integers, Array]:
     """f_{X−Y}[n] = Σ_m f_Y[m]·f_X[n+m]: the n in centipawns, ascending, and the probability of each. [FER12 (1)]
 
     Few different gains are summed one by one, exactly; many by FFT, equal to 1e-12.
@@ -149,7 +149,7 @@ def score_of_difference(at: Integers, f: Array) -> float:
     return float(0.5 * f[at == 0].sum() + f[at > 0].sum())
 
 
-def expected_score(x: GainHistogram, y: GainHistogram = PEAK, *, method: Method = "auto") -> float:
+def expected_score(x: GainHistogram, y: GainHistogram = PEAK, *, method: _Method = "auto") -> float:
     """p_XY = 0.5·P(X = Y) + P(X > Y), by the cross-correlation of the histograms. [FER12 Algorithm 1, step 4]
 
     Without a second histogram the opponent is the engine as a single peak. [FER12 Algorithm 3, step 1]
@@ -234,7 +234,7 @@ def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
     return float(d) if d.ndim == 0 else d
 
 
-def _by_sums(x: GainHistogram, y: GainHistogram, method: Method) -> bool:
+def _by_sums(x: GainHistogram, y: GainHistogram, method: _Method) -> bool:
     return method == "exact" or (method == "auto" and len(x.counts) * len(y.counts) <= _SPARSE)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decided_reason, decisions
-from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.decision import Decisions
@@ -25,6 +25,9 @@ from skilloscope.sources.judge import Work, judge_games
 from skilloscope.sources.plan import plan, sample_games
 
 NO_DATA = "needs real games: give their folder with --data"
+
+SHARED_ANALYSES = DFH13.key({"engine": "Stockfish 15.1", "net": "nn-ad9b42354671.nnue"})
+"""Whose answers the analysed games of the data folder are: its README says so, the file itself does not."""
 
 _MORE = "import analyses (measurements/) with --import, or give engine time with --budget MINUTES"
 
@@ -70,7 +73,11 @@ def analysed_decisions(budget: Budget, *, max_abs_value: float = 3.0) -> Decisio
 
 def _every_decision(budget: Budget) -> Decisions | None:
     path = analysed_file(budget)
-    return None if path is None else decisions(read_analysed(path), max_abs_value=np.inf, all_depths=False)
+    return (
+        None
+        if path is None
+        else decisions(read_analysed(path, SHARED_ANALYSES), max_abs_value=np.inf, all_depths=False)
+    )
 
 
 def may_sample(budget: Budget) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 
+from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
@@ -56,8 +57,7 @@ class EloLine:
         self, c: npt.ArrayLike, mass: float = 0.95, *, sd: npt.ArrayLike = 0.0
     ) -> tuple[Array, Array]:
         """Return where the Elo of a further group with this c̄ is expected; `sd` is the error of its c̄."""
-        if not 0 < mass < 1:
-            raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+        check_mass(mass)
         error = prediction_error(self.residual_sd, self._leverage(c), slope=self.slope, sd=sd)
         reach = student.ppf(0.5 + mass / 2, self.groups - 2) * error
         return self.elo(c) - reach, self.elo(c) + reach

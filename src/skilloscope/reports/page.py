@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from skilloscope.__about__ import __version__
-from skilloscope.reports import words
 from skilloscope.reports.sheet import Sheet
 from skilloscope.reports.words import sentences
 
@@ -26,14 +24,18 @@ class Section:
     figure: str = ""
     """SVG, as the functions of a study's figures return it."""
     caption: str = ""
+    notes: str = ""
+    """What stands below the table."""
 
     @classmethod
     def from_sheet(
         cls, sheet: Sheet, heading: str = "", *, text: str | None = None, figure: str = "", caption: str = ""
     ) -> Section:
-        """Make a section of a table of the terminal: its title is the heading, its notes the text, unless given."""
-        said = sentences(sheet.notes) if text is None else text
-        return cls(heading or sheet.title, said, sheet.columns, sheet.rows, figure, caption)
+        """Make a section of a table of the terminal: its title is the heading unless one is given; a text is in place
+        of the notes below it.
+        """
+        notes = sentences(sheet.notes) if text is None else ""
+        return cls(heading or sheet.title, text or "", sheet.columns, sheet.rows, figure, caption, notes)
 
 
 def report_page(
@@ -46,23 +48,6 @@ def report_page(
     cannot_tell: Sequence[str] = (),
 ) -> str:
     """Return a page of any study: no script, no address, everything inside."""
-    return (
-        page_environment()
-        .get_template("report.html")
-        .render(
-            title=title,
-            source=source,
-            sections=sections,
-            warnings=warnings,
-            skipped=skipped or {},
-            cannot_tell=cannot_tell,
-            version=__version__,
-        )
-    )
-
-
-def page_environment() -> Environment:
-    """Return the templates of pages, which escape whatever they are given."""
     environment = Environment(
         loader=PackageLoader("skilloscope.reports"),
         autoescape=True,
@@ -70,11 +55,12 @@ def page_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Any] = {
-        "elo_interval": words.elo_interval,
-        "competence": words.competence,
-        "percent": words.percent,
-        "engine_line": words.engine_line,
-    }
-    environment.filters.update(filters)
-    return environment
+    return environment.get_template("page.html").render(
+        title=title,
+        source=source,
+        sections=sections,
+        warnings=warnings,
+        skipped=skipped or {},
+        cannot_tell=cannot_tell,
+        version=__version__,
+    )

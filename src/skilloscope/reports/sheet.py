@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -25,6 +25,11 @@ class Sheet:
     """Whether the names of the columns are shown in the terminal."""
     wide: bool = False
     """A crosstable: centred cells of several lines, too wide for a screen where there are many rows."""
+
+
+def caution_sheet(lines: Iterable[str]) -> Sheet:
+    """Return what must be said beside the figures, as a sheet without a table."""
+    return Sheet("", (), (), [f"caution: {line}" for line in lines])
 
 
 def number(value: float | None, digits: int) -> str:

@@ -25,6 +25,20 @@ def competence(agent: Mapping[str, Any], digits: int = 2) -> str:
     return f"{agent['c']:.{digits}f} ± {agent['sd']:.{digits}f}{edge_mark(agent.get('edge'))}"
 
 
+def fitted_sd(fit: Mapping[str, Any], name: str, mass: float, unit: str = "") -> str:
+    """Return a fitted sd with its interval, e.g. `sd 0.031 in one year (95 % interval 0.012 to 0.066)`."""
+    high = "anything" if fit[f"{name}_high"] is None else f"{fit[f'{name}_high']:.3f}"
+    sd = f"sd {fit[f'{name}_sd']:.3f}" + (f" {unit}" if unit else "")
+    return f"{sd} ({100 * mass:g} % interval {fit[f'{name}_low']:.3f} to {high})"
+
+
+def curve_estimate(row: Mapping[str, Any], name: str) -> str:
+    """Return a parameter of the curves with its sd, marked where it lies at the end of its range."""
+    sd = row[f"{name}_sd"]
+    mark = " *" if row["edge"] and name in row["edge"].split(" and ") else ""
+    return f"{row[name]:.3f} ± {sd:.3f}{mark}" if sd is not None else f"{row[name]:.3f}{mark}"
+
+
 def duration(seconds: float) -> str:
     """Return a time as people say it, e.g. `45 s`, `12 min` or `3 h 20 min`."""
     minutes = round(seconds / 60)
@@ -52,11 +66,11 @@ def engine_line(about: Mapping[str, Any]) -> str:
     if not about:
         return "engine unknown"
     parts = [
-        str(about.get("engine", "engine unknown")),
+        str(about.get("engine") or "engine unknown"),
         f"depth {about['depth']}" if about.get("depth") else "",
         f"{about['nodes']:,} nodes" if about.get("nodes") else "",
-        f"{about['multipv']} moves listed" if "multipv" in about else "",
-        f"hash {about['hash_mb']} MB" if "hash_mb" in about else "",
+        f"{about['multipv']} moves listed" if about.get("multipv") else "",
+        f"hash {about['hash_mb']} MB" if about.get("hash_mb") else "",
         f"mates at ±{about['mate_cap']:g} pawns" if "mate_cap" in about else "",
     ]
     return ", ".join(part for part in parts if part)

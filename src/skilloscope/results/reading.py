@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from skilloscope.core.dates import DAY, parse_dates
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import is_parquet
 from skilloscope.results.csv_text import read_csv
 from skilloscope.results.scores import BYE, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
@@ -42,15 +43,13 @@ _BYES = {"bye", "bye bye", "-bye-", "(bye)"}
 def read_results(
     path: str | Path, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
 ) -> Results:
-    """Read results from .csv/.tsv (packed or not) or .parquet, told by the name; `columns` maps our names to theirs."""
+    """Read results from CSV (packed or not) or Parquet, told by the content; `columns` maps our names to theirs."""
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file", hint="give a table date,player_1,player_2,score as .csv or .parquet")
-    if path.stat().st_size == 0:
+    if path.is_file() and path.stat().st_size == 0:
         raise InputError(
             f"{path}: the file is empty", hint="a results table has the columns date,player_1,player_2,score"
         )
-    if path.suffix.lower() in (".parquet", ".pq"):
+    if is_parquet(path):
         table, rows, tally = _read_parquet(path, columns), None, Tally()
     else:
         table, rows, tally = read_csv(path)

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from skilloscope.core.errors import InputError, MissingExtraError, check_writable
+from skilloscope.core.checks import check_writable
+from skilloscope.core.errors import InputError, MissingExtraError
 from skilloscope.results.table import Results
 
 DANGEROUS = "=+-@\t\r"

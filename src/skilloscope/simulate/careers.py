@@ -1,29 +1,19 @@
-"""Simulated careers: a competence that wanders from year to year, and how well each prior foretells its decisions.
-
-The truth is known here. A prior for periods is judged by two log scores of decisions that it has not seen: those of the
-next period, from the past alone; and decisions held out inside the periods, from all that the prior takes into account.
-"""
+"""Simulated careers: a competence that wanders from year to year, with the truth beside the decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
 
 from skilloscope.decision import Decisions
-from skilloscope.inference import Evidence, EvidenceTable, Grid, evidence
-from skilloscope.inference.filter import PERIOD_PRIORS, History, filter_histories
-from skilloscope.inference.posterior import Posterior
-from skilloscope.models.agent import Agent
 from skilloscope.simulate.agents import made_up_spreads, simulate_choices
 
 Array = npt.NDArray[np.float64]
 
-_HELD_OUT = 0.25  # of the decisions of every period
 _GAME = (10, 40)  # decisions of one player in a game
 
 
@@ -36,7 +26,7 @@ class Career:
     drift: float
 
 
-def simulated_career(
+def simulate_career(
     rng: np.random.Generator,
     *,
     years: tuple[int, int] = (10, 40),
@@ -65,52 +55,3 @@ def simulated_career(
     labels = np.array([f"{name}#{i}" for i in range(1, len(year) + 1)])
     context: Any = {"game": np.repeat(labels, moves), "year": np.repeat(year, moves)}
     return Career(replace(chosen, context=context), truth, step)
-
-
-def career_scores(
-    career: Career, *, rng: np.random.Generator, priors: Sequence[str] = PERIOD_PRIORS, dispersion: float = 1.0
-) -> dict[str, tuple[float, float]]:
-    """Return each prior's log score per decision: of the next period, and of decisions held out inside the periods."""
-    batch, grid = career.decisions, Grid()
-    whole = _by_year(batch, grid)
-    held = rng.random(len(batch)) < _HELD_OUT
-    kept, out = _by_year(batch.select(~held), grid), _by_year(batch.select(held), grid)
-    found = {}
-    for prior in priors:
-        (ahead,), _ = filter_histories([_history(whole)], prior, dispersion=dispersion)
-        (inside,), _ = filter_histories([_history(kept)], prior, dispersion=dispersion)
-        later = whole.decisions[1:].sum()
-        pairs = [(p, out[year]) for p, year in zip(inside.posteriors, kept, strict=True) if year in out.labels]
-        within = sum(expected_score(posterior, one) for posterior, one in pairs)
-        found[prior] = (
-            float(ahead.log_scores[1:].sum() / later),
-            float(within / sum(one.decisions for _, one in pairs)),
-        )
-    return found
-
-
-def score_differences(scores: Sequence[Mapping[str, tuple[float, float]]], *, mass: float = 0.95) -> dict[str, Any]:
-    """Return by how much `drift` is better than each other prior: mean over careers with its t interval."""
-    report: dict[str, Any] = {}
-    for place, kind in enumerate(("next_period", "held_out")):
-        for other in (name for name in scores[0] if name != "drift"):
-            gains = np.array([one["drift"][place] - one[other][place] for one in scores])
-            half = student.ppf(0.5 + mass / 2, len(gains) - 1) * gains.std(ddof=1) / np.sqrt(len(gains))
-            mean = float(gains.mean())
-            report[f"{kind}, {other}"] = {"mean": mean, "low": mean - float(half), "high": mean + float(half)}
-    return report
-
-
-def expected_score(posterior: Posterior, one: Evidence) -> float:
-    """log ∫ p(c)·p(decisions | c) dc under a posterior that is given on its own grid."""
-    logs = one.log_likelihood(posterior.at)
-    weight = posterior.density / posterior.density.sum()
-    return float(np.log((weight * np.exp(logs - logs.max())).sum()) + logs.max())
-
-
-def _by_year(batch: Decisions, grid: Grid) -> EvidenceTable:
-    return evidence(batch, Agent(), grid, by="year")
-
-
-def _history(table: EvidenceTable) -> History:
-    return History(np.array(list(table), dtype=float), [table[year] for year in table])

@@ -19,7 +19,7 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.engine.lines import MATE_CAP
 from skilloscope.chess.engine.settings import FER12, Settings
-from skilloscope.chess.evaluated import evaluated_kind, read_evaluated
+from skilloscope.chess.evaluated import read_evaluated
 from skilloscope.chess.evaluations import (
     Evaluations,
     best_of_rows,
@@ -34,6 +34,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions, Losses
 from skilloscope.models.gain import PEAK, GainHistogram
 from skilloscope.sources.judge import Work, analyse_as, check_games
+from skilloscope.sources.kinds import Kind, by_kind
 
 VALUES = ("auto", "comments", "engine")
 """Whose values are used: those of the games' comments, an engine's, or whichever is there."""
@@ -81,9 +82,9 @@ class Gained:
 
 def gains_of_files(paths: Sequence[Path], work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of PGN files and of games with evaluations as JSON lines, together."""
-    evaluated = [path for path in paths if evaluated_kind(path)]
-    games = [path for path in paths if path not in evaluated]
-    parts = [_checked(read_evaluated(path, mate_cap=mate_cap)) for path in evaluated]
+    found = by_kind(paths, Kind.GAMES, Kind.EVALUATED)
+    games = found[Kind.GAMES]
+    parts = [_checked(read_evaluated(path, mate_cap=mate_cap)) for path in found[Kind.EVALUATED]]
     if not games:
         return _gained(_together(parts))
     gained = gains_of_games(read_games(list(games)), work, values=values, mate_cap=mate_cap)
@@ -95,7 +96,7 @@ def gains_of_files(paths: Sequence[Path], work: Work, *, values: str = "auto", m
 
 def gains_of_one(path: Path, number: int, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of one game of a file, by its number among those that could be read; no other is analysed."""
-    if evaluated_kind(path):
+    if by_kind([path], Kind.GAMES, Kind.EVALUATED)[Kind.EVALUATED]:
         whole = _checked(read_evaluated(path, mate_cap=mate_cap))
         row = _row(whole.games, number)
         first, last = int(whole.starts[row]), int(whole.games.offsets[row + 1]) + row + 1
@@ -162,13 +163,11 @@ def engine_gains(gained: Gained, kind: str, work: Work) -> GainHistogram:
 
 def _after_opening(batch: Decisions) -> Decisions:
     """Return the decisions that the agent is rated by everywhere else: those after the opening."""
-    assert batch.context is not None
     number = np.array([int(fen.split(" ")[5]) for fen in batch.context.column("fen").to_pylist()], dtype=np.int64)
     return batch.select(number > _OPENING, reason=opening_reason(_OPENING))
 
 
 def _agreed_gains(losses: Losses) -> np.ndarray[Any, np.dtype[np.float64]]:
-    assert losses.context is not None
     own = losses.context.column("first_choice").fill_null(False).to_numpy()
     return np.asarray(losses.gain[own])
 

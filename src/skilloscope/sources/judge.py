@@ -1,4 +1,7 @@
-"""From files to decisions: games are read and analysed, tables of decisions are taken as they are."""
+"""The one door from files to decisions: games are read and analysed, tables of decisions are taken as they are.
+
+What belongs to an engine or to games is imported where there are games: a table needs nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,23 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.chess.analysis.analyse import Progress, analyse
-from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.files import export_analyses
-from skilloscope.chess.decisions import decisions
 from skilloscope.chess.engine.settings import DFH13, Settings
-from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.chess.positions import Positions, positions
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.decision.text import read_tables, table_kind
+from skilloscope.decision.text import read_decisions
+from skilloscope.sources.kinds import Kind, by_kind
+
+if TYPE_CHECKING:
+    from skilloscope.chess.analysis.analyse import Progress
+    from skilloscope.chess.analysis.analyses import Analyses
+    from skilloscope.chess.pgn.games import Games
+    from skilloscope.chess.positions import Positions
 
 _LOG = logging.getLogger(__name__)
 _DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
@@ -73,20 +77,20 @@ def judge(
     player: str | Sequence[str] | None = None,
     aliases: Mapping[str, str] | None = None,
     both_sides: bool = False,
+    any_domain: bool = False,
 ) -> Judged:
-    """Return the decisions of games (PGN, analysed as `work` says) and of tables of decisions, together.
+    """Return the decisions of games (PGN, analysed as `work` says), of analysed games and of tables, together.
 
     Spellings are replaced by names first. With a `player`, or several, only their decisions, or with `both_sides` those
-    of everybody in their games: the rest is not analysed.
+    of everybody in their games: the rest is not analysed. Tables must say that they are chess, unless there are no
+    games beside them and any domain will do.
     """
+    found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
+    files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]
+    games = _games(files).renamed(aliases or {}) if files or not others else None
+    told = told_decisions(others, any_domain=any_domain and games is None) if others else None
     wanted = [player] if isinstance(player, str) else list(player or ())
-    tables = [path for path in paths if table_kind(path)]
-    files = [path for path in paths if path not in tables]
-    games = read_games(files).renamed(aliases or {}) if files or not tables else None
-    if games is not None:
-        check_games(games)
-    batches = [_chess(batch, path).at_depths() for batch, path in zip(read_tables(tables), tables, strict=True)]
-    told = renamed(Decisions.concat(batches), aliases or {}) if batches else None
+    told = renamed(told, aliases or {}) if told else None
     for name in wanted:
         check_name(name, [*(players(games) if games else []), *(told.names() if told else [])])
     judged = _judged_games(games, work, wanted, both_sides) if games is not None else None
@@ -98,6 +102,36 @@ def judge(
         return Judged(without_repeats(told))
     together = Decisions.concat([judged.decisions.at_depths(), told])
     return replace(judged, decisions=without_repeats(together))
+
+
+def told_decisions(paths: Sequence[Path], *, any_domain: bool = True) -> Decisions:
+    """Return the decisions of tables and of analysed games, whose values are told, as one batch without depths."""
+    batches = told_tables(paths)
+    if not any_domain:
+        batches = [_chess(batch, path) for batch, path in zip(batches, paths, strict=True)]
+    return Decisions.concat([batch.at_depths() for batch in batches])
+
+
+def told_tables(paths: Sequence[Path]) -> list[Decisions]:
+    """Return the decisions of each table, or file of analysed games, with its depths and the names it has."""
+    games = by_kind(paths, Kind.DECISIONS, Kind.ANALYSED)[Kind.ANALYSED]
+    return [decisions_of_analysed(path) if path in games else read_decisions(path) for path in paths]
+
+
+def decisions_of_analysed(path: Path) -> Decisions:
+    """Return the decisions of games that come with their analysis, with the names of the listed moves."""
+    from skilloscope.chess.analysis.given import read_analysed
+    from skilloscope.chess.decisions import decisions
+
+    return decisions(read_analysed(path), named_moves=True)
+
+
+def _games(files: Sequence[Path]) -> Games:
+    from skilloscope.chess.pgn.games import read_games
+
+    games = read_games(list(files))
+    check_games(games)
+    return games
 
 
 def _judged_games(games: Games, work: Work, wanted: Sequence[str], both_sides: bool) -> Judged | None:
@@ -115,7 +149,6 @@ def _here(games: Games, wanted: Sequence[str]) -> list[str]:
 
 def without_repeats(batch: Decisions) -> Decisions:
     """Return the batch without decisions that stand in it twice, which are counted: the same move says a thing once."""
-    assert batch.context is not None
     names = ["decider", *(name for name in ("game", "ply", "fen") if name in batch.context.column_names)]
     if len(names) < 4:
         return batch
@@ -126,17 +159,25 @@ def without_repeats(batch: Decisions) -> Decisions:
 
 def judge_games(games: Games, work: Work, *, player: str | Sequence[str] | None = None) -> Judged:
     """Return the decisions of games, or of one or several players in them, analysing what is not in the store."""
+    from skilloscope.chess.decisions import decisions
+    from skilloscope.chess.positions import positions
+
     check_games(games)
     wanted = [player] if isinstance(player, str) else list(player or ())
     for name in wanted:
         check_name(name, players(games))
-    judged = _judged(analyse_as(work, positions(games, player=wanted or None, scope=work.settings.scope)))
+    found = analyse_as(work, positions(games, player=wanted or None, scope=work.settings.scope))
+    judged = Judged(decisions(found), found.searched, found.cached, found.imported, found.failed)
     # With every position, those after the player's moves are the opponents' decisions.
     return judged if work.settings.scope == "decisions" else replace(judged, decisions=_of(judged.decisions, wanted))
 
 
 def analyse_as(work: Work, batch: Positions) -> Analyses:
     """Return the analyses of positions, made as `work` says."""
+    from skilloscope.chess.analysis.analyse import analyse
+    from skilloscope.chess.analysis.files import export_analyses
+
+    by_kind(work.imports, Kind.ANALYSES, Kind.ANALYSED)
     _LOG.info("%d positions of %d games; %s, store %s", len(batch), len(batch.games), work.settings, work.store)
     analyses = analyse(
         batch,
@@ -190,7 +231,6 @@ def renamed(batch: Decisions, aliases: Mapping[str, str]) -> Decisions:
         return batch
     names, codes = encode([aliases.get(name, name) for name in batch.deciders])
     context = batch.context
-    assert context is not None
     if "opponent" in context.column_names:
         opponents = [aliases.get(name, name) for name in context.column("opponent").to_pylist()]
         place = context.column_names.index("opponent")
@@ -225,7 +265,3 @@ def _chess(batch: Decisions, path: Path) -> Decisions:
             hint="rate them with `skilloscope decisions rate`; `analyse --out FILE.parquet` writes tables that say so",
         )
     return batch
-
-
-def _judged(analyses: Analyses) -> Judged:
-    return Judged(decisions(analyses), analyses.searched, analyses.cached, analyses.imported, analyses.failed)

@@ -1,4 +1,4 @@
-"""Results from files of any kind: tables by their name, PGN by its headers."""
+"""Results from files of any kind: tables, and games by their headers."""
 
 from __future__ import annotations
 
@@ -11,31 +11,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import is_parquet
 from skilloscope.results.csv_text import read_csv
 from skilloscope.results.reading import read_results
 from skilloscope.results.table import Results
+from skilloscope.sources.kinds import Kind, by_kind
 
 _SIDES = ("player_1", "player_2")
-_PACKINGS = (".gz", ".bz2", ".zst")
-
-
-def is_pgn(path: Path) -> bool:
-    """Return whether a file's name says PGN, packed or not."""
-    name = path.name.lower()
-    for packing in _PACKINGS:
-        name = name.removesuffix(packing)
-    return name.endswith(".pgn")
 
 
 def read_files(
     paths: Sequence[Path], *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
 ) -> Results:
-    """Read all files and put them together; a file that is given twice is refused."""
-    real = [path.resolve() for path in paths]
-    twice = [path for at, path in enumerate(paths) if real[at] in real[:at]]
-    if twice:
-        raise InputError(f"{twice[0]} is given twice", hint="put each file in once")
-    return Results.concat([_read(path, columns, drop_duplicates) for path in paths])
+    """Read tables of results and the headers of games, and put them together; a file given twice is refused."""
+    games = by_kind(paths, Kind.RESULTS, Kind.GAMES)[Kind.GAMES]
+    return Results.concat([_read(path, columns, drop_duplicates, pgn=path in games) for path in paths])
 
 
 def pair_columns(texts: Sequence[str]) -> dict[str, str]:
@@ -53,9 +43,7 @@ def pair_columns(texts: Sequence[str]) -> dict[str, str]:
 
 def read_pairs(path: Path) -> tuple[pa.Table, list[str], list[str]]:
     """Read a table of pairs to predict; return it with the names of both sides, and keep its other columns."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file", hint="give a table player_1,player_2 as .csv or .parquet")
-    table = pq.read_table(path) if path.suffix.lower() in (".parquet", ".pq") else read_csv(path)[0]
+    table = pq.read_table(path) if is_parquet(path) else read_csv(path)[0]
     missing = [name for name in ("player_1", "player_2") if name not in table.column_names]
     if missing:
         raise InputError(
@@ -71,10 +59,7 @@ def read_pairs(path: Path) -> tuple[pa.Table, list[str], list[str]]:
 
 def read_entry(path: Path) -> tuple[dict[str, float], Tally]:
     """Read a table player,rating of first ratings from elsewhere; rows at fault are left out and counted."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file", hint="give a table player,rating as .csv or .parquet")
-    parquet = path.suffix.lower() in (".parquet", ".pq")
-    table, rows, tally = (pq.read_table(path), None, Tally()) if parquet else read_csv(path)
+    table, rows, tally = (pq.read_table(path), None, Tally()) if is_parquet(path) else read_csv(path)
     missing = [name for name in ("player", "rating") if name not in table.column_names]
     if missing:
         raise InputError(
@@ -110,8 +95,8 @@ def with_probability(table: pa.Table, report: Mapping[str, Any]) -> pa.Table:
     return table
 
 
-def _read(path: Path, columns: Mapping[str, str] | None, drop_duplicates: bool) -> Results:
-    if not is_pgn(path):
+def _read(path: Path, columns: Mapping[str, str] | None, drop_duplicates: bool, *, pgn: bool) -> Results:
+    if not pgn:
         return read_results(path, columns=columns, drop_duplicates=drop_duplicates)
     from skilloscope.chess.pgn.results import read_pgn_results
 

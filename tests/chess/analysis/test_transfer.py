@@ -20,8 +20,10 @@ from typer.testing import CliRunner
 
 from skilloscope.chess.analysis.analyse import Progress, analyse
 from skilloscope.chess.analysis.analyse import analyse as analysis_module
-from skilloscope.chess.analysis.files import export_analyses, read_analysed, read_export
-from skilloscope.chess.analysis.transfer import choose_settings, export_store, import_file
+from skilloscope.chess.analysis.files import export_analyses, read_export
+from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.chess.analysis.transfer import Imported, choose_settings, export_store, import_file
+from skilloscope.chess.decisions import decisions
 from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists, move_uci
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.pgn.games import read_games
@@ -29,6 +31,7 @@ from skilloscope.chess.positions import Positions, positions
 from skilloscope.cli.app import app
 from skilloscope.core.configuration import store_file
 from skilloscope.core.errors import InputError, StoreError
+from skilloscope.papers.samples import SHARED_ANALYSES
 from skilloscope.sources.shipped import analyses_file
 from skilloscope.store import Store, StoredAnalysis
 
@@ -193,8 +196,8 @@ def test_of_several_settings_one_must_be_chosen(tmp_path: Path) -> None:
             choose_settings(store, 3)
 
 
-def analysed_games(folder: Path) -> Path:
-    """Write three positions as a file of analysed games has them."""
+def analysed_games(folder: Path, **stated: Any) -> Path:
+    """Write three positions as a file of analysed games has them, with what it states of its judge."""
     rows = []
     for ply, row in enumerate(read_export(analyses_file()).rows[:3]):
         values: dict[str, list[list[Any]]] = {}
@@ -203,13 +206,17 @@ def analysed_games(folder: Path) -> Path:
         played = values["1"][0][0]
         rows.append({"ply": ply, "fen": row.fen, "n_legal": row.n_legal, "played": played, "values": values})
     path = folder / "analysed.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps({"white": "A", "black": "B", "rows": rows}).encode()))
+    path.write_bytes(gzip.compress(json.dumps({"white": "A", "black": "B", **stated, "rows": rows}).encode()))
     return path
+
+
+def shipped_settings() -> dict[str, Any]:
+    return dict(read_export(analyses_file()).settings)
 
 
 def test_analysed_games_are_read_into_the_store_under_their_key(tmp_path: Path) -> None:
     with Store(tmp_path / "s.sqlite") as store:
-        seen = import_file(store, analysed_games(tmp_path))
+        seen = import_file(store, analysed_games(tmp_path, settings=shipped_settings()))
         assert (seen.read, seen.new, seen.tally.total) == (3, 3, 0)
         shipped = read_export(analyses_file())
         assert seen.settings == shipped.settings
@@ -217,12 +224,45 @@ def test_analysed_games_are_read_into_the_store_under_their_key(tmp_path: Path) 
         assert set(found) == {row.fen for row in shipped.rows[:3]}
 
 
+def test_analysed_games_of_another_engine_are_stored_as_that_engines(tmp_path: Path) -> None:
+    settings = {**shipped_settings(), "engine": "Glaurung 2.2", "net": None}
+    with Store(tmp_path / "s.sqlite") as store:
+        assert import_file(store, analysed_games(tmp_path, settings=settings)).new == 3
+        assert store.all_settings() == [settings]
+
+
+@pytest.mark.parametrize("stated", [{}, {"engine": "Glaurung 2.2"}])
+def test_analysed_games_that_do_not_say_how_they_were_judged_are_never_stored(
+    stated: dict[str, str], tmp_path: Path
+) -> None:
+    path = analysed_games(tmp_path, **stated)
+    with Store(tmp_path / "s.sqlite") as store:
+        with pytest.raises(InputError, match="does not say whose answers it holds"):
+            import_file(store, path)
+        assert store.all_settings() == []
+    told = read_analysed(path)
+    assert (told.settings["engine"], told.settings["depth"]) == (stated.get("engine"), 10)
+    assert decisions(told).about["settings"]["engine"] == stated.get("engine")
+
+
+def test_who_knows_whose_answers_they_are_may_state_it_but_not_against_the_file(tmp_path: Path) -> None:
+    known = shipped_settings()
+    assert import_stated(tmp_path, known).settings == known
+    with pytest.raises(InputError, match="is not what its answers are said to be"):
+        import_stated(tmp_path, known, engine="Glaurung 2.2")
+
+
+def import_stated(folder: Path, known: dict[str, Any], **stated: Any) -> Imported:
+    with Store(folder / "s.sqlite") as store:
+        return import_file(store, analysed_games(folder, **stated), known)
+
+
 @pytest.mark.parametrize("form", ["analysed games", "parquet"])
 def test_an_analysis_takes_its_answers_from_any_form_of_file(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/engine")
-    path = analysed_games(tmp_path)
+    path = analysed_games(tmp_path, settings=shipped_settings())
     wanted = read_analysed(path)
     if form == "parquet":
         path = tmp_path / "x.parquet"
@@ -236,7 +276,7 @@ def test_an_analysis_takes_its_answers_from_any_form_of_file(
 def test_the_shared_analyses_are_read_into_the_store(shared_data: Path, tmp_path: Path) -> None:
     (path,) = (shared_data / "analysed").glob("*.jsonl.gz")
     with Store(tmp_path / "s.sqlite") as store:
-        seen = import_file(store, path)
+        seen = import_file(store, path, SHARED_ANALYSES)
         assert seen.tally.total == 0
         assert seen.new == seen.read > 10_000
 

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.analysis.parquet import is_parquet, read_parquet, write_parquet
+from skilloscope.chess.analysis.given import check_provenance, read_analysed
+from skilloscope.chess.analysis.parquet import read_parquet, write_parquet
 from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists, lines_to_lists
-from skilloscope.core.errors import InputError, Tally, check_writable
-from skilloscope.core.files import DAMAGE, BinaryDataError, open_lines
+from skilloscope.core.checks import check_writable
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import DAMAGE, BinaryDataError, is_parquet, open_lines
 
 _FORMAT = "skilloscope analyses"
 _VERSION = 1
@@ -65,10 +66,11 @@ def check_export(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def read_export(path: str | os.PathLike[str]) -> Export:
+def read_export(path: str | os.PathLike[str], stated: Mapping[str, Any] | None = None) -> Export:
     """Read a file that `export_analyses` wrote, or one of analysed games; what cannot be read is in the tally.
 
-    What the file is, its first bytes tell.
+    What the file is, its first bytes tell. Analysed games that do not say whose answers they hold are refused, unless
+    the caller states it.
     """
     tally = Tally()
     if is_parquet(path):
@@ -78,15 +80,16 @@ def read_export(path: str | os.PathLike[str]) -> Export:
         with open_lines(path) as lines:
             head = _head(next(lines, ""))
             if "rows" in head:
-                return _analysed_export(path)
+                return _analysed_export(path, stated)
             settings = _settings(head, path)
             return Export(settings, list(_rows(lines, str(path), tally)), tally)
     except BinaryDataError as error:
         raise InputError(f"{path} is not an export of analyses: {error}") from error
 
 
-def _analysed_export(path: str | os.PathLike[str]) -> Export:
-    analyses = read_analysed(path)
+def _analysed_export(path: str | os.PathLike[str], stated: Mapping[str, Any] | None) -> Export:
+    analyses = read_analysed(path, stated)
+    check_provenance(analyses.settings, path)
     return Export(analyses.settings, list(analyses.rows()), analyses.games.tally)
 
 

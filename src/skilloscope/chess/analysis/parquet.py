@@ -36,15 +36,6 @@ _GROUP = 20_000  # positions per row group: large enough to pack well, small eno
 _LEVEL = 19  # half a millisecond a position, where its search took a hundred and more
 
 
-def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Return whether the file begins as Parquet does."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(4) == b"PAR1"
-    except OSError:
-        return False  # whoever opens it next says what is wrong
-
-
 def write_parquet(file: IO[bytes], head: Mapping[str, Any], rows: Iterable[AnalysedPosition]) -> int:
     """Write the rows under the head and return how many."""
     schema = SCHEMA.with_metadata({_META: json.dumps(head).encode()})

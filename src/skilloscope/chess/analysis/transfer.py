@@ -55,9 +55,12 @@ def export_store(store: Store, key: Mapping[str, Any], path: str | os.PathLike[s
     return export_analyses(path, key, _stored(store, key))
 
 
-def import_file(store: Store, path: str | os.PathLike[str]) -> Imported:
-    """Put the answers of a file into the store, under the key that the file says; an unusable one is a fault."""
-    export = read_export(path)
+def import_file(store: Store, path: str | os.PathLike[str], stated: Mapping[str, Any] | None = None) -> Imported:
+    """Put the answers of a file into the store, under the key that it says, or that is `stated` where it says none.
+
+    An unusable answer is a fault.
+    """
+    export = read_export(path, stated)
     new, tally = 0, Tally()
     chunk: list[StoredAnalysis] = []
     for row in _checked(export, str(path), tally):

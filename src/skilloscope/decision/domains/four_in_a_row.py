@@ -1,6 +1,6 @@
 """Four-in-a-row on a board of 36 squares: a value for every free square, from a solver that sees some wins.
 
-The format is CSV, packed (.gz) or not, one row per move:
+The format is CSV, packed or not, one row per move:
 
     row,player,color,group,black_bits,white_bits,chosen_square,rt_ms,values_36_by_square_nan_if_occupied
 

@@ -245,7 +245,7 @@ def fill(code, form, extra, offsets, ties, weight, p, beyond):  # type: ignore[n
 
 
 @njit(cache=True)
-def ends(p, beyond, losses, offsets, chosen_loss, extra_chosen, low, high):  # type: ignore[no-untyped-def] # pragma: no cover
+def interval_ends(p, beyond, losses, offsets, chosen_loss, extra_chosen, low, high):  # type: ignore[no-untyped-def] # pragma: no cover
     """Write p⁻ and p⁺: the alternatives better than the chosen one, and those with its own loss."""
     for i in range(len(offsets) - 1):
         better = same = 0.0

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from skilloscope.core.columns import ragged_take
 from skilloscope.models.choice_sets import ChoiceSets
 from skilloscope.models.curves import log_losses
-from skilloscope.models.kernels.curve_loops import ends, fill, scores_powers, scores_shares, scores_third
+from skilloscope.models.kernels.curve_loops import fill, interval_ends, scores_powers, scores_shares, scores_third
 from skilloscope.models.mappings import LEAST_LOG_G
 
 Array = npt.NDArray[np.float64]
@@ -128,7 +128,7 @@ class Scores:
 
 
 def log_curve(curve: str, log_ratio: Array, c: Array | float) -> tuple[Array, Array, Array]:
-    """Return log g and its slopes in log s and c, where log(δ/s) is given: the twin of `Curve.log_value`."""
+    """Return log g and its slopes in log s and c, where log(δ/s) is given: the twin of `LossCurve.log_value`."""
     if curve == "ipb":
         ratio = np.exp(log_ratio)
         log_g = -c * np.log1p(ratio)
@@ -192,7 +192,7 @@ def intervals(
     low, high = np.empty(len(columns)), np.empty(len(columns))
     for rows, part, at_s, at_c in _parts(columns, log_s, c):
         p, beyond = probability_columns(part, mapping, curve, at_s, at_c)
-        ends(p, beyond, part.losses, part.offsets, part.chosen_loss, part.extra_chosen, low[rows], high[rows])
+        interval_ends(p, beyond, part.losses, part.offsets, part.chosen_loss, part.extra_chosen, low[rows], high[rows])
     return low, high
 
 

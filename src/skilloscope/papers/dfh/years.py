@@ -83,7 +83,6 @@ def predictive(decisions: Decisions, option: Option) -> tuple[Array, Array]:
     own = _filtered(decisions, option)
     _, codes = own.groups(["game", "mover"])
     half = _second_half(codes)
-    assert own.context is not None
     context = own.context.select([]).append_column("game", pa.array(codes)).append_column("half", pa.array(half))
     table = evidence(replace(own, context=context), Agent(k=option.k), by=["game", "half"], span=(0.0, option.high))
     at = np.linspace(0.0, option.high, _POINTS)

@@ -22,7 +22,6 @@ def _gains(_: Budget) -> Sequence[Row]:
     from skilloscope.chess.annotations import losses_from_comments
 
     losses = losses_from_comments(game_of_the_century())
-    assert losses.context is not None
     gains = dict(zip(losses.context.column("ply").to_pylist(), losses.gain.tolist(), strict=True))
     return [
         Row(_label(line), printed(line["gain"]), gains.get(int(line["ply"]))) for line in paper_table("FER12_figure_1")

@@ -23,7 +23,7 @@ from skilloscope.models.gain import PEAK, Curve, GainHistogram, elo_difference, 
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
-Method = Literal["sequential", "least squares"]
+_Method = Literal["sequential", "least squares"]
 
 INFINITE = "infinite difference (expected score 0 or 1)"
 
@@ -40,7 +40,7 @@ class Perceived:
     """Standard errors; NaN where nothing is left over to judge the differences by, as in a knock-out."""
     component: Indices
     """Which connected group each player belongs to, numbered from 0."""
-    method: Method
+    method: _Method
     converged: bool = True
     sweeps: int = 0
     tally: Tally = field(default_factory=Tally)
@@ -233,7 +233,7 @@ class _Edges:
         return list(zip(np.split(others[order], cuts), np.split(lead[order], cuts), strict=True))
 
     def anchored(
-        self, strength: Array, known: Array, sd: Array, method: Method, *, converged: bool = True, sweeps: int = 0
+        self, strength: Array, known: Array, sd: Array, method: _Method, *, converged: bool = True, sweeps: int = 0
     ) -> Perceived:
         """Add Δ = r̄ − r̄' to each group, over its members of known rating. [FER12 Algorithm 2, step 4]"""
         elo, relative = np.full(len(strength), np.nan), strength.copy()

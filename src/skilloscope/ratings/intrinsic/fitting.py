@@ -20,9 +20,9 @@ import numpy.typing as npt
 from scipy.optimize import least_squares
 
 from skilloscope.core.errors import InputError
+from skilloscope.inference.optimise import climb
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import CurveColumns, intervals, probability_columns, scores
-from skilloscope.ratings.intrinsic.climbing import climb
 
 Array = npt.NDArray[np.float64]
 

@@ -154,7 +154,7 @@ def fit_swing(data: DepthLosses, model: Swing, *, of: npt.NDArray[np.bool_] | No
     return SwingFit(model, np.asarray(fit.x), -float(fit.fun) * n, n, bool(fit.success))
 
 
-def held_out(decisions: Decisions, model: Swing, *, folds: int = 5, seed: int = 1, by: str = "game") -> Array:
+def unseen_log_p(decisions: Decisions, model: Swing, *, folds: int = 5, seed: int = 1, by: str = "game") -> Array:
     """Return log p of every usable choice by a fit that has not seen its game."""
     data = depth_losses(decisions, model)
     codes = decisions.groups(by)[1][data.source]
@@ -285,7 +285,6 @@ class _Form:
 
 
 def _elo(batch: Decisions) -> Array:
-    assert batch.context is not None
     if "elo" not in batch.context.column_names:
         return np.zeros(len(batch))
     elo = batch.column("elo").to_numpy(zero_copy_only=False).astype(float) if len(batch) else np.zeros(0)

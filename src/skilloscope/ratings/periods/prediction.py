@@ -122,38 +122,6 @@ def foretold(history: History, games: PeriodGames) -> Array:
     return win_probability(*moments[0], *moments[1], advantage=history.state.advantage)
 
 
-def held_out(
-    games: PeriodGames,
-    state: State,
-    *,
-    periods: int = 1,
-    rolling: bool = True,
-    bins: int = 10,
-    entry: Mapping[str, float] | None = None,
-) -> Evaluation:
-    """Return how well the last `periods` periods are foretold by a state of the same parameters that saw the others.
-
-    `rolling` lets each held-out period learn from the ones before it; without it all are foretold from one state.
-    The parameters should have been fitted to the earlier periods alone.
-    """
-    split = games.n_periods - periods
-    if not 0 < split < games.n_periods:
-        raise InputError(f"{periods} of {games.n_periods} periods cannot be held out", hint="at least one, and not all")
-    before, after = games.between(0, split), games.between(split, games.n_periods)
-    known, _ = state.play(before, entry=entry)
-    if rolling:
-        return evaluate(forecast(after, known, entry=entry)[0], after.score, bins=bins)
-    names = np.asarray(games.players, dtype=object)
-    p = win_probabilities(
-        known,
-        names[after.player_1].tolist(),
-        names[after.player_2].tolist(),
-        at=after.first + after.period,
-        entry=entry,
-    )
-    return evaluate(p, after.score, bins=bins)
-
-
 def win_probabilities(
     state: State,
     player_1: Sequence[str],
@@ -172,17 +140,6 @@ def win_probabilities(
         state.beliefs(names, at, entry=entry) for names in (player_1, player_2)
     )
     return win_probability(mean_1, variance_1, mean_2, variance_2, advantage=state.advantage)
-
-
-def win_matrix(state: State, names: Sequence[str], *, at: int | None = None) -> Array:
-    """Return everybody's probability by (16) to beat everybody: row against column, the row moves first; the
-    diagonal is not a number."""
-    mean, variance = state.beliefs(names, at)
-    matrix = win_probability(
-        mean[:, None], variance[:, None], mean[None, :], variance[None, :], advantage=state.advantage
-    )
-    np.fill_diagonal(matrix, np.nan)
-    return matrix
 
 
 def fit_draws(probability: npt.ArrayLike, score: npt.ArrayLike) -> tuple[float, float, Tally]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.core.errors import InputError
+from skilloscope.inference.optimise import descend
 from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, advance, copy_state, new_state
 from skilloscope.models.kernels.counting import appearances
 from skilloscope.results.period_games import PeriodGames
@@ -170,52 +171,7 @@ def _search(cost: Callable[[Array], float], start: Array, method: str) -> tuple[
             cost, start, method="Nelder-Mead", options={"initial_simplex": simplex, "xatol": 1e-5, "fatol": 1e-6}
         )
         return np.asarray(found.x), bool(found.success)
-    return _newton(cost, start)
-
-
-def _newton(cost: Callable[[Array], float], start: Array, *, tol: float = 1e-3) -> tuple[Array, bool]:
-    """Minimise by Newton's method on a quadratic through points about the best one, in ever smaller steps."""
-    x, value, h = start, cost(start), 0.25
-    reach = 1.0  # the longest step that is believed
-    for _ in range(40):
-        gradient, hessian = _quadratic(cost, x, value, h)
-        step = _step(gradient, hessian, reach)
-        trial = cost(x + step)
-        while trial > value and np.abs(step).max() > tol:
-            step = step / 4
-            reach = float(np.abs(step).max())
-            trial = cost(x + step)
-        if trial <= value:
-            x, value = np.clip(x + step, None, _HIGHEST), trial
-        size = float(np.abs(step).max())
-        if size <= tol:
-            return x, True
-        reach = min(1.0, 2 * max(size, reach))
-        h = min(h, max(0.3 * size, 1e-2))
-    return x, False
-
-
-def _quadratic(cost: Callable[[Array], float], x: Array, value: float, h: float) -> tuple[Array, Array]:
-    """Return gradient and second derivatives of the cost at x from points at distance h."""
-    n = len(x)
-    steps = h * np.eye(n)
-    up = np.array([cost(x + step) for step in steps])
-    down = np.array([cost(x - step) for step in steps])
-    hessian = np.diag((up + down - 2 * value) / h**2)
-    for i in range(n):
-        for j in range(i):
-            both = cost(x + steps[i] + steps[j])
-            hessian[i, j] = hessian[j, i] = (both - up[i] - up[j] + value) / h**2
-    return (up - down) / (2 * h), hessian
-
-
-def _step(gradient: Array, hessian: Array, reach: float) -> Array:
-    """Return Newton's step, downhill also where the cost is not convex, and no longer than `reach`."""
-    values, vectors = np.linalg.eigh(hessian)
-    size = np.maximum(np.abs(values), 1e-12 + 1e-6 * np.abs(values).max())
-    step = -vectors @ ((vectors.T @ gradient) / size)
-    longest = float(np.abs(step).max())
-    return np.asarray(step if longest <= reach else step * (reach / longest))
+    return descend(cost, start, highest=_HIGHEST)
 
 
 def _warnings(

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.polynomial import chebyshev
 
+from skilloscope.core.checks import check_dispersion
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, EvidenceTable, Posterior, Prior, Uniform, evidence
@@ -32,7 +33,7 @@ _CAUTION = (
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ComparedSide:
     """One of the two sets: its label, how much there is of it, and the posterior of c that it gives."""
 
     label: str
@@ -42,15 +43,8 @@ class Side:
 
     def as_dict(self, mass: float) -> dict[str, Any]:
         """Return c with sd and interval, as every report sends them."""
-        low, high = self.posterior.interval(mass)
-        numbers = {"c": self.posterior.mean, "sd": self.posterior.sd, "low": low, "high": high}
-        return {
-            "label": self.label,
-            "games": self.games,
-            "decisions": self.decisions,
-            **numbers,
-            "edge": self.posterior.edge,
-        }
+        counted = {"label": self.label, "games": self.games, "decisions": self.decisions}
+        return {**counted, **self.posterior.c_fields(mass)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +52,8 @@ class Comparison:
     """One decider before and after: both sides, the posterior of the difference, and which is probably stronger."""
 
     decider: str
-    first: Side
-    second: Side
+    first: ComparedSide
+    second: ComparedSide
     difference: Posterior
     """Of second minus first."""
     probability: float
@@ -162,8 +156,8 @@ def compare(
     >>> round(found.probability, 3), round(found.difference.mean, 2)
     (0.804, 0.44)
     """
-    if dispersion is not None and not (np.isfinite(dispersion) and dispersion > 0):
-        raise InputError(f"a dispersion is a positive number, got {dispersion}")
+    if dispersion is not None:
+        check_dispersion(dispersion)
     prior = prior or Uniform(0.0, 4.0)
     together = _together(first, second)
     table = evidence(together, model, by=["part", "decider", "game"], span=(prior.low, prior.high))
@@ -221,7 +215,6 @@ def _together(first: Decisions, second: Decisions) -> Decisions:
         one = names[0][0] if names[0] == names[1] else f"{names[0][0]} and {names[1][0]}"
         parts = [replace(b, deciders=(one,), decider=np.zeros(len(b), dtype=np.int32)) for b in parts]
     batch = Decisions.concat(parts)
-    assert batch.context is not None
     game = batch.context.column("game") if "game" in batch.context.column_names else pa.nulls(len(batch))
     part = np.repeat([0, 1], [len(parts[0]), len(parts[1])])
     return replace(batch, context=pa.table({"part": part, "game": game}))
@@ -236,12 +229,12 @@ def _rows_of_sides(table: EvidenceTable) -> dict[str, tuple[list[int], list[int]
     return found
 
 
-def _side(table: EvidenceTable, rows: Sequence[int], label: str, dispersion: float, prior: Prior) -> Side:
+def _side(table: EvidenceTable, rows: Sequence[int], label: str, dispersion: float, prior: Prior) -> ComparedSide:
     total = Evidence(table.grid, table.curves[list(rows)].sum(axis=0), int(table.decisions[list(rows)].sum()))
     games = sum(table.labels[row][2] is not None for row in rows)
-    return Side(label, games, total.decisions, total.tempered(dispersion).posterior(prior))
+    return ComparedSide(label, games, total.decisions, total.tempered(dispersion).posterior(prior))
 
 
-def _comparison(name: str, first: Side, second: Side) -> Comparison:
+def _comparison(name: str, first: ComparedSide, second: ComparedSide) -> Comparison:
     change = difference(second.posterior, first.posterior)
     return Comparison(name, first, second, change, probability_greater(second.posterior, first.posterior))

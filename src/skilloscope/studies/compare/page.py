@@ -5,7 +5,7 @@ from __future__ import annotations
 from skilloscope.reports.page import Section, report_page
 from skilloscope.studies.compare.compare import Comparisons
 from skilloscope.studies.compare.figures import comparison_figure
-from skilloscope.studies.compare.tables import comparison_columns, comparison_notes, comparison_rows
+from skilloscope.studies.compare.tables import comparison_sheet
 
 _MOST = 12  # figures on one page; more are in the table
 
@@ -13,8 +13,7 @@ _MOST = 12  # figures on one page; more are in the table
 def comparison_page(study: Comparisons, *, source: str) -> str:
     """Return the page of a comparison: no script, no address, everything inside."""
     report = study.as_dict()
-    text = ". ".join(comparison_notes(report)[1:]) + "."
-    sections = [Section("Both sides", text, comparison_columns(report), comparison_rows(report))]
+    sections = [Section.from_sheet(comparison_sheet(report), "Both sides")]
     for found in list(study.comparisons)[:_MOST]:
         caption = "Above: the posterior of c of each side. Below: that of the difference, its interval as a bar."
         sections.append(Section(found.decider, figure=comparison_figure(found, study.mass), caption=caption))

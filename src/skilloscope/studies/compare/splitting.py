@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,38 +10,38 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.dates import WrittenDate, read_date
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 
 UNDATED = "date not known well enough for the split"
-_DATE = re.compile(r"(\d{4})(?:[-.](\d{1,2}|\?\?))?(?:[-.](\d{1,2}|\?\?))?")
 
 
 def split_by_date(decisions: Decisions, at: str) -> tuple[Decisions, Decisions]:
     """Return the decisions before a day and those from it on; where a date does not tell, they are counted.
 
-    Both the day and the dates may be written 2006.07.01, 2006-07-01, or as far as they are known: 2006-07, 2006.??.??.
+    Both the day and the dates are read as everywhere: 2006.07.01, 2006-07-01, or as far as known: 2006-07, 2006.??.??.
     """
     day = first_day(at)
-    ranges = [_range(str(date)) if date is not None else None for date in decisions.column("date").to_pylist()]
-    before = np.array([known is not None and known[1] < day for known in ranges], dtype=bool)
-    after = np.array([known is not None and known[0] >= day for known in ranges], dtype=bool)
+    dates = [read_date(str(date)) if date is not None else None for date in decisions.column("date").to_pylist()]
+    before = np.array([date is not None and date.last < day for date in dates], dtype=bool)
+    after = np.array([date is not None and date.first >= day for date in dates], dtype=bool)
     if not (before.any() and after.any()):
         side = f"before {at}" if not before.any() else f"from {at} on"
-        raise InputError(f"no decision {side}", hint=_span(ranges))
+        raise InputError(f"no decision {side}", hint=_span(dates))
     return _two_parts(decisions, before, after, UNDATED)
 
 
-def first_day(at: str) -> tuple[int, int, int]:
+def first_day(at: str) -> datetime.date:
     """Return the day at which a split begins; a date that no calendar has is refused.
 
     >>> first_day("2006-07")
-    (2006, 7, 1)
+    datetime.date(2006, 7, 1)
     """
-    days = _range(at)
-    if days is None:
+    date = read_date(at)
+    if date is None:
         raise InputError(f"{at!r} is no date", hint="write YYYY-MM-DD, YYYY-MM or YYYY")
-    return days[0]
+    return date.first
 
 
 def split_by_column(
@@ -78,28 +77,12 @@ def _two_parts(
     return replace(decisions.select(first), tally=counted), replace(decisions.select(second), tally=Tally())
 
 
-def _range(date: str) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
-    """Return the first and the last day that a date may mean, or None where the year is not known or no such day is."""
-    found = _DATE.fullmatch(date.strip())
-    if not found:
-        return None
-    year = int(found[1])
-    month, day = (int(part) if part and part != "??" else None for part in (found[2], found[3]))
-    if month is None:
-        return (year, 1, 1), (year, 12, 31)
-    try:
-        datetime.date(year, month, day or 1)
-    except ValueError:
-        return None
-    return (year, month, day or 1), (year, month, day or 31)
-
-
-def _span(ranges: Sequence[tuple[tuple[int, int, int], tuple[int, int, int]] | None]) -> str:
-    known = [dates for dates in ranges if dates is not None]
+def _span(dates: Sequence[WrittenDate | None]) -> str:
+    known = [date for date in dates if date is not None]
     if not known:
         return "no decision has a date: split by another column"
-    low, high = min(dates[0] for dates in known), max(dates[1] for dates in known)
-    return "the dates reach from {:04d}-{:02d}-{:02d} to {:04d}-{:02d}-{:02d}; split between them".format(*low, *high)
+    low, high = min(date.first for date in known), max(date.last for date in known)
+    return f"the dates reach from {low} to {high}; split between them"
 
 
 def _few(texts: Sequence[str]) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from skilloscope.core.errors import InputError, Tally, check_mass
+from skilloscope.core.checks import check_mass
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, Posterior, Uniform
 from skilloscope.models.agent import Agent

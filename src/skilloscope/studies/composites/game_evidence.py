@@ -79,7 +79,6 @@ def player_games(
     span: tuple[float, float] = (0.0, 4.0),
 ) -> PlayerGames:
     """Return the evidence of each group, game and side; decisions without games are one row per group and decider."""
-    assert decisions.context is not None
     known = decisions.context.column_names
     side = "mover" if "mover" in known else "decider"
     names = [by, "game", side] if "game" in known else [by, side]

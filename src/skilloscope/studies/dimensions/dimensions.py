@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.phases import PHASES, phases_of
+from skilloscope.core.checks import check_dispersion
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Posterior, evidence
@@ -46,10 +47,9 @@ class GroupSkill:
 
     def as_dict(self, mass: float) -> dict[str, Any]:
         """Return the fields of a group in `dimensions --json`."""
-        low, high = self.pooled.interval(mass)
-        known: dict[str, Any] = {"group": self.group, "decisions": self.decisions}
-        known |= {"c": self.pooled.mean, "sd": self.pooled.sd, "low": low, "high": high, "edge": self.pooled.edge}
-        return known | {"alone": {"c": self.alone.mean, "sd": self.alone.sd, "edge": self.alone.edge}}
+        alone = {"c": self.alone.mean, "sd": self.alone.sd, "edge": self.alone.edge}
+        counted = {"group": self.group, "decisions": self.decisions}
+        return {**counted, **self.pooled.c_fields(mass), "alone": alone}
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,16 +120,11 @@ def dimensions(
     Without players everybody's decisions together. One sd between groups is fitted for all players. The colour, the
     clock and the phase are known before the choice; so is complexity, but for the c at which the entropy is taken.
     """
-    if not (np.isfinite(dispersion) and dispersion > 0):
-        raise InputError(f"the dispersion is {dispersion}", hint="1 believes every decision in full, more trusts less")
+    check_dispersion(dispersion)
     model = model or Agent()
-    batch = (
-        decisions if players else replace(decisions, deciders=(EVERYBODY,), decider=np.zeros_like(decisions.decider))
-    )
-    batch = _of(batch, players)
+    batch = _of(decisions, players)
     labels, order = DIMENSIONS.get(by, _column(by))(batch, model)
     known = np.array([label is not None for label in labels], dtype=bool)
-    assert batch.context is not None
     grouped = replace(batch, context=batch.context.append_column(_GROUP, pa.array(labels, type=pa.string())))
     grouped = grouped.select(known, reason=f"no {by}")
     table = evidence(grouped, model, by=["decider", _GROUP], span=(0.0, max(4.0, span[1])))

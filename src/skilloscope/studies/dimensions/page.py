@@ -5,7 +5,7 @@ from __future__ import annotations
 from skilloscope.reports.page import Section, report_page
 from skilloscope.studies.dimensions.dimensions import Dimensions
 from skilloscope.studies.dimensions.figures import DIMENSIONS_CAPTION, dimensions_figure
-from skilloscope.studies.dimensions.tables import dimension_columns, dimension_rows, spread_line
+from skilloscope.studies.dimensions.tables import dimensions_sheet
 
 _CANNOT_TELL = (
     "Elo by group: the scale was fitted on whole games, and c differs by phase or complexity for everybody.",
@@ -15,11 +15,8 @@ _CANNOT_TELL = (
 
 def dimensions_page(study: Dimensions, *, title: str, source: str) -> str:
     """Return the page."""
-    report = study.as_dict()
-    line = spread_line(report)
-    said = f"{line[0].upper()}{line[1:]}."
     sections = [
-        Section(f"By {study.by}", said, figure=dimensions_figure(study), caption=DIMENSIONS_CAPTION),
-        Section("Group by group", "", dimension_columns(report), dimension_rows(report)),
+        Section(f"By {study.by}", figure=dimensions_figure(study), caption=DIMENSIONS_CAPTION),
+        Section.from_sheet(dimensions_sheet(study.as_dict()), "Group by group"),
     ]
     return report_page(title, source, sections, skipped=study.tally.as_dict(), cannot_tell=_CANNOT_TELL)

@@ -208,7 +208,6 @@ def single_pv(
     Two evaluations do not say which move the engine prefers: a move that lost nothing counts as a match. The cut is
     by the evaluation before the move, so that it does not depend on the move.
     """
-    assert losses.context is not None
     batch = losses
     if "ply" in losses.context.column_names:
         ply = losses.context.column("ply").to_numpy()

@@ -19,9 +19,9 @@ from scipy.stats import norm
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import EvidenceTable, Grid
+from skilloscope.inference.optimise import climb
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import CurveColumns, probability_columns, scores
-from skilloscope.ratings.intrinsic.climbing import climb
 from skilloscope.ratings.intrinsic.fitting import CurveFit, fit_curves
 from skilloscope.ratings.scale import MINUS_LOG_S, Scale
 from skilloscope.studies.intrinsic.intrinsic import predict

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.decision.align import align, depth_pair
@@ -58,10 +59,9 @@ def compare_depths(
 def _report(
     pair: tuple[Decisions, Decisions], names: tuple[str, str], by: str | None, folds: int, seed: int, mass: float
 ) -> dict[str, Any]:
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     split = folds_of(pair[0], by, folds=folds, seed=seed)
-    found = [fitted_and_held_out(batch, split, _RULE) for batch in pair]
+    found = [fitted_and_held_out(batch, split, _RULE, mass=mass) for batch in pair]
     gain, (low, high) = found[1][1].gain(found[0][1], rng=np.random.default_rng(seed), mass=mass)
     skipped = {**pair[1].skipped, **pair[0].skipped}
     return {

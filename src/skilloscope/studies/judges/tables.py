@@ -5,40 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
+from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.words import edge_mark, percent, skipped_line
 
-from skilloscope.reports.terminal import framed
-from skilloscope.reports.words import percent, skipped_line
+_COLUMNS = ("judge", "k (fitted)", "c of everybody", "best chosen", "mean loss", "held-out log-likelihood")
 
 
-def judges_table(report: Mapping[str, Any]) -> Group:
+def judges_sheet(report: Mapping[str, Any]) -> Sheet:
     """Return the table of `decisions judges`: one row a judge, the verdict and what was left out below."""
-    table = Table()
-    table.add_column("judge")
-    columns = ("k (fitted)", "c of everybody", "best chosen", "mean loss", "held-out log-likelihood")
-    for name in columns:
-        table.add_column(name, justify="right")
-    for judge in report["judges"]:
-        table.add_row(
-            Text(judge["judge"]),
+    rows = [
+        [
+            judge["judge"],
             k_text(judge),
             f"{judge['c']:.3f} ± {judge['sd']:.3f}",
             percent(judge["best_chosen"]),
             f"{judge['mean_loss']:.4g}",
             f"{judge['held_out']:.4f}",
-        )
-    table.add_row("chance", "–", "–", "–", "–", f"{report['chance']:.4f}")
+        ]
+        for judge in report["judges"]
+    ]
+    chance = ["chance", "–", "–", "–", "–", f"{report['chance']:.4f}"]
     title = f"two judges of the same choices among the same alternatives (rule {report['rule']}), per decision"
     notes = [_verdict(report), _folds(report), skipped_line(report["decisions"], report["skipped"])]
-    return framed(title, table, notes)
+    return Sheet(title, _COLUMNS, [*rows, chance], notes)
 
 
 def k_text(fit: Mapping[str, Any]) -> str:
     """Return a fitted k with its likelihood interval, and a mark where it leans on the end of what was looked at."""
-    mark = {"low": " ↓", "high": " ↑"}.get(fit["k_edge"] or "", "")
-    return f"{fit['k']:.3g} ({fit['k_low']:.3g} to {fit['k_high']:.3g}){mark}"
+    return f"{fit['k']:.3g} ({fit['k_low']:.3g} to {fit['k_high']:.3g}){edge_mark(fit['k_edge'])}"
 
 
 def k_line(fit: Mapping[str, Any]) -> str:

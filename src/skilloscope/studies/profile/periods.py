@@ -6,7 +6,6 @@ Decisions whose period is unknown are left out and counted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,19 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.columns import encode
+from skilloscope.core.dates import DAY, YEAR, read_date
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 
 EVERY = ("year", "month", "event")
 
-_DATE = re.compile(r"\s*(\d{4})(?:[.\-/](\d{1,2}|\?+))?(?:[.\-/](\d{1,2}|\?+))?(?:[T ].*)?\s*$")
-
-
 _Place = tuple[str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Periods:
+class DecisionPeriods:
     """Decisions whose period is known, the code of each one's period, and the periods in order of time."""
 
     decisions: Decisions
@@ -41,9 +38,8 @@ class Periods:
 class GameCounts:
     """Games and the Elo in their headers, by player and period; each game counts once."""
 
-    def __init__(self, periods: Periods) -> None:
+    def __init__(self, periods: DecisionPeriods) -> None:
         batch = periods.decisions
-        assert batch.context is not None
         columns = batch.context.column_names
         games = batch.column("game").to_pylist() if "game" in columns else [None] * len(batch)
         elos = batch.column("elo").to_pylist() if "elo" in columns else [None] * len(batch)
@@ -68,20 +64,18 @@ def decimal_year(text: str | None) -> tuple[float, int | None] | None:
     >>> decimal_year("1972.07.??"), decimal_year("1972.??.??"), decimal_year("?")
     ((1972.5416666666667, 7), (1972.5, None), None)
     """
-    match = _DATE.match(text or "")
-    if not match or not int(match[1]):
+    date = read_date(text or "")
+    if date is None:
         return None
-    month, day = (int(part) if part and part.isdigit() else 0 for part in (match[2], match[3]))
-    if not 1 <= month <= 12:
-        return int(match[1]) + 0.5, None
-    inside = (day - 0.5) / 31 if 1 <= day <= 31 else 0.5
-    return int(match[1]) + (month - 1 + inside) / 12, month
+    if date.precision == YEAR:
+        return date.first.year + 0.5, None
+    inside = (date.first.day - 0.5) / 31 if date.precision == DAY else 0.5
+    return date.first.year + (date.first.month - 1 + inside) / 12, date.first.month
 
 
-def date_periods(batch: Decisions, every: str) -> Periods:
+def date_periods(batch: Decisions, every: str) -> DecisionPeriods:
     """Return the periods of games: by year, by month, or by event (one of the same name in another year is another)."""
-    if every not in EVERY:
-        raise InputError(f"no periods by {every!r}", hint=f"the periods: {', '.join(EVERY)}")
+    check_every(every)
     columns = [batch.column(name).to_pylist() for name in ("date", "year", "event")]
     of_game: dict[tuple[Any, ...], _Place | str] = {}
     places = [of_game.get(key) or of_game.setdefault(key, _place(every, *key)) for key in zip(*columns, strict=True)]
@@ -93,11 +87,18 @@ def date_periods(batch: Decisions, every: str) -> Periods:
     return _in_order(batch, [name for name, _ in known], [time for _, time in known], "year")
 
 
+def check_every(every: str) -> None:
+    """Refuse what are no periods of games."""
+    if every not in EVERY:
+        raise InputError(f"no periods by {every!r}", hint=f"the periods: {', '.join(EVERY)}")
+
+
 def _place(every: str, date: str | None, year: int | None, event: str | None) -> _Place | str:
     """Return a game's period and its time, or why it has none."""
-    when = decimal_year(date) or (decimal_year(str(year)) if year else None)
+    blank = not (date or "").strip("?-./ ")
+    when = decimal_year(str(year) if blank and year else date)
     if when is None:
-        return "no date"
+        return "no date" if blank else "impossible date"
     time, month = when
     if every == "year":
         return str(int(time)), float(int(time))
@@ -108,7 +109,7 @@ def _place(every: str, date: str | None, year: int | None, event: str | None) ->
     return event if str(int(time)) in event else f"{event} {int(time)}", time
 
 
-def column_periods(batch: Decisions, column: str) -> Periods:
+def column_periods(batch: Decisions, column: str) -> DecisionPeriods:
     """Return the periods that any column makes.
 
     Numbers are times themselves; dates (YYYY, YYYY-MM or YYYY-MM-DD) are in years; other texts come in the order in
@@ -128,7 +129,7 @@ def column_periods(batch: Decisions, column: str) -> Periods:
     return _in_order(batch, labels, [ranks[label] for label in labels], f"step of {column}")
 
 
-def _in_order(batch: Decisions, labels: list[str], times: list[float], unit: str) -> Periods:
+def _in_order(batch: Decisions, labels: list[str], times: list[float], unit: str) -> DecisionPeriods:
     """Put the periods in order of time: each stands at its first decision's time, ties as they first appear."""
     names, codes = encode(labels)
     first = np.full(len(names), np.inf)
@@ -136,4 +137,4 @@ def _in_order(batch: Decisions, labels: list[str], times: list[float], unit: str
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names), dtype=np.int32)
-    return Periods(batch, [names[i] for i in order], first[order], rank[codes], unit)
+    return DecisionPeriods(batch, [names[i] for i in order], first[order], rank[codes], unit)

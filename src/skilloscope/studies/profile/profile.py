@@ -16,16 +16,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from skilloscope.core.checks import check_dispersion, check_mass
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import EvidenceTable, Posterior, evidence
-from skilloscope.inference.filter import PERIOD_PRIORS, Filtered, History, filter_histories
+from skilloscope.inference.filter import PERIOD_PRIORS, Filtered, PeriodEvidence, filter_histories
 from skilloscope.inference.sd_fit import SdFit
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
-from skilloscope.studies.profile.periods import GameCounts, Periods, column_periods, date_periods
-from skilloscope.studies.rate.rate import scale_warnings
+from skilloscope.studies.profile.periods import DecisionPeriods, GameCounts, column_periods, date_periods
+from skilloscope.studies.rate.rate import provisional_note, scale_warnings
 
 SCHEMA = 1
 _PERIOD = "period of the profile"
@@ -51,14 +52,12 @@ class PeriodSkill:
 
     def as_dict(self, mass: float) -> dict[str, Any]:
         """Return the fields of a period in `profile --json`."""
-        low, high = self.c.interval(mass)
         known: dict[str, Any] = {"period": self.period, "time": self.time}
         known |= {"games": self.games, "decisions": self.decisions}
-        known |= {"c": self.c.mean, "sd": self.c.sd, "low": low, "high": high, "edge": self.c.edge}
+        known |= self.c.c_fields(mass)
         known |= {"past_only": {"c": self.past_only.mean, "sd": self.past_only.sd}, "log_score": self.log_score}
         if self.elo is not None:
-            elo_low, elo_high = self.elo.interval(mass)
-            known |= {"elo": self.elo.mean, "elo_low": elo_low, "elo_high": elo_high, "elo_edge": self.elo.edge}
+            known |= self.elo.elo_fields(mass)
             known |= {"extrapolated": self.extrapolated, "header_elo": self.header_elo}
         return known
 
@@ -152,7 +151,7 @@ class ComparedPriors:
 class ProfileEvidence:
     """What profiles under every prior start from: the evidence of each player's periods. It is read once."""
 
-    periods: Periods
+    periods: DecisionPeriods
     table: EvidenceTable
     players: Sequence[str]
     every: str
@@ -160,10 +159,10 @@ class ProfileEvidence:
     dispersion: float
     scale: Scale | None
 
-    def history(self, player: str) -> tuple[History, list[int]]:
+    def history(self, player: str) -> tuple[PeriodEvidence, list[int]]:
         """Return a player's evidence in order of time, and the codes of its periods; gaps are not among them."""
         codes = sorted(c for name, c in self.table if name == player and self.table[name, c].decisions)
-        return History(self.periods.times[codes], [self.table[player, code] for code in codes]), codes
+        return PeriodEvidence(self.periods.times[codes], [self.table[player, code] for code in codes]), codes
 
 
 def profile(
@@ -239,7 +238,7 @@ def competence_profiles(
 
 
 def period_evidence(
-    periods: Periods,
+    periods: DecisionPeriods,
     model: Agent,
     *,
     players: Sequence[str],
@@ -249,8 +248,7 @@ def period_evidence(
     scale: Scale | None,
 ) -> ProfileEvidence:
     """Return the evidence of each player in each period."""
-    if not (np.isfinite(dispersion) and dispersion > 0):
-        raise InputError(f"the dispersion is {dispersion}", hint="1 believes every decision in full, more trusts less")
+    check_dispersion(dispersion)
     batch = periods.decisions
     if not len(batch):
         raise InputError(f"no decision with a known period; skipped: {batch.tally}", hint="profiles need dates")
@@ -258,7 +256,6 @@ def period_evidence(
     missing = [player for player in players if player not in names]
     if missing:
         raise InputError(f"no decision with a known period of: {'; '.join(missing)}; skipped: {batch.tally}")
-    assert batch.context is not None
     coded = batch.context.append_column(_PERIOD, pa.array(periods.code))
     table = evidence(replace(batch, context=coded), model, by=["decider", _PERIOD], span=(0.0, max(4.0, span[1])))
     usable = {name for name, code in table if table[name, code].decisions}
@@ -268,8 +265,7 @@ def period_evidence(
 
 
 def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     histories = [found.history(player) for player in found.players]
     filtered, drift = filter_histories(
         [history for history, _ in histories], prior, span=found.span, dispersion=found.dispersion, mass=mass
@@ -280,9 +276,9 @@ def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
         for name, (history, codes), one in zip(found.players, histories, filtered, strict=True)
     ]
     batch = found.periods.decisions
-    warnings = [] if found.scale is None else scale_warnings(batch, found.scale, found.table.about)
-    if found.scale is not None and found.scale.provisional:
-        warnings.append(f"the scale {found.scale.name!r} is provisional ({found.scale.data})")
+    warnings: list[str] = []
+    if found.scale is not None:
+        warnings = [*scale_warnings(batch, found.scale, found.table.about), *provisional_note(found.scale)]
     return Profile(
         players=players,
         every=found.every,
@@ -301,7 +297,12 @@ def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
 
 
 def _skills(
-    player: str, history: History, codes: list[int], filtered: Filtered, found: ProfileEvidence, counts: GameCounts
+    player: str,
+    history: PeriodEvidence,
+    codes: list[int],
+    filtered: Filtered,
+    found: ProfileEvidence,
+    counts: GameCounts,
 ) -> list[PeriodSkill]:
     skills = []
     for at, code in enumerate(codes):

@@ -1,17 +1,13 @@
-"""The table of a profile: one row per player and period."""
+"""The tables of a profile: one row per player and period, and how well each prior foretold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
-from skilloscope.reports.sheet import number
-from skilloscope.reports.terminal import framed
-from skilloscope.reports.words import EDGE_NOTE, competence, elo_interval, skipped_line
+from skilloscope.reports.sheet import Sheet, number
+from skilloscope.reports.words import EDGE_NOTE, competence, elo_interval, fitted_sd, skipped_line
+from skilloscope.studies.profile.profile import Profile
 
 PRIOR_WORDS = {
     "carry": "each period begins with the posterior of the one before",
@@ -21,53 +17,50 @@ PRIOR_WORDS = {
 }
 
 
-def profile_table(report: Mapping[str, Any]) -> Group:
-    """Return the table of `profile` and of `decisions profile`."""
+def profile_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return the table of `profile` and of `decisions profile`: columns of Elo only where there is a scale."""
+    interval = f"{100 * report['mass']:g} % interval"
+    columns = ["decider", report["every"], "decisions", "c", interval]
+    if report["scale"]:
+        columns = ["player", report["every"], "games", "decisions", f"Elo ({interval})", "c", "Elo in the games"]
+    rows = [
+        [player["player"], one["period"], *(_on_the_axis(one) if report["scale"] else _by_itself(one))]
+        for player in report["players"]
+        for one in player["periods"]
+    ]
+    axis = f"{report['scale']['axis']}; " if report["scale"] else ""
+    title = f"{axis}prior {report['prior']}: {PRIOR_WORDS[report['prior']]}"
+    return Sheet(title, columns, rows, _notes(report), left=2)
+
+
+def scores_sheet(profiles: Sequence[Profile]) -> Sheet:
+    """Return each prior with how well it foretold the decisions of the next period, of all players together."""
+    rows = []
+    for profile in profiles:
+        later = [one for player in profile.players for one in player.periods[1:]]
+        total = sum(one.decisions for one in later)
+        rows.append([profile.prior, number(sum(one.log_score for one in later) / total if total else None, 5)])
+    return Sheet("Under every prior", ("prior", "log-probability of a decision, given earlier periods"), rows)
+
+
+def _on_the_axis(one: Mapping[str, Any]) -> list[str]:
+    counts = [f"{one['games']:,}", f"{one['decisions']:,}"]
+    return [*counts, elo_interval(one), competence(one), number(one["header_elo"], 0)]
+
+
+def _by_itself(one: Mapping[str, Any]) -> list[str]:
+    return [f"{one['decisions']:,}", competence(one), f"{one['low']:.2f} to {one['high']:.2f}"]
+
+
+def _notes(report: Mapping[str, Any]) -> list[str]:
     players = report["players"]
     periods = [period for player in players for period in player["periods"]]
-    table = Table()
-    left = 2
-    for place, name in enumerate(profile_columns(report)):
-        table.add_column(name, justify="left" if place < left else "right")
-    for row in profile_rows(report):
-        table.add_row(*(Text(cell) for cell in row))
-    notes = [skipped_line(sum(player["decisions"] for player in players), report["skipped"]), drift_line(report)]
+    notes = [skipped_line(sum(player["decisions"] for player in players), report["skipped"])]
+    if drift := report["drift"]:
+        unit = f"in one {drift['drift_unit']}"
+        notes.append(f"drift of c: {fitted_sd(drift, 'drift', report['mass'], unit)}")
     if any(period.get("extrapolated") for period in periods):
         notes.append("* outside the range in which the scale was fitted")
     if any(period["edge"] or period.get("elo_edge") for period in periods):
         notes.append(EDGE_NOTE)
-    axis = f"{report['scale']['axis']}; " if report["scale"] else ""
-    return framed(f"{axis}prior {report['prior']}: {PRIOR_WORDS[report['prior']]}", table, notes)
-
-
-def profile_columns(report: Mapping[str, Any]) -> list[str]:
-    """Return the heads of the columns: those of Elo only where there is a scale."""
-    interval = f"({100 * report['mass']:g} % interval)"
-    if not report["scale"]:
-        return ["decider", report["every"], "decisions", "c", interval.strip("()")]
-    return ["player", report["every"], "games", "decisions", f"Elo {interval}", "c", "Elo in the games"]
-
-
-def profile_rows(report: Mapping[str, Any]) -> list[list[str]]:
-    """Return the cells, one row per player and period."""
-    rows = []
-    for player in report["players"]:
-        for one in player["periods"]:
-            row = [player["player"], one["period"]]
-            if report["scale"]:
-                row += [f"{one['games']:,}", f"{one['decisions']:,}", elo_interval(one), competence(one)]
-                row += [number(one["header_elo"], 0)]
-            else:
-                row += [f"{one['decisions']:,}", competence(one), f"{one['low']:.2f} to {one['high']:.2f}"]
-            rows.append(row)
-    return rows
-
-
-def drift_line(report: Mapping[str, Any]) -> str:
-    """Return what was found of the drift, e.g. `drift of c: sd 0.031 in one year (95 % interval 0.012 to 0.066)`."""
-    drift = report["drift"]
-    if not drift:
-        return ""
-    high = "anything" if drift["drift_high"] is None else f"{drift['drift_high']:.3f}"
-    interval = f"{100 * report['mass']:g} % interval {drift['drift_low']:.3f} to {high}"
-    return f"drift of c: sd {drift['drift_sd']:.3f} in one {drift['drift_unit']} ({interval})"
+    return notes

@@ -22,20 +22,8 @@ def rate_deciders(batch: Decisions, model: Agent, prior: Prior, *, mass: float =
         if not table[name].decisions:
             unrated.append(name)
             continue
-        posterior = table[name].posterior(prior)
-        low, high = posterior.interval(mass)
-        deciders.append(
-            {
-                "decider": name,
-                "decisions": table[name].decisions,
-                "c": posterior.mean,
-                "sd": posterior.sd,
-                "low": low,
-                "high": high,
-                "edge": posterior.edge,
-                "k": model.k,
-            }
-        )
+        fields = table[name].posterior(prior).c_fields(mass)
+        deciders.append({"decider": name, "decisions": table[name].decisions, **fields, "k": model.k})
     deciders.sort(key=lambda row: -row["c"])
     return {
         "schema": SCHEMA,

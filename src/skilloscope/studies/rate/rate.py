@@ -11,9 +11,10 @@ import pyarrow as pa
 from scipy.stats import binomtest
 
 from skilloscope.chess.speed import is_classical
+from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
-from skilloscope.inference import Evidence, EvidenceTable, Posterior, Uniform, evidence
+from skilloscope.inference import Evidence, Posterior, Uniform, evidence
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
@@ -45,16 +46,13 @@ class PlayerRating:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of `rate --json` for this player."""
-        elo_low, elo_high = self.elo.interval(self.mass)
-        c_low, c_high = self.c.interval(self.mass)
-        elo = {"elo": self.elo.mean, "elo_low": elo_low, "elo_high": elo_high}
-        agent = {"c": self.c.mean, "sd": self.c.sd, "low": c_low, "high": c_high, "edge": self.c.edge, **elo}
+        elo = self.elo.elo_fields(self.mass)
+        agent = {**self.c.c_fields(self.mass), **{name: elo[name] for name in ("elo", "elo_low", "elo_high")}}
         return {
             "player": self.player,
             "games": self.games,
             "decisions": self.decisions,
             **elo,
-            "elo_edge": self.elo.edge,
             "extrapolated": self.extrapolated,
             "prior": self.elo.prior,
             "move_match": self.move_match,
@@ -116,8 +114,7 @@ def rate(
 
     The prior is `flat`, `population` or `header`; the ratings in the games' headers are used by `header` only.
     """
-    if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    check_mass(mass)
     scale = scale or load_scale()
     model = model or Agent.from_about(scale.model)
     if not len(decisions):
@@ -125,7 +122,7 @@ def rate(
     table = evidence(decisions, model, by=by)
     groups = decisions.group_by(by)
     players = [
-        _player(group_name(label), groups[label], table, label, scale, prior, mass)
+        _player(group_name(label), groups[label], table[label], scale, prior=prior, mass=mass)
         for label in table
         if table[label].decisions > 0
     ]
@@ -133,8 +130,7 @@ def rate(
     few = [f"{player.player} ({player.decisions})" for player in players if player.decisions < _FEW]
     if few:
         warnings.append(f"fewer than {_FEW} decisions: {'; '.join(few[:8])}{' and others' if len(few) > 8 else ''}")
-    if scale.provisional:
-        warnings.append(f"the scale {scale.name!r} is provisional ({scale.data})")
+    warnings += provisional_note(scale)
     players.sort(key=lambda player: -player.elo.mean)
     unrated = [group_name(label) for label in table if table[label].decisions == 0]
     return Ratings(players, unrated, scale, engine_of(decisions), table.about, table.tally, warnings, mass)
@@ -156,16 +152,18 @@ def scale_warnings(decisions: Decisions, scale: Scale, model: Mapping[str, Any])
     ]
 
 
+def provisional_note(scale: Scale) -> list[str]:
+    """Return what must be said of a scale that stands on little."""
+    return [f"the scale {scale.name!r} is provisional ({scale.data})"] if scale.provisional else []
+
+
 def loss_with_floor(decisions: Decisions) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return each choice's loss; an unlisted one counts as the last listed, the least it can have lost."""
     last = decisions.best.astype(float) - decisions.judged[decisions.offsets[1:] - 1].astype(float)
     return np.where(decisions.listed, np.nan_to_num(decisions.chosen_loss()), last)
 
 
-def _player(
-    name: str, batch: Decisions, table: EvidenceTable, label: Any, scale: Scale, prior: str, mass: float
-) -> PlayerRating:
-    curve = table[label]
+def _player(name: str, batch: Decisions, curve: Evidence, scale: Scale, *, prior: str, mass: float) -> PlayerRating:
     elo = scale.posterior(curve, elo_prior(prior, scale, header_elo=_header_elo(batch)))
     matched = int((batch.chosen == 0).sum())
     match = binomtest(matched, len(batch)).proportion_ci(mass, method="wilson")
@@ -188,7 +186,6 @@ def _player(
 
 def _pool_warnings(decisions: Decisions) -> list[str]:
     """Return what is known to differ from over-the-board classical play: faster games, games on a server."""
-    assert decisions.context is not None
     columns = {
         name: decisions.context.column(name).to_pylist() for name in decisions.context.column_names if name in _POOL
     }
@@ -202,14 +199,12 @@ def _pool_warnings(decisions: Decisions) -> list[str]:
 
 
 def _games(batch: Decisions) -> int:
-    assert batch.context is not None
     if "game" not in batch.context.column_names:
         return 0
     return len(batch.groups("game")[0])
 
 
 def _header_elo(batch: Decisions) -> float | None:
-    assert batch.context is not None
     if "elo" not in batch.context.column_names:
         return None
     known = batch.context.column("elo").cast(pa.float64()).drop_null().to_numpy()

@@ -22,12 +22,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from skilloscope.core.errors import InputError, check_mass
+from skilloscope.core.checks import check_mass
+from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.decision.align import align, at_depth, depth_pair
 from skilloscope.inference import EvidenceTable, Posterior, evidence
 from skilloscope.inference.held_out import cluster_column, folds_of
-from skilloscope.inference.k import fit_k, held_out
+from skilloscope.inference.k import fit_k, held_out_k
 from skilloscope.models.agent import Agent
 from skilloscope.models.choice_sets import RULES
 from skilloscope.simulate.agents import cut_lists
@@ -196,7 +197,7 @@ class _Study:
 
     def other_k(self, k: float | None) -> VariedSetting:
         """Return the base under another k, or a fitted one."""
-        fit = fit_k(self.flat, self.agent.rule) if k is None else None
+        fit = fit_k(self.flat, self.agent.rule, mass=self.mass) if k is None else None
         agent = Agent(k=fit.k if fit else float(k or 0.0), rule=self.agent.rule)
         name = f"k fitted: {agent.k:.3g}" if fit else f"k {agent.k:g}"
         fitted = (fit.low, fit.high) if fit else None
@@ -239,7 +240,7 @@ class _Study:
     def _gain(self, pair: tuple[Decisions, Decisions], ks: tuple[float | None, float]) -> dict[str, Any]:
         """Return the gain of the first over the second on decisions not seen."""
         folds = folds_of(pair[0], seed=self.seed)
-        found = [held_out(batch, k, self.agent.rule, folds=folds) for batch, k in zip(pair, ks, strict=True)]
+        found = [held_out_k(batch, k, self.agent.rule, folds=folds) for batch, k in zip(pair, ks, strict=True)]
         gain, (low, high) = found[0].gain(found[1], rng=np.random.default_rng(self.seed), mass=self.mass)
         return {"gain": (gain, low, high), "compared": int(found[0].decisions.sum())}
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
+from skilloscope.core.checks import check_dispersion
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.models.agent import Agent, log_likelihood, scaled_losses
@@ -254,15 +255,13 @@ def _one_decider(decisions: Decisions) -> tuple[Decisions, str]:
 def _check(c: float, dispersion: float, draws: int) -> None:
     if not (np.isfinite(c) and c >= 0):
         raise InputError(f"a competence is a number from 0 on, got {c}")
-    if not (np.isfinite(dispersion) and dispersion > 0):
-        raise InputError(f"a dispersion is a positive number, got {dispersion}")
+    check_dispersion(dispersion)
     if draws < 100:
         raise InputError(f"{draws} draws say nothing of a percentile", hint="give 100 or more")
 
 
 def _games(batch: Decisions, sets: ChoiceSets) -> tuple[list[Any], npt.NDArray[np.int64]]:
     """Return the games of the sets and each set's game; without a column `game` there is one without a name."""
-    assert batch.context is not None
     if "game" not in batch.context.column_names:
         return [None], np.zeros(len(sets), dtype=np.int64)
     labels, codes = batch.groups("game")

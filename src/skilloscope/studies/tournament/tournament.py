@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.checks import check_mass
 from skilloscope.core.columns import group_codes
-from skilloscope.core.errors import InputError, Tally, check_mass
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.models.gain import PEAK, Curve, GainHistogram
 from skilloscope.ratings.gain.perceived import (
     EngineStrength,
@@ -188,7 +189,6 @@ class _Tables:
     @classmethod
     def of(cls, gained: Gained, field: Field, pool: str) -> _Tables:
         losses = gained.losses
-        assert losses.context is not None
         rows = {name: row for row, name in enumerate(gained.games.headers["game"].to_pylist())}
         labels, codes = group_codes([losses.context.column("game")])
         game = np.array([rows[label] for label in labels], dtype=np.int64)[codes] if labels else codes.astype(np.int64)

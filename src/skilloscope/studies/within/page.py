@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skilloscope.reports.page import Section, report_page
 from skilloscope.studies.within.figures import running_figure, within_figure
-from skilloscope.studies.within.tables import MOVE_COLUMNS, move_rows, within_columns, within_notes, within_rows
+from skilloscope.studies.within.tables import running_sheet, within_sheet
 from skilloscope.studies.within.within import RunningCompetence, WithinGames
 
 CANNOT_TELL = (
@@ -21,13 +21,12 @@ def within_page(study: WithinGames, followed: RunningCompetence | None = None, *
     chart = "Both sides' competence in each game, the posterior means; thin lines are one standard deviation."
     sections = [
         Section("The chart", figure=within_figure(study), caption=chart),
-        Section("The games", ". ".join(within_notes(report)[1:]) + ".", within_columns(report), within_rows(report)),
+        Section.from_sheet(within_sheet(report), "The games"),
     ]
     if followed is not None:
-        sent = followed.as_dict()
         caption = f"Posterior of c after every decision, from a prior {followed.prior} on; below, what was lost."
-        heading = f"{followed.game}, move by move"
-        sections.append(Section(heading, figure=running_figure(followed), caption=caption))
-        sections.append(Section("The moves", "", MOVE_COLUMNS, move_rows(sent)))
+        moves = running_sheet(followed.as_dict())
+        sections.append(Section(moves.title, figure=running_figure(followed), caption=caption))
+        sections.append(Section.from_sheet(moves, "The moves"))
     title = f"{study.player}: {len(study.games):,} games"
     return report_page(title, source, sections, skipped=report["skipped"], cannot_tell=CANNOT_TELL)

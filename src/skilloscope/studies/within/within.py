@@ -35,9 +35,7 @@ class Apparent:
 
     def as_dict(self, mass: float) -> dict[str, Any]:
         """Return c with sd and interval, as every report sends them."""
-        low, high = self.posterior.interval(mass)
-        numbers = {"c": self.posterior.mean, "sd": self.posterior.sd, "low": low, "high": high}
-        return {**numbers, "edge": self.posterior.edge, "decisions": self.decisions}
+        return {**self.posterior.c_fields(mass), "decisions": self.decisions}
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,7 +307,6 @@ def _expected_likelihood(posterior: Posterior, own: Evidence) -> float:
 
 def _one_game(decisions: Decisions) -> Decisions:
     """Return the decisions in the order of their plies; those of several games are refused."""
-    assert decisions.context is not None
     if "game" in decisions.context.column_names:
         games, _ = decisions.groups("game")
         if len(games) > 1:
@@ -343,7 +340,6 @@ def _written_moves(batch: Decisions) -> list[str | None]:
 
 def _column(batch: Decisions, name: str) -> list[Any]:
     """Return a context column as a list; where there is none every entry is None."""
-    assert batch.context is not None
     return batch.context.column(name).to_pylist() if name in batch.context.column_names else [None] * len(batch)
 
 
