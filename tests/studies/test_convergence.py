@@ -94,7 +94,7 @@ def test_no_spread_is_found_where_there_is_none():
 
 
 def test_an_interval_that_is_cut_at_the_end_of_its_range_says_so():
-    few = between_spread(player_games(0.9, 3, 400, 3))
+    few = between_spread(player_games(0.9, 4, 60, 2))
     assert (few.high, few.edge) == (1.5, "high")
     assert few.as_dict()["edge"] == "high"
     report = {"group": "all", "steps": [], "between_games": few.as_dict()}

@@ -73,11 +73,9 @@ def analysed_decisions(budget: Budget, *, max_abs_value: float = 3.0) -> Decisio
 
 def _every_decision(budget: Budget) -> Decisions | None:
     path = analysed_file(budget)
-    return (
-        None
-        if path is None
-        else decisions(read_analysed(path, SHARED_ANALYSES), max_abs_value=np.inf, all_depths=False)
-    )
+    if path is None:
+        return None
+    return decisions(read_analysed(path, SHARED_ANALYSES), max_abs_value=np.inf, all_depths=False)
 
 
 def may_sample(budget: Budget) -> bool:

@@ -67,7 +67,6 @@ def with_mileposts(
 
 def _with_column(decisions: Decisions, post: Array) -> Decisions:
     posts = pa.array(np.nan_to_num(post).astype(np.int32), mask=np.isnan(post))
-    assert decisions.context is not None
     others = [name for name in decisions.context.column_names if name != MILEPOST]
     return replace(decisions, context=decisions.context.select(others).append_column(MILEPOST, posts))
 

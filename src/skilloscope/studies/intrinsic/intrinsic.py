@@ -230,7 +230,6 @@ def single_pv(
 
 
 def _mean_elo(batch: Decisions, rows: npt.NDArray[np.int64]) -> float | None:
-    assert batch.context is not None
     if MILEPOST in batch.context.column_names:
         return float(batch.column(MILEPOST).to_numpy()[rows[0]])
     if "elo" not in batch.context.column_names:
