@@ -43,7 +43,7 @@ def test_the_k_behind_the_choices_is_chosen_and_holds_on_the_late_years():
     found = choose(career(0.4, games=120), ks=(0.05, 0.1, 0.4, 1.6), highs=(4.0,), filters=(3.0,))
     assert found.chosen.k == 0.4
     by_k = {score.option.k: score for score in found.scores if score.of == "k"}
-    assert by_k[0.4].late == max(score.late for score in by_k.values())
+    assert by_k[0.4].late_gain[0] == max(score.late_gain[0] for score in by_k.values())
     assert by_k[0.4].late_gain[0] > 2 * by_k[0.4].late_gain[1] > 0
     assert by_k[0.1].late_gain == (0.0, 0.0)
 
