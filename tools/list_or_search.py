@@ -20,8 +20,9 @@ from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.engine.settings import problem_text
 from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.studies.sensitivity.sensitivity import Plan, sensitivity
-from skilloscope.studies.sensitivity.tables import sensitivity_tables
+from skilloscope.reports.terminal import drawn
+from skilloscope.studies.sensitivity.sensitivity import Varied, sensitivity
+from skilloscope.studies.sensitivity.tables import sensitivity_sheets
 
 KEPT = Path(__file__).resolve().parent.parent / "measurements" / "full_lists_sf151.jsonl.gz"
 
@@ -39,9 +40,9 @@ def main() -> None:
     every = Analyses.from_answers(chosen, export.settings, answers)
     few = Analyses.from_answers(chosen, ten.settings, dict(_answers(ten, rows)))
     judged = [decisions(analyses, named_moves=True) for analyses in (every, few)]
-    study = sensitivity(judged[0], Plan(lists=(5, 10), judges={"search with 10 lines": judged[1]}), by="mover")
-    for table in sensitivity_tables(study.as_dict()):
-        Console(width=160).print(table)
+    study = sensitivity(judged[0], Varied(lists=(5, 10), judges={"search with 10 lines": judged[1]}), by="mover")
+    for sheet in sensitivity_sheets(study.as_dict()):
+        Console(width=160).print(drawn(sheet))
 
 
 def _answers(analyses: Analyses, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:

@@ -103,6 +103,21 @@ def test_a_later_date_adds_the_passage_of_time_and_an_earlier_one_is_refused(fol
     assert "there are games after 2020-03" in said
 
 
+@pytest.mark.parametrize("word", ["rate", "smooth"])
+def test_intervals_hold_the_mass_that_is_asked_for(word, folder):
+    usual, half = (sent(word, folder / "r.csv", *FIXED, *mass)["players"] for mass in ((), ("--mass", "0.5")))
+    for one, other in zip(usual, half, strict=True):
+        assert one["high"] - one["rating"] == pytest.approx(1.959964 * one["rd"])
+        assert other["high"] - other["rating"] == pytest.approx(0.674490 * one["rd"])
+    assert "rating (50 % interval)" in run(word, folder / "r.csv", *FIXED, "--mass", "0.5")[0]
+
+
+def test_the_intervals_of_a_fit_hold_the_mass_that_is_asked_for(folder):
+    usual, half = (sent("fit", folder / "r.csv", "--intervals", *mass)["intervals"] for mass in ((), ("--mass", "0.5")))
+    for name in ("sigma0", "nu"):
+        assert usual[name][0] < half[name][0] < half[name][1] < usual[name][1]
+
+
 def test_only_the_active_are_listed_where_asked(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("period,player_1,player_2,score\n1,A,B,1\n4,A,C,1\n5,A,D,0\n")

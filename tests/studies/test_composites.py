@@ -24,14 +24,15 @@ from skilloscope.inference.bootstrap import cluster_interval
 from skilloscope.inference.many import means_and_sds
 from skilloscope.inference.stored import read_evidence, write_evidence
 from skilloscope.papers.harness import paper_table, printed
+from skilloscope.ratings.mileposts import beyond_reason, with_mileposts
 from skilloscope.ratings.regression import elo_line, fit_elo_line
 from skilloscope.simulate.agents import simulated_deciders
 from skilloscope.studies.composites.composites import Composites, composites
 from skilloscope.studies.composites.figures import densities_figure, line_figure, split_figure
-from skilloscope.studies.composites.game_evidence import milepost_reason, player_games, with_mileposts
+from skilloscope.studies.composites.game_evidence import player_games
 from skilloscope.studies.composites.page import composites_page
 from skilloscope.studies.composites.results_split import results_split
-from skilloscope.studies.composites.tables import split_rows
+from skilloscope.studies.composites.tables import split_sheet
 
 MILEPOSTS = [2000, 2100, 2200, 2300, 2400]
 SLOPE, AT_2000 = 0.0006, 1.0
@@ -58,13 +59,13 @@ class TestMileposts:
         kept = with_mileposts(batch, 10)
         assert kept.names() == ["a", "b"]
         assert kept.column("milepost").to_pylist() == [2400, 2400]
-        assert kept.skipped == {milepost_reason(10): 2, "no rating": 1}
-        assert with_mileposts(batch, 10, one_sided=True).names() == ["a", "b", "d"]
+        assert kept.skipped == {beyond_reason(10): 2, "no rating": 1}
+        assert with_mileposts(batch, 10, both=False).names() == ["a", "b", "d"]
 
     @given(st.integers(1000, 2900), st.integers(0, 49))
     def test_an_elo_is_kept_exactly_where_it_is_within_the_tolerance(self, elo, tolerance):
         batch = Decisions.from_lists(["a"], [[0.0, -1.0]], [0], context={"elo": [elo]})
-        kept = with_mileposts(batch, tolerance, one_sided=True)
+        kept = with_mileposts(batch, tolerance, both=False)
         assert len(kept) == (min(elo % 100, 100 - elo % 100) <= tolerance)
 
     def test_a_tolerance_beyond_half_a_step_is_refused(self):
@@ -210,7 +211,7 @@ class TestSplit:
         for row in (split["won"], split["lost"]):
             assert (row.sd, row.variance, row.low, row.high) == (None, None, None, None)
         assert [(found.low, found.high) for found in split.differences] == [(None, None)]
-        assert "(" not in split_rows(split.as_dict())[0][3]
+        assert "(" not in split_sheet(split.as_dict()).rows[0][3]
 
     def test_the_interval_of_draws_is_about_their_mean_also_where_one_side_is_missing(self):
         sides = [("g1", "w"), ("g1", "b"), ("g2", "w"), ("g2", "b"), ("g3", "w")]

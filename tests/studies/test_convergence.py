@@ -15,6 +15,7 @@ from skilloscope.simulate.agents import cut_lists, simulated_deciders
 from skilloscope.studies.composites.convergence import checkpoints, convergence, partial_sums
 from skilloscope.studies.composites.figures import convergence_figure
 from skilloscope.studies.composites.spread import between_spread, moment_spread, spread_log_likelihood
+from skilloscope.studies.composites.tables import convergence_sheet
 
 
 def decider(n: int, c: float = 1.2, seed: int = 1, alternatives: int = 10) -> Decisions:
@@ -90,6 +91,15 @@ def test_no_spread_is_found_where_there_is_none():
     assert spread.low == 0.0
     assert spread.high < 0.2
     assert spread.observed_sd > spread.sd  # few decisions spread the c̄ of games, not the c behind them
+
+
+def test_an_interval_that_is_cut_at_the_end_of_its_range_says_so():
+    few = between_spread(player_games(0.9, 4, 60, 2))
+    assert (few.high, few.edge) == (1.5, "high")
+    assert few.as_dict()["edge"] == "high"
+    report = {"group": "all", "steps": [], "between_games": few.as_dict()}
+    assert "to 1.500 ↑)" in convergence_sheet(report).notes[0]
+    assert between_spread(player_games(0.3, 100, 25, 5)).edge is None
 
 
 def test_the_interval_of_the_spread_covers():

@@ -27,7 +27,7 @@ from skilloscope.studies.live.feed import read_boards
 from skilloscope.studies.live.feed_sources import FileFeed
 from skilloscope.studies.live.following import Following, Stopping
 from skilloscope.studies.live.live import Event, Follower, Live, Task
-from skilloscope.studies.live.tables import event_line, live_table
+from skilloscope.studies.live.tables import event_line, live_sheet
 
 CENTURY = demo_file("game_of_the_century.pgn")
 RUY = "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O h3 Nb8 d4 Nbd7".split()  # noqa: SIM905
@@ -489,5 +489,5 @@ def test_every_kind_of_event_has_a_line():
     events.append({"type": "corrected", "board": "A – B", "ply": 3, "taken_back": 1})
     events.append({"type": "result", "board": "A – B", "result": "1-0"})
     assert all(event_line(event) for event in events)
-    assert live_table([*Follower().table(), *follower.table()])
+    assert len(live_sheet([*Follower().table(), *follower.table()]).rows) == len(follower.table())
     assert Task("A – B", "fen", 0.1, True).fresh

@@ -18,13 +18,13 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision.text import write_decisions
 from skilloscope.inference import evidence
 from skilloscope.models.agent import Agent
+from skilloscope.ratings.mileposts import with_mileposts
 from skilloscope.sources.judge import Work
 from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.composites.game_evidence import with_nearest_milepost
 from skilloscope.studies.sensitivity.figures import gain_figure, groups_figure
 from skilloscope.studies.sensitivity.judged import read_judged, searched_again
 from skilloscope.studies.sensitivity.page import sensitivity_page
-from skilloscope.studies.sensitivity.sensitivity import Plan, sensitivity
+from skilloscope.studies.sensitivity.sensitivity import Varied, sensitivity
 
 
 def played(seed=1, n=250, noise=0.3, alternatives=8):
@@ -37,7 +37,7 @@ def played(seed=1, n=250, noise=0.3, alternatives=8):
 @pytest.fixture(scope="module")
 def study():
     batch = played()
-    plan = Plan((2, 4), (3, 8), (0.05, 0.1, None), ("listed", "bucket"), {"engine other": batch})
+    plan = Varied((2, 4), (3, 8), (0.05, 0.1, None), ("listed", "bucket"), {"engine other": batch})
     return sensitivity(batch, plan)
 
 
@@ -90,9 +90,9 @@ def test_another_k_moves_c_and_keeps_the_order(study):
 
 def test_groups_are_strongest_first_and_numbers_ascending():
     batch = played(n=60)
-    assert sensitivity(batch, Plan()).groups[0] == "decider 3"
+    assert sensitivity(batch, Varied()).groups[0] == "decider 3"
     posts = replace(batch, context=batch.context.append_column("level", pa.array(batch.decider * 100)))
-    by_level = sensitivity(posts, Plan(), by="level")
+    by_level = sensitivity(posts, Varied(), by="level")
     assert list(by_level.groups) == ["0", "100", "200", "300"]
     assert by_level.base.rank_with_label == 1.0
 
@@ -100,27 +100,27 @@ def test_groups_are_strongest_first_and_numbers_ascending():
 def test_what_is_not_there_is_refused_with_a_hint():
     batch = played(n=20)
     for plan, message in (
-        (Plan(depths=(3,)), "no values at depth 3"),
-        (Plan(rules=("best",)), "no choice-set rule"),
-        (Plan(lists=(1,)), "no choice set"),
+        (Varied(depths=(3,)), "no values at depth 3"),
+        (Varied(rules=("best",)), "no choice-set rule"),
+        (Varied(lists=(1,)), "no choice set"),
     ):
         with pytest.raises(InputError, match=message):
             sensitivity(batch, plan)
 
 
 def test_the_base_takes_the_papers_constants_or_the_first_given():
-    assert (Plan().base_k, Plan().base_rule) == (0.1, "listed")
-    assert Plan(ks=(0.05, 0.1)).base_k == 0.1
-    assert Plan(ks=(None, 5.0, 6.0), rules=("full", "bucket")).base_k == 5.0
-    assert Plan(rules=("full", "bucket")).base_rule == "full"
+    assert (Varied().base_k, Varied().base_rule) == (0.1, "listed")
+    assert Varied(ks=(0.05, 0.1)).base_k == 0.1
+    assert Varied(ks=(None, 5.0, 6.0), rules=("full", "bucket")).base_k == 5.0
+    assert Varied(rules=("full", "bucket")).base_rule == "full"
 
 
 def test_likelihoods_under_another_base_rule_are_compared_only_for_k():
     batch = played(n=40)
-    study = sensitivity(batch, Plan((2,), (), (0.1, 0.2), ("full",)))
+    study = sensitivity(batch, Varied((2,), (), (0.1, 0.2), ("full",)))
     assert found(study, "depth 2").gain is None
     assert found(study, "k 0.2").gain is not None
-    bucket = sensitivity(batch, Plan((), (), (0.1, 0.2), ("bucket",)))
+    bucket = sensitivity(batch, Varied((), (), (0.1, 0.2), ("bucket",)))
     assert found(bucket, "k 0.2").not_comparable
 
 
@@ -209,8 +209,8 @@ def test_a_search_with_fewer_lines_is_another_judge_than_a_cut_list(tmp_path, fa
 
 def test_the_mileposts_of_analysed_games_come_out_as_an_independent_calculation_has_them(shared_data):
     file = shared_data / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz"
-    batch = with_nearest_milepost(read_judged([file], Work()))
-    study = sensitivity(batch, Plan(), by="milepost")
+    batch = with_mileposts(read_judged([file], Work()), None)
+    study = sensitivity(batch, Varied(), by="milepost")
     expected = {
         "1600": 0.963,
         "1700": 1.093,

@@ -18,9 +18,9 @@ from skilloscope.ratings.gain.perceived import perceived_again, perceived_least_
 from skilloscope.ratings.gain.resampling import GainTable, PairGames, differences, draw_weights, interval
 from skilloscope.sources.gains import gains_of_games
 from skilloscope.sources.judge import Work
-from skilloscope.studies.game.figures import strengths_figure
 from skilloscope.studies.game.game import game_study, written_moves
-from skilloscope.studies.tournament.tournament import Options, tournament, with_surnames
+from skilloscope.studies.tournament.figures import strengths_figure
+from skilloscope.studies.tournament.tournament import TournamentOptions, tournament, with_surnames
 
 OPENING = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7", "Re1", "b5", "Bb3", "d6"]
 ELO = {"Ann, A": 2100, "Bob, B": 2000, "Cid, C": 1900, "Dora, D": None}
@@ -243,7 +243,7 @@ def test_a_field_too_large_for_the_screen_is_in_the_page(tmp_path):
 
 def test_studies_of_gain_can_be_drawn_in_a_reproduction(pgn):
     gained = gains_of_games(read_games(pgn), Work())
-    study = tournament(gained, Options(replicates=20))
+    study = tournament(gained, TournamentOptions(replicates=20))
     assert len(study.figures()) == 1
     assert strengths_figure(study, "club").startswith("<svg")
     assert len(game_study(gained, 1).figures()) == 1
@@ -308,7 +308,7 @@ class TestResampling:
     def test_a_tournament_too_large_to_count_by_games_gives_the_same(self, pgn, monkeypatch):
         gained = gains_of_games(read_games(pgn), Work())
         for pool in ("event", "match"):
-            options = Options(pool=pool, replicates=30)
+            options = TournamentOptions(pool=pool, replicates=30)
             few = tournament(gained, options)
             monkeypatch.setattr(PairGames, "of", lambda *_, **__: None)
             many = tournament(gained, options)

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from skilloscope.cli.options import Json
+from skilloscope.cli.options import Json, command
 
 _PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "chess", "matplotlib", "pandas", "polars")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope doctor --warm")(doctor)
+    app.command(epilog="Example: skilloscope doctor --warm")(command(doctor))
 
 
 def doctor(
@@ -21,28 +21,15 @@ def doctor(
         bool, typer.Option("--warm", help="Compile the kernels now, so that the first run is fast.")
     ] = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Show what is installed, the engine, the store, and every effective setting with its source."""
-    from skilloscope.cli.console import run
-
-    raise typer.Exit(run(lambda: _doctor(warm, as_json)))
-
-
-def _doctor(warm: bool, as_json: bool) -> int:
-    from skilloscope.cli.console import out, print_json
+    from skilloscope.cli.console import show_report
+    from skilloscope.reports.sheet import Sheet
 
     report = _report()
     if warm:
         report["warmed_seconds"] = _warm()
-    if as_json:
-        print_json(report)
-        return 0
-    from rich.table import Table
-
-    table = Table(show_header=False)
-    for name, value in _rows(report):
-        table.add_row(name, value)
-    out().print(table)
+    show_report(report, Sheet("", ("", ""), _rows(report), left=2, headed=False), as_json=as_json)
     return 0
 
 

@@ -45,6 +45,7 @@ def judge_files(
     player: str | Sequence[str] | None = None,
     aliases: Sequence[str] | None = None,
     both_sides: bool = False,
+    any_domain: bool = False,
 ) -> Judged:
     """Return the decisions in files, games judged by the engine asked for; faults are shown on stderr."""
     from skilloscope.cli.console import report_faults
@@ -52,7 +53,7 @@ def judge_files(
 
     names = aliases_from_texts(aliases or [])
     with working(engine) as work:
-        judged = judge(paths, work, player=player, aliases=names, both_sides=both_sides)
+        judged = judge(paths, work, player=player, aliases=names, both_sides=both_sides, any_domain=any_domain)
     report_faults(judged.decisions.tally)
     return judged
 

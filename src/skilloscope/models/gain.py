@@ -206,6 +206,15 @@ def move_scores(gains: npt.ArrayLike, engine: GainHistogram = PEAK) -> Array:
     return np.asarray((below + not_above) / (2 * engine.moves))
 
 
+def elo_curve(name: str) -> Curve:
+    """Return the curve from an expected score to a difference by its name."""
+    if name == "normal":
+        return "normal"
+    if name == "logistic":
+        return "logistic"
+    raise InputError(f"no curve {name!r}", hint="the curves are 'normal' and 'logistic'")
+
+
 def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
     """d = 200·√2·Φ⁻¹(p), or by the logistic curve d = 400·log10(p / (1 − p)). [FER12 Algorithm 1, step 5]
 
@@ -217,13 +226,11 @@ def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
     share = np.asarray(p, dtype=np.float64)
     if np.any((share < 0) | (share > 1)):
         raise InputError("an expected score lies between 0 and 1")
-    if curve == "normal":
+    if elo_curve(curve) == "normal":
         d = 200 * np.sqrt(2) * ndtri(share)
-    elif curve == "logistic":
+    else:
         with np.errstate(divide="ignore"):
             d = 400 / np.log(10) * (np.log(share) - log1p(-share))
-    else:
-        raise InputError(f"no curve {curve!r}", hint="the curves are 'normal' and 'logistic'")
     return float(d) if d.ndim == 0 else d
 
 

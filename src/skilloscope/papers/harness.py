@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from skilloscope.core.errors import InputError
+from skilloscope.inference import Posterior
 from skilloscope.sources.judge import Work
 
 SCHEMA = 1
+Made = TypeVar("Made")
 
 
 class NotAnalysedError(InputError):
@@ -103,6 +105,14 @@ class Budget:
     """The folder of real games and results; entries that need it are empty without."""
     work: Work = field(default_factory=Work)
     """The store and the analyses to import."""
+    _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, make: Callable[[Budget], Made]) -> Made:
+        """Return what `make` gives under this budget: several entries ask for it, and it is made for the first."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        found: Made = self._made[make]
+        return found
 
 
 class Drawn(Protocol):
@@ -174,6 +184,11 @@ def reproduce(entries: Sequence[Entry], wanted: str = "", budget: Budget | None 
         )
     budget = budget or Budget()
     return Reproduction(budget, [(entry, entry.outcome(budget)) for entry in chosen])
+
+
+def mean_and_sd(posterior: Posterior | None) -> tuple[float | None, float | None]:
+    """Return what a row says of a posterior, nothing where there is none."""
+    return (None, None) if posterior is None else (posterior.mean, posterior.sd)
 
 
 def paper_table(name: str) -> list[dict[str, str]]:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from skilloscope.papers.harness import Reproduction
-from skilloscope.papers.tables import COLUMNS, reproduction_rows
+from skilloscope.papers.tables import reproduction_sheets
 from skilloscope.reports.page import Section, report_page
 
 
 def reproduction_page(done: Reproduction) -> str:
     """Return the page: what the papers print beside what came out here."""
-    report = done.as_dict()
     source = f"Budget {done.budget.minutes:g} minutes of engine time, seed {done.budget.seed}."
-    return report_page("The papers, reproduced", source, list(_sections(done, report["entries"])))
+    return report_page("The papers, reproduced", source, list(_sections(done)))
 
 
-def _sections(done: Reproduction, entries: Sequence[Mapping[str, Any]]) -> Iterator[Section]:
-    for (entry, outcome), sent in zip(done.entries, entries, strict=True):
-        rows = reproduction_rows([row.as_dict() for row in outcome.rows])
-        text = "\n".join(sent["notes"])
-        yield Section(f"{entry.key}: {entry.title}", text, COLUMNS if rows else (), rows)
+def _sections(done: Reproduction) -> Iterator[Section]:
+    for (entry, outcome), sheet in zip(done.entries, reproduction_sheets(done.as_dict()), strict=True):
+        text = "\n".join(sheet.notes)
+        yield Section.from_sheet(sheet, text=text) if sheet.rows else Section(sheet.title, text)
         for study in outcome.studies:
             for svg, caption in study.figures():
                 yield Section(f"{entry.key}, figure", figure=svg, caption=caption)

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
+from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.mappings import MAPPINGS, probabilities
 from skilloscope.models.scaling import Flatness, fit_scaling, flatness, scaled_loss
 from skilloscope.papers.harness import Budget, Entry, Outcome, Printed, Row, paper_table, printed
-from skilloscope.papers.samples import NO_DATA, SHARED_ANALYSES, data_files, sampled_decisions
+from skilloscope.papers.samples import NO_DATA, analysed_decisions, analysed_file, data_files, sampled_decisions
+from skilloscope.ratings.mileposts import nearest_milepost
 from skilloscope.studies.intrinsic.intrinsic import Mileposts, milepost_table
 from skilloscope.studies.intrinsic.scale import inflation
 
-_ANALYSED = "analysed/*.jsonl.gz"
 _ERAS = {"1991-1994": "bands/*_1990s.pgn", "1976-1979": "bands/*_1970s.pgn"}
 _GAMES = 30  # of each milepost, that are planned for where engine time is given
 _MIDDLE = {"2006-2009": 2007.5, "1991-1994": 1992.5, "1976-1979": 1977.5}
@@ -89,28 +89,27 @@ def _section_5(budget: Budget) -> Outcome:
         rows.append(Row(f"{line['move']}: share of the first move at s = 0.1, c = 0.49", None, float(p[0])))
     rows.append(Row("+0.50 and an error of 1.25: value of the move", printed("-0.75"), 0.50 - 1.25))
     rows.append(Row("scaled loss with ℓ(z) = 1/(1 + |z|)", printed("0.9651"), float(scaled_loss(0.50, 0.50 - 1.25))))
-    analysed = data_files(budget, _ANALYSED)
-    if analysed is None:
+    batch, file = analysed_decisions(budget), analysed_file(budget)
+    if batch is None or file is None:
         return Outcome(rows, [f"Mean loss by evaluation: {NO_DATA}."])
-    batch = _analysed(analysed)
     a = fit_scaling(batch)
     study = ScalingStudy(flatness(batch, 0.0), flatness(batch, a))
     ahead = study.before.ratio
     note = (
         f"Losses beyond 1.5 pawns of evaluation over those within half a pawn: {ahead:.2f} times without scaling, "
-        f"{study.after.ratio:.2f} with the fitted a = {a:.2f} ({len(batch):,} decisions of {analysed[0].name})."
+        f"{study.after.ratio:.2f} with the fitted a = {a:.2f} ({len(batch):,} decisions of {file.name})."
     )
     return Outcome(rows, [note], [study])
 
 
 def _table(budget: Budget) -> Outcome:
-    analysed = data_files(budget, _ANALYSED)
+    analysed = analysed_decisions(budget)
     tables: dict[str, Mileposts] = {}
     notes = ["Stockfish 15.1, depth 10, ten lines, rule listed, a = 1, percentile fitting; printed: Rybka 3, depth 13."]
     if analysed is None:
         notes.append(f"Ours: {NO_DATA}.")
     else:
-        tables["2006-2009"] = milepost_table(_analysed(analysed))
+        tables["2006-2009"] = milepost_table(analysed)
         notes.append(f"2006-2009 beside games of 2006–2014: {_sizes(tables['2006-2009'])}.")
         if budget.minutes > 0:
             share = replace(budget, minutes=budget.minutes / len(_ERAS))
@@ -138,10 +137,10 @@ def _inflation(budget: Budget) -> Outcome:
     sd = float(np.sqrt(slope @ covariance @ slope))
     rows = [Row("Elo per decade, from the printed s_fit of all eras", None, float(per_decade), sd=sd)]
     notes = [_inflation_words("Printed s_fit, 22 rows", float(per_decade), sd)]
-    analysed = data_files(budget, _ANALYSED)
+    analysed = analysed_decisions(budget)
     if analysed is None:
         return Outcome(rows, [*notes, f"Our games: {NO_DATA}."])
-    found = inflation(_analysed(analysed))
+    found = inflation(analysed)
     years = f"{found.years[0]}–{found.years[1]}"
     rows.append(Row(f"Elo per decade, our games of {years}", None, found.elo_per_decade, sd=found.sd))
     notes.append(_inflation_words(f"Our games, {found.decisions:,} decisions", found.elo_per_decade, found.sd))
@@ -183,28 +182,21 @@ def _beside(line: dict[str, str], table: Mileposts | None) -> list[Row]:
 
 def _searched(budget: Budget, era: str) -> tuple[Mileposts, str]:
     """Return the table of an era whose games must be searched, as far as the engine time goes."""
-    from skilloscope.chess.pgn.games import read_games
-
     first, last = (int(year) for year in era.split("-"))
     games = read_games(data_files(budget, _ERAS[era]) or [])
     years = np.array([year or 0 for year in games.headers["year"].to_pylist()])
-    strata = np.round(np.array([elo or 0 for elo in games.headers["white_elo"].to_pylist()]) / 100)
+    strata = np.array([post or 0.0 for post in _strata(games)])
     rng = np.random.default_rng(budget.seed)
     inside = np.flatnonzero((years >= first) & (years <= last))
     chosen = np.concatenate([rng.permutation(inside[strata[inside] == one])[:_GAMES] for one in np.unique(strata)])
     sample = games.select(np.sort(chosen.astype(np.int64)))
-    found = sampled_decisions(
-        budget, sample, strata=lambda some: [elo and round(elo / 100) for elo in some.headers["white_elo"].to_pylist()],
-        name=era,
-    )  # fmt: skip
+    found = sampled_decisions(budget, sample, strata=_strata, name=era)
     return milepost_table(found.decisions.at_depths()), found.note
 
 
-def _analysed(files: Sequence[Path]) -> Decisions:
-    from skilloscope.chess.analysis.given import read_analysed
-    from skilloscope.chess.decisions import decisions
-
-    return Decisions.concat([decisions(read_analysed(path, SHARED_ANALYSES), all_depths=False) for path in files])
+def _strata(games: Games) -> list[float | None]:
+    """Return the milepost of each game by White's rating, None where it is unknown."""
+    return [None if elo is None else float(nearest_milepost(elo)) for elo in games.headers["white_elo"].to_pylist()]
 
 
 def _sizes(table: Mileposts) -> str:

@@ -12,12 +12,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.chess.decisions import decided_reason, decisions
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.decision import Decisions
 from skilloscope.papers.harness import Budget, NotAnalysedError
-from skilloscope.sources.judge import judge_games
+from skilloscope.sources.judge import Work, judge_games
 from skilloscope.sources.plan import plan, sample_games
 
 NO_DATA = "needs real games: give their folder with --data"
@@ -51,9 +55,53 @@ def data_files(budget: Budget, *names: str) -> list[Path] | None:
     return found
 
 
+def analysed_file(budget: Budget) -> Path | None:
+    """Return the file of analysed games in the data folder, None where there is none."""
+    files = [] if budget.data is None else sorted((budget.data / "analysed").glob("*.jsonl*"))
+    return files[0] if files else None
+
+
+def analysed_decisions(budget: Budget, *, max_abs_value: float = 3.0) -> Decisions | None:
+    """Return the decisions of the analysed games, without the shallower depths; None where there are none."""
+    every = budget.once(_every_decision)
+    if every is None:
+        return None
+    near = np.abs(every.best.astype(float)) <= max_abs_value
+    about = {**every.about, "max_abs_value": max_abs_value}
+    return replace(every.select(near, reason=decided_reason(max_abs_value)), about=about)
+
+
+def _every_decision(budget: Budget) -> Decisions | None:
+    path = analysed_file(budget)
+    if path is None:
+        return None
+    return decisions(read_analysed(path, SHARED_ANALYSES), max_abs_value=np.inf, all_depths=False)
+
+
+def may_sample(budget: Budget) -> bool:
+    """Return whether any analysis may be at hand: engine time, imports or a store."""
+    stored = budget.work.store is not None and budget.work.store.exists()
+    return budget.minutes > 0 or bool(budget.work.imports) or stored
+
+
 def year_strata(games: Games) -> list[int | None]:
     """Return the year of each game, None where it is unknown."""
     return list(games.headers["year"].to_pylist())
+
+
+def sampled_games(
+    budget: Budget, games: Games, work: Work, *, strata: Strata | None = None, player: str | None = None, name: str
+) -> Games:
+    """Return as many games as are known or fit the budget, in the seed's order; refuse where that is none."""
+    try:
+        planned = plan(games, work, seed=budget.seed, player=player, measure=budget.minutes > 0)
+    except EngineError as error:
+        raise NotAnalysedError(f"{name}: {error}", hint="import their analyses, or install an engine") from error
+    labels = strata(games) if strata else None
+    chosen = games.select(sample_games(games, planned, budget.minutes, seed=budget.seed, strata=labels).rows)
+    if not len(chosen):
+        raise NotAnalysedError(f"{name}: no game is known and the budget is {budget.minutes:g} minutes", hint=_MORE)
+    return chosen
 
 
 def sampled_decisions(
@@ -67,15 +115,7 @@ def sampled_decisions(
 ) -> Sampled:
     """Return the decisions of as many games as are known or fit the budget, in the seed's order."""
     work = replace(budget.work, settings=settings or budget.work.settings)
-    labels = strata(games) if strata else None
-    try:
-        planned = plan(games, work, seed=budget.seed, player=player, measure=budget.minutes > 0)
-    except EngineError as error:
-        raise NotAnalysedError(f"{name}: {error}", hint="import their analyses, or install an engine") from error
-    sample = sample_games(games, planned, budget.minutes, seed=budget.seed, strata=labels)
-    chosen = games.select(sample.rows)
-    if not len(chosen):
-        raise NotAnalysedError(f"{name}: no game is known and the budget is {budget.minutes:g} minutes", hint=_MORE)
+    chosen = sampled_games(budget, games, work, strata=strata, player=player, name=name)
     judged = judge_games(chosen, work, player=player)
     said = f"{name}: {len(chosen):,} of {len(games):,} games by seed {budget.seed}"
     return Sampled(judged.decisions, chosen, f"{said}, {len(judged.decisions):,} decisions; {judged}")

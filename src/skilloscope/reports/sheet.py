@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -17,6 +17,12 @@ class Sheet:
     notes: Sequence[str] = ()
     left: int = 1
     """How many columns are labels, which stand at the left; numbers stand at the right."""
+    words: Collection[int] = ()
+    """Columns of words further right, by place, which stand at the left too."""
+    faded: Collection[int] = ()
+    """Rows that stand back, by place."""
+    headed: bool = True
+    """Whether the names of the columns are shown in the terminal."""
     wide: bool = False
     """A crosstable: centred cells of several lines, too wide for a screen where there are many rows."""
 

@@ -20,11 +20,12 @@ def drawn(sheet: Sheet) -> Group:
     if sheet.wide and len(sheet.rows) > _WIDEST:
         said = f"{sheet.title}: {len(sheet.rows)} players are too many for a screen; see --html or --json"
         return Group(Text(said, style="dim"), *notes)
-    table = Table(show_lines=sheet.wide)
+    table = Table(show_lines=sheet.wide, show_header=sheet.headed)
     for place, name in enumerate(sheet.columns):
-        table.add_column(name, justify="left" if place < sheet.left else "center" if sheet.wide else "right")
-    for row in sheet.rows:
-        table.add_row(*(Text(cell) for cell in row))
+        label = place < sheet.left or place in sheet.words
+        table.add_column(name, justify="left" if label else "center" if sheet.wide else "right")
+    for place, row in enumerate(sheet.rows):
+        table.add_row(*(Text(cell) for cell in row), style="dim" if place in sheet.faded else None)
     shown = (table,) if sheet.columns else ()  # a sheet without columns is a title with notes
     return Group(*((Text(sheet.title, style="bold"),) if sheet.title else ()), *shown, *notes)
 

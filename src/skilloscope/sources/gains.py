@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,11 +36,9 @@ from skilloscope.models.gain import PEAK, GainHistogram
 from skilloscope.sources.judge import Work, analyse_as, check_games
 from skilloscope.sources.kinds import Kind, by_kind
 
-Values = Literal["auto", "comments", "engine"]
 VALUES = ("auto", "comments", "engine")
 """Whose values are used: those of the games' comments, an engine's, or whichever is there."""
 
-EngineGains = Literal["peak", "agreed", "searched"]
 ENGINE_GAINS = ("peak", "agreed", "searched")
 """The engine's own distribution of gain: a single peak, or measured (see `engine_gains`)."""
 
@@ -82,7 +80,7 @@ class Gained:
         return {name: getattr(self.analyses, name) if self.analyses else 0 for name in names}
 
 
-def gains_of_files(paths: Sequence[Path], work: Work, *, values: Values = "auto", mate_cap: float = MATE_CAP) -> Gained:
+def gains_of_files(paths: Sequence[Path], work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of PGN files and of games with evaluations as JSON lines, together."""
     found = by_kind(paths, Kind.GAMES, Kind.EVALUATED)
     games = found[Kind.GAMES]
@@ -96,7 +94,7 @@ def gains_of_files(paths: Sequence[Path], work: Work, *, values: Values = "auto"
     return replace(gained, evaluations=together, losses=together.losses())
 
 
-def gains_of_one(path: Path, number: int, work: Work, *, values: Values = "auto", mate_cap: float = MATE_CAP) -> Gained:
+def gains_of_one(path: Path, number: int, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of one game of a file, by its number among those that could be read; no other is analysed."""
     if by_kind([path], Kind.GAMES, Kind.EVALUATED)[Kind.EVALUATED]:
         whole = _checked(read_evaluated(path, mate_cap=mate_cap))
@@ -114,16 +112,21 @@ def _row(games: Games, number: int) -> int:
     return number - 1
 
 
-def gains_of_games(games: Games, work: Work, *, values: Values = "auto", mate_cap: float = MATE_CAP) -> Gained:
+def check_values(values: str, mate_cap: float) -> None:
+    """Refuse what is no source of values, and a mate that is worth nothing."""
+    if values not in VALUES:
+        raise InputError(f"no values {values!r}", hint=f"whose values: {', '.join(VALUES)}")
+    if not mate_cap > 0:
+        raise InputError(f"a mate of {mate_cap} pawns", hint="give more than 0; 39 is the paper's")
+
+
+def gains_of_games(games: Games, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
     """Return the gains of games, from their comments or by the engine of `work`.
 
     With `auto` the comments are used where more than half of the moves carry an [%eval]: then no engine is started.
     """
     check_games(games)
-    if values not in VALUES:
-        raise InputError(f"no values {values!r}", hint=f"whose values: {', '.join(VALUES)}")
-    if not mate_cap > 0:
-        raise InputError(f"a mate of {mate_cap} pawns", hint="give more than 0; 39 is the paper's")
+    check_values(values, mate_cap)
     share = share_with_comments(games)
     if values == "comments" and not share:
         raise InputError("no move carries an [%eval] comment", hint="use --values engine")
@@ -136,7 +139,7 @@ def gains_of_games(games: Games, work: Work, *, values: Values = "auto", mate_ca
     return Gained(evaluations, evaluations.losses(), several, analyses)
 
 
-def engine_gains(gained: Gained, kind: EngineGains, work: Work) -> GainHistogram:
+def engine_gains(gained: Gained, kind: str, work: Work) -> GainHistogram:
     """Return the engine's own distribution of gain, which FER12 leaves to future work. [FER12 sect. 6, 10]
 
     `peak` is the paper's single peak. `agreed` takes the moves of the games that are the engine's own first choice:

@@ -6,27 +6,24 @@ file costs no engine time; the papers' own years are sampled where analyses are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.decisions import decided_reason, decisions
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.papers.harness import Budget
-from skilloscope.papers.samples import NO_DATA, SHARED_ANALYSES, sampled_decisions
+from skilloscope.papers.samples import NO_DATA, analysed_decisions, may_sample, sampled_decisions
+from skilloscope.ratings.mileposts import shared_milepost, with_mileposts
 from skilloscope.sources.plan import game_order
-from skilloscope.studies.composites.composites import Composites, composites_from
-from skilloscope.studies.composites.game_evidence import PlayerGames, player_games, with_mileposts
+from skilloscope.studies.composites.composites import Composite, Composites, composites_from
+from skilloscope.studies.composites.game_evidence import PlayerGames, player_games
 
-TOLERANCE = 15.0
-"""How near the milepost the players of the data are; the papers' are within 10."""
+TOLERANCE, _NEAR = 15.0, 10.0
+"""How near the milepost the players of the data are, and how near the papers' are."""
 
 PERIODS: Mapping[int, tuple[int, int]] = {
     2100: (1994, 1998),
@@ -53,130 +50,87 @@ class Bands:
     note: str
     period: str
 
-    def group(self, milepost: int) -> Any:
+    def group(self, milepost: int) -> Composite | None:
         """Return the composite player of a milepost, None where there is none."""
         return next((group for group in self.composites.groups if group.label == milepost), None)
 
 
 def analysed_bands(budget: Budget) -> Bands | None:
     """Return the composites of the games that come analysed, None without them."""
-    path = analysed_file(budget)
-    return None if path is None else _analysed_bands(path, path.stat().st_mtime)
-
-
-def analysed_batch(path: Path, *, max_abs_value: float = 3.0) -> Decisions:
-    """Return the decisions of a file of analysed games, without the shallower depths; the file is read once."""
-    every = _every_decision(path, path.stat().st_mtime)
-    near = np.abs(every.best.astype(float)) <= max_abs_value
-    about = {**every.about, "max_abs_value": max_abs_value}
-    return replace(every.select(near, reason=decided_reason(max_abs_value)), about=about)
+    return budget.once(_analysed_bands)
 
 
 def period_bands(budget: Budget) -> tuple[Bands | None, str]:
     """Return a sample of the papers' own periods where any of its games is known or may be searched; and a note."""
-    if _last and _last[0][0] is budget:  # several entries ask for it, and each would spend the budget again
-        return _last[0][1]
-    found = _period_bands(budget)
-    _last[:] = [(budget, found)]
-    return found
-
-
-_last: list[tuple[Budget, tuple[Bands | None, str]]] = []
+    return budget.once(_period_bands)
 
 
 def year_games(budget: Budget, years: tuple[int, int], era: str) -> Games | None:
     """Return games of an era's files near mileposts: the first of each in the seed's order. None without files."""
-    folder = None if budget.data is None else budget.data / "bands"
-    files = tuple(sorted(folder.glob(f"*_{era}.pgn"))) if folder is not None and folder.is_dir() else ()
+    files = [] if budget.data is None else sorted((budget.data / "bands").glob(f"*_{era}.pgn"))
     if not files:
         return None
-    posts = [int(path.name.split("_")[0]) for path in files]
-    return _first_games(_read(files), [years] * len(posts), posts, budget.seed, TOLERANCE)
-
-
-def may_sample(budget: Budget) -> bool:
-    """Return whether any analysis may be at hand: engine time, imports or a store."""
-    stored = budget.work.store is not None and budget.work.store.exists()
-    return budget.minutes > 0 or bool(budget.work.imports) or stored
+    posts = {int(path.name.split("_")[0]): years for path in files}
+    return _first_games(read_games(files), posts, TOLERANCE, budget.seed)
 
 
 def _period_bands(budget: Budget) -> tuple[Bands | None, str]:
     if budget.data is None:
         return None, NO_DATA
     if not may_sample(budget):
-        return (
-            None,
-            "the papers' own years are sampled with engine time (--budget MINUTES) or analyses (--import FILE)",
-        )
-    files = tuple(
-        path for post in PERIODS for era in _ERAS if (path := budget.data / "bands" / f"{post}_{era}.pgn").is_file()
-    )
+        said = "the papers' own years are sampled with engine time (--budget MINUTES) or analyses (--import FILE)"
+        return None, said
+    named = [budget.data / "bands" / f"{post}_{era}.pgn" for post in PERIODS for era in _ERAS]
+    files = [path for path in named if path.is_file()]
     if not files:
         return None, "no files of bands in the data folder"
-    games = _first_games(_read(files), list(PERIODS.values()), list(PERIODS), budget.seed, 10.0)
+    games = _first_games(read_games(files), PERIODS, _NEAR, budget.seed)
     try:
         sampled = sampled_decisions(
-            budget, games, strata=lambda some: _labels(some, list(PERIODS.values()), list(PERIODS), 10.0), name="bands"
+            budget, games, strata=partial(_mileposts, periods=PERIODS, within=_NEAR), name="bands"
         )
     except InputError as error:
         return None, f"the papers' own years were not sampled: {error}"
-    return _bands(with_mileposts(sampled.decisions, 10.0), 10.0, sampled.note, "the paper's years"), sampled.note
+    return _bands(sampled.decisions, _NEAR, sampled.note, "the paper's years"), sampled.note
 
 
-def analysed_file(budget: Budget) -> Path | None:
-    """Return the file of analysed games in the data folder, None where there is none."""
-    folder = None if budget.data is None else budget.data / "analysed"
-    files = sorted(folder.glob("*.jsonl*")) if folder is not None and folder.is_dir() else []
-    return files[0] if files else None
-
-
-@lru_cache(maxsize=1)
-def _every_decision(path: Path, modified: float) -> Decisions:
-    return decisions(read_analysed(path, SHARED_ANALYSES), max_abs_value=np.inf, all_depths=False)
-
-
-@lru_cache(maxsize=1)
-def _analysed_bands(path: Path, modified: float) -> Bands:
-    batch = with_mileposts(analysed_batch(path), TOLERANCE)
-    years = batch.column("year").to_numpy()
+def _analysed_bands(budget: Budget) -> Bands | None:
+    batch = analysed_decisions(budget)
+    if batch is None:
+        return None
+    found = _bands(batch, TOLERANCE, "", "")
+    near = found.decisions
+    years = near.column("year").to_numpy()
     period = f"{years.min()}–{years.max()}"
-    games = len(batch.groups("game")[0])
     note = (
-        f"ours: {games:,} analysed games of {period}, both players within ±{TOLERANCE:g} Elo of a milepost, "
-        f"{len(batch):,} positions by {batch.about['settings'].get('engine', 'an engine')}, depth 10, ten moves listed"
+        f"ours: {len(near.groups('game')[0]):,} analysed games of {period}, both players within ±{TOLERANCE:g} Elo of "
+        f"a milepost, {len(near):,} positions by {near.about['settings'].get('engine', 'an engine')}, depth 10, "
+        "ten moves listed"
     )
-    return _bands(batch, TOLERANCE, note, period)
+    return replace(found, note=note, period=period)
 
 
-def _bands(batch: Decisions, tolerance: float, note: str, period: str) -> Bands:
-    rows = player_games(batch)
-    return Bands(batch, rows, composites_from(rows, batch, tolerance=tolerance), note, period)
+def _bands(batch: Decisions, within: float, note: str, period: str) -> Bands:
+    near = with_mileposts(batch, within)
+    rows = player_games(near)
+    return Bands(near, rows, composites_from(rows, near, tolerance=within), note, period)
 
 
-@lru_cache(maxsize=2)
-def _read(files: tuple[Path, ...]) -> Games:
-    return read_games(list(files))
-
-
-def _labels(
-    games: Games, periods: Sequence[tuple[int, int]], mileposts: Sequence[int], tolerance: float
-) -> list[int | None]:
+def _mileposts(games: Games, periods: Mapping[int, tuple[int, int]], within: float) -> list[int | None]:
     """Return the milepost of each game whose players are near it and whose year is in its period, else None."""
     white, black, year = (
         np.array([np.nan if value is None else value for value in games.headers[name].to_pylist()], dtype=float)
         for name in ("white_elo", "black_elo", "year")
     )
     found: list[int | None] = [None] * len(games)
-    for post, (first, last) in zip(mileposts, periods, strict=True):
-        near = (np.abs(white - post) <= tolerance) & (np.abs(black - post) <= tolerance)
-        for row in np.flatnonzero(near & (first <= year) & (year <= last)).tolist():
-            found[row] = post
+    post = shared_milepost(white, black, within)
+    for row in np.flatnonzero(~np.isnan(post)).tolist():
+        first, last = periods.get(int(post[row]), (np.inf, -np.inf))
+        found[row] = int(post[row]) if first <= year[row] <= last else None
     return found
 
 
-def _first_games(
-    games: Games, periods: Sequence[tuple[int, int]], mileposts: Sequence[int], seed: int, tolerance: float
-) -> Games:
+def _first_games(games: Games, periods: Mapping[int, tuple[int, int]], within: float, seed: int) -> Games:
     """Return the first games of each milepost in the seed's order, so that not all need be planned."""
-    order = game_order(games, seed, _labels(games, periods, mileposts, tolerance))
-    return games.select(np.sort(order[: _MOST * len(mileposts)]))
+    order = game_order(games, seed, _mileposts(games, periods, within))
+    return games.select(np.sort(order[: _MOST * len(periods)]))

@@ -12,24 +12,22 @@ import numpy as np
 
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.positions import positions
-from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.papers.dfh.bands import analysed_batch, analysed_file, may_sample, year_games
+from skilloscope.papers.dfh.bands import year_games
 from skilloscope.papers.dfh.years import PAPERS, Choices, choose, judgement
 from skilloscope.papers.harness import Budget, Entry, Outcome, Row, printed
-from skilloscope.papers.samples import NO_DATA
+from skilloscope.papers.samples import NO_DATA, analysed_decisions, may_sample, sampled_games
 from skilloscope.sources.judge import analyse_as
-from skilloscope.sources.plan import plan, sample_games
 
 _EARLY, _ERA = (2006, 2009), "2006-2009"
 _EVERY = np.inf  # pawns: no position is left out, the filter is one of the choices
 
 
 def _choices(budget: Budget) -> Outcome:
-    path = analysed_file(budget)
-    if path is None:
+    batch = analysed_decisions(budget, max_abs_value=_EVERY)
+    if batch is None:
         return Outcome([Row("k chosen on 2006–2009", printed("0.1"))], [NO_DATA])
-    batch = analysed_batch(path, max_abs_value=_EVERY)
     more, note = _early_sample(budget)
     study = choose(batch if more is None else _together(batch, more))
     counts = [
@@ -51,11 +49,11 @@ def _rows(study: Choices) -> Sequence[Row]:
         for years, (gain, error) in ((study.early, score.early_gain), (study.late, score.late_gain)):
             rows.append(Row(f"{score.of} {value:g}: nats a {unit}, {years[0]}–{years[1]}", None, gain, sd=error))
     for option, composites in study.judged:
-        found = judgement(composites)
+        rank, residual_sd = judgement(composites)
         whose = "as before" if option == PAPERS else "as chosen"
         rows += [
-            Row(f"2010–2014 {whose}: rank correlation of c̄ with Elo", None, found["rank_correlation"]),
-            Row(f"2010–2014 {whose}: standard error of the line, Elo", None, found["residual_sd"]),
+            Row(f"2010–2014 {whose}: rank correlation of c̄ with Elo", None, rank),
+            Row(f"2010–2014 {whose}: standard error of the line, Elo", None, residual_sd),
         ]
     return rows
 
@@ -71,13 +69,9 @@ def _early_sample(budget: Budget) -> tuple[Decisions | None, str]:
     if games is None:
         return None, "no files of bands in the data folder"
     try:
-        planned = plan(games, budget.work, seed=budget.seed, measure=budget.minutes > 0)
-        sample = sample_games(games, planned, budget.minutes, seed=budget.seed)
-    except (EngineError, InputError) as error:
+        chosen = sampled_games(budget, games, budget.work, name="bands of 2006–2009")
+    except InputError as error:
         return None, f"no more games of 2006–2009 were sampled: {error}"
-    chosen = games.select(sample.rows)
-    if not len(chosen):
-        return None, "no more games of 2006–2009 are known"
     found = decisions(analyse_as(budget.work, positions(chosen)), max_abs_value=_EVERY, all_depths=False)
     return found, f"bands of 2006–2009: {len(chosen):,} more games by seed {budget.seed}, {len(found):,} positions"
 

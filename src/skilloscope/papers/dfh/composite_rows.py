@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from skilloscope.papers.dfh.bands import Bands, analysed_bands, period_bands
 from skilloscope.papers.harness import Budget, Outcome, Row, paper_table, printed
 from skilloscope.papers.samples import NO_DATA
+from skilloscope.studies.composites.composites import Composite
 from skilloscope.studies.composites.results_split import ResultsSplit, results_split
 
 SPLIT_NOTE = (
@@ -17,19 +17,20 @@ SPLIT_NOTE = (
     "own name. c̄ of a single game depends on the range of c, which the papers do not state; ours is [0, 4]."
 )
 
-RowMaker = Callable[[Any, str], Sequence[Row]]
-"""Makes the rows of a composite player (None where there is none), with a word about whose it is."""
+RowMaker = Callable[[Mapping[str, str], Composite | None, str], Sequence[Row]]
+"""Makes the rows of a printed line and its composite player, where there is one, with a word about whose it is."""
 
 
-def bands_outcome(budget: Budget, rows_of: Sequence[tuple[int, RowMaker]], *, draw: bool = False) -> Outcome:
+def bands_outcome(budget: Budget, table: str, make: RowMaker, *, draw: bool = False) -> Outcome:
     """Return the rows of every milepost: from the analysed games, and from a sample of the paper's years."""
     analysed = analysed_bands(budget)
     sampled, note = period_bands(budget)
     rows: list[Row] = []
-    for milepost, make in rows_of:
-        rows += make(analysed.group(milepost) if analysed else None, "")
+    for line in paper_table(table):
+        milepost = (int(line["elo_min"]) + int(line["elo_max"])) // 2
+        rows += make(line, analysed.group(milepost) if analysed else None, "")
         if sampled and sampled.group(milepost):
-            rows += make(sampled.group(milepost), ", the paper's years")
+            rows += make(line, sampled.group(milepost), ", the paper's years")
     if analysed is None:
         return Outcome(rows, [NO_DATA])
     notes = [analysed.note, *([sampled.note] if sampled else [note])]
@@ -37,7 +38,7 @@ def bands_outcome(budget: Budget, rows_of: Sequence[tuple[int, RowMaker]], *, dr
     return Outcome(rows, notes, studies if draw else [])
 
 
-def split_outcome(budget: Budget, table: str, milepost: int = 2400) -> Outcome:
+def split_outcome(budget: Budget, *, table: str, milepost: int = 2400) -> Outcome:
     """Return the split of one milepost's player-games by result beside the printed one. [DFHR09 III, DFH13 IV]"""
     lines = paper_table(table)
     n = [int(line["n"]) for line in lines]

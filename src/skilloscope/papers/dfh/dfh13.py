@@ -6,17 +6,17 @@ judged; what the printed columns imply for each other is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.papers.dfh.bands import analysed_bands
 from skilloscope.papers.dfh.composite_rows import SPLIT_NOTE, bands_note, bands_outcome, split_outcome
-from skilloscope.papers.harness import Budget, Entry, Outcome, Row, paper_table, printed
+from skilloscope.papers.harness import Budget, Entry, Outcome, Row, mean_and_sd, paper_table, printed
 from skilloscope.ratings.regression import elo_line
+from skilloscope.studies.composites.composites import Composite
 from skilloscope.studies.composites.convergence import group_convergence
 
 Array = npt.NDArray[np.float64]
@@ -37,15 +37,14 @@ def _regression(_: Budget) -> Sequence[Row]:
 
 
 def _columns(budget: Budget) -> Outcome:
-    table = paper_table("DFH13_table_III")
-    return bands_outcome(budget, [(_milepost(line), partial(_group_rows, line)) for line in table])
+    return bands_outcome(budget, "DFH13_table_III", _group_rows)
 
 
-def _group_rows(line: dict[str, str], group: Any, whose: str) -> Sequence[Row]:
+def _group_rows(line: Mapping[str, str], group: Composite | None, whose: str) -> Sequence[Row]:
     """Return our c̄ and σ·√N beside the printed, and once what the printed columns imply for each other."""
     name, sd, root = line["player"], printed(line["sd"]), float(np.sqrt(int(line["n"])))
-    c = printed(line["c"])
-    own = [Row(f"{name}{whose} c̄", c, group and group.c.mean, sd=group and group.c.sd, alike=False)]
+    c, (ours, spread) = printed(line["c"]), mean_and_sd(group.c if group else None)
+    own = [Row(f"{name}{whose} c̄", c, ours, sd=spread, alike=False)]
     if group:
         own.append(Row(f"{name}{whose} σ·√N, ours", printed(line["sd_root_n"]), group.sd_root_n, alike=False))
     if whose:
@@ -79,9 +78,9 @@ def _mileposts(budget: Budget) -> Outcome:
     rows = []
     for line in paper_table("independent_mileposts"):
         group = bands.group(int(line["milepost"])) if bands else None
-        known = printed(line["c"])
+        known, (ours, sd) = printed(line["c"]), mean_and_sd(group.c if group else None)
         about = f"{line['milepost']} c̄" + (f", {group.decisions:,} decisions" if group else "")
-        rows.append(Row(about, known, group and group.c.mean, 0.005 - known.half_unit, sd=group and group.c.sd))
+        rows.append(Row(about, known, ours, 0.005 - known.half_unit, sd=sd))
     return Outcome(rows, bands_note(bands))
 
 
@@ -99,10 +98,6 @@ def _figure3(budget: Budget) -> Outcome:
         reach = f"95 % {study.spread.low:.3f} to {study.spread.high:.3f}"
         rows.append(Row(f"spread between {study.spread.player_games} player-games, sd, {reach}", None, study.spread.sd))
     return Outcome(rows, bands_note(bands), [study])
-
-
-def _milepost(line: dict[str, str]) -> int:
-    return (int(line["elo_min"]) + int(line["elo_max"])) // 2
 
 
 def _rounding_slack(c: Array, elo: Array, half_unit: float) -> Array:
@@ -150,7 +145,7 @@ DFH13_ENTRIES = (
     Entry(
         "DFH13.IV",
         "Table IV: apparent skill of lost, won and drawn player-games at 2400",
-        lambda budget: split_outcome(budget, "DFH13_table_IV"),
+        partial(split_outcome, table="DFH13_table_IV"),
         SPLIT_NOTE,
     ),
 )

@@ -2,51 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from skilloscope.papers.dfh.composite_rows import SPLIT_NOTE, bands_outcome, split_outcome
-from skilloscope.papers.harness import Budget, Entry, Outcome, Row, paper_table, printed
+from skilloscope.papers.harness import Budget, Entry, Outcome, Row, mean_and_sd, printed
+from skilloscope.studies.composites.composites import Composite
 
+_TABLE = "DFHR09_tables_I_II"
 _OTHER_GAMES = "Other games and another engine (the paper: Toga II 1.3.1), so differences are shown and not judged."
 
 
 def _datasets(budget: Budget) -> Outcome:
-    def rows(line: dict[str, str], group: Any, whose: str) -> Sequence[Row]:
-        return [
-            Row(f"{line['dataset']} games{whose}", printed(line["games"]), group and float(group.games), alike=False),
-            Row(
-                f"{line['dataset']} events{whose}",
-                printed(line["events"]),
-                group and float(group.decisions),
-                alike=False,
-            ),
-        ]
+    return bands_outcome(budget, _TABLE, _dataset_rows)
 
-    return bands_outcome(budget, [(_milepost(line), partial(rows, line)) for line in _table()])
+
+def _dataset_rows(line: Mapping[str, str], group: Composite | None, whose: str) -> Sequence[Row]:
+    sizes = (None, None) if group is None else (float(group.games), float(group.decisions))
+    return [
+        Row(f"{line['dataset']} {name}{whose}", printed(line[name]), size, alike=False)
+        for name, size in zip(("games", "events"), sizes, strict=True)
+    ]
 
 
 def _statistics(budget: Budget) -> Outcome:
-    def rows(line: dict[str, str], group: Any, whose: str) -> Sequence[Row]:
-        low, high = group.c.interval(0.95) if group else (None, None)
-        name = line["dataset"]
-        return [
-            Row(f"{name} c̄{whose}", printed(line["c"]), group and group.c.mean, sd=group and group.c.sd, alike=False),
-            Row(f"{name} σ{whose}", printed(line["sd"]), group and group.c.sd, alike=False),
-            Row(f"{name} CR min{whose}", printed(line["cr_min"]), low, alike=False),
-            Row(f"{name} CR max{whose}", printed(line["cr_max"]), high, alike=False),
-        ]
-
-    return bands_outcome(budget, [(_milepost(line), partial(rows, line)) for line in _table()], draw=True)
+    return bands_outcome(budget, _TABLE, _statistic_rows, draw=True)
 
 
-def _table() -> list[dict[str, str]]:
-    return paper_table("DFHR09_tables_I_II")
-
-
-def _milepost(line: dict[str, str]) -> int:
-    return (int(line["elo_min"]) + int(line["elo_max"])) // 2
+def _statistic_rows(line: Mapping[str, str], group: Composite | None, whose: str) -> Sequence[Row]:
+    low, high = group.c.interval(0.95) if group else (None, None)
+    name, (c, sd) = line["dataset"], mean_and_sd(group.c if group else None)
+    return [
+        Row(f"{name} c̄{whose}", printed(line["c"]), c, sd=sd, alike=False),
+        Row(f"{name} σ{whose}", printed(line["sd"]), sd, alike=False),
+        Row(f"{name} CR min{whose}", printed(line["cr_min"]), low, alike=False),
+        Row(f"{name} CR max{whose}", printed(line["cr_max"]), high, alike=False),
+    ]
 
 
 DFHR09_ENTRIES = (
@@ -61,7 +52,7 @@ DFHR09_ENTRIES = (
     Entry(
         "DFHR09.III",
         "Table III: apparent skill of lost, won and drawn player-games at 2400",
-        lambda budget: split_outcome(budget, "DFHR09_table_III"),
+        partial(split_outcome, table="DFHR09_table_III"),
         SPLIT_NOTE,
     ),
 )

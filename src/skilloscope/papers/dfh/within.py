@@ -14,8 +14,7 @@ import numpy as np
 from skilloscope.chess.engine.settings import DFH13
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.decision import Decisions
-from skilloscope.inference import Posterior
-from skilloscope.papers.harness import Budget, Drawn, Entry, Outcome, Printed, Row, printed
+from skilloscope.papers.harness import Budget, Drawn, Entry, Outcome, Printed, Row, mean_and_sd, printed
 from skilloscope.papers.samples import NO_DATA, data_files, sampled_decisions
 from skilloscope.simulate.agents import made_up_spreads, simulate_choices
 from skilloscope.studies.compare.compare import Comparison, compare
@@ -53,21 +52,17 @@ def _figure7_rows(study: WithinGames | None, *, whole: bool = False) -> list[Row
     overall = study.overall.posterior if study else None
     return [
         Row("games", printed("20"), float(len(study.games)) if study else None, alike=whole),
-        _ours("the vertical line: c̄ in all games", _LINE, *_point(overall)),
+        _ours("the vertical line: c̄ in all games", _LINE, *mean_and_sd(overall)),
         _ours("of the four lost against the marked opponent, below 1.1", printed("4"), below),
         _ours("of the sixteen others, above 1.1", printed("16"), above),
-        _ours("the win nearest to (1.8, 0.3): own c̄", _WIN[0], *_point(win.own.posterior if win else None)),
-        _ours("… and the opponent's c̄", _WIN[1], *_point(win.other.posterior if win else None)),
+        _ours("the win nearest to (1.8, 0.3): own c̄", _WIN[0], *mean_and_sd(win.own.posterior if win else None)),
+        _ours("… and the opponent's c̄", _WIN[1], *mean_and_sd(win.other.posterior if win else None)),
     ]
 
 
 def _ours(label: str, text: Printed, ours: float | None, sd: float | None = None) -> Row:
     """Return a row that is shown and not judged: the games are the paper's, the engine is not."""
     return Row(label, text, None if ours is None else float(ours), sd=sd, alike=False)
-
-
-def _point(posterior: Posterior | None) -> tuple[float | None, float | None]:
-    return (None, None) if posterior is None else (posterior.mean, posterior.sd)
 
 
 def _nearest_win(study: WithinGames) -> GamePoint | None:
@@ -90,7 +85,7 @@ def _said(study: WithinGames) -> str:
     )
 
 
-def simulated_career(
+def _two_spans(
     name: str, competences: tuple[float, float], *, games: int = _GAMES, rng: np.random.Generator
 ) -> Decisions:
     """Return both sides' decisions of a simulated player's games: so many in 2005, as many in 2007.
@@ -127,7 +122,7 @@ def _figure8(budget: Budget) -> Outcome:
     rows: list[Row] = []
     studies: list[Drawn] = []
     for name, truth in (("simulated, changed", (1.55, 1.15)), ("simulated, unchanged", (1.35, 1.35))):
-        batch = simulated_career(name, truth, rng=rng)
+        batch = _two_spans(name, truth, rng=rng)
         own = batch.select(batch.decider == batch.deciders.index(name))
         found = compare(*split_by_date(own, "2006-07-01"), labels=("before", "after"), dispersion=_DISPERSION)
         rows += _figure8_rows(name, truth, found.comparisons[0])

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +25,8 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.inference import evidence
 from skilloscope.models.agent import Agent
+from skilloscope.ratings.mileposts import MILEPOST
 from skilloscope.studies.composites.composites import Composites, composites
-from skilloscope.studies.composites.game_evidence import MILEPOST
 
 Array = npt.NDArray[np.float64]
 
@@ -62,23 +61,7 @@ class Score:
     option: Option
     early: float
     early_gain: tuple[float, float]
-    late: float
     late_gain: tuple[float, float]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the score as reports send it."""
-        return {
-            "of": self.of,
-            "k": self.option.k,
-            "high": self.option.high,
-            "max_abs_value": self.option.max_abs_value,
-            "early": self.early,
-            "early_gain": self.early_gain[0],
-            "early_gain_sd": self.early_gain[1],
-            "late": self.late,
-            "late_gain": self.late_gain[0],
-            "late_gain_sd": self.late_gain[1],
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,18 +76,6 @@ class Choices:
     chosen: Option
     judged: Sequence[tuple[Option, Composites]]
     """The late span's composite players under the chosen option and under the papers'."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the choices as reports send them."""
-        return {
-            "early": list(self.early),
-            "late": list(self.late),
-            "decisions": list(self.decisions),
-            "games": list(self.games),
-            "scores": [score.as_dict() for score in self.scores],
-            "chosen": vars(self.chosen),
-            "judged": [{"option": vars(option), **judgement(study)} for option, study in self.judged],
-        }
 
 
 def predictive(decisions: Decisions, option: Option) -> tuple[Array, Array]:
@@ -173,29 +144,22 @@ def choose(
     judged = [(option, _composites(spans[1], option, tolerance)) for option in dict.fromkeys([chosen, PAPERS])]
     sizes = (len(_filtered(spans[0], PAPERS)), len(_filtered(spans[1], PAPERS)))
     games = (len(spans[0].groups("game")[0]), len(spans[1].groups("game")[0]))
-    return Choices(early, late, sizes, games, scores, chosen, judged)
+    return Choices(early=early, late=late, decisions=sizes, games=games, scores=scores, chosen=chosen, judged=judged)
 
 
-def judgement(study: Composites) -> dict[str, Any]:
-    """Return what is judged of composites: log-likelihood per decision, rank correlation with Elo, the line's error."""
+def judgement(study: Composites) -> tuple[float | None, float | None]:
+    """Return what composites are judged by: the rank correlation of c̄ with Elo, and the line's standard error."""
     c, elo = [group.c.mean for group in study.groups], [float(group.label) for group in study.groups]
-    highest = sum(float(group.evidence.log_likelihood(group.c.mean)) for group in study.groups)
-    return {
-        "groups": len(c),
-        "decisions": sum(group.decisions for group in study.groups),
-        "log_likelihood": highest / sum(group.decisions for group in study.groups),
-        "rank_correlation": float(spearmanr(c, elo).statistic) if len(c) > 2 else None,
-        "rises": study.rises,
-        "residual_sd": study.line.residual_sd if study.line else None,
-    }
+    rank = float(spearmanr(c, elo).statistic) if len(c) > 2 else None
+    return rank, study.line.residual_sd if study.line else None
 
 
 def _scores(of: str, options: Sequence[Option], usual: Option, spans: tuple[Decisions, Decisions]) -> list[Score]:
     score_on = _elo_parts if of == "filter" else _predictive_parts
     early, late = (score_on(options, usual, span) for span in spans)
     return [
-        Score(of, option, first, first_gain, then, then_gain)
-        for option, (first, first_gain), (then, then_gain) in zip(options, early, late, strict=True)
+        Score(of, option, first, first_gain, then_gain)
+        for option, (first, first_gain), (_, then_gain) in zip(options, early, late, strict=True)
     ]
 
 

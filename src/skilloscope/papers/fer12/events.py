@@ -7,8 +7,9 @@ the budget.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +17,12 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.errors import InputError
 from skilloscope.papers.harness import Budget, Entry, Outcome, Row, paper_table, printed
-from skilloscope.papers.samples import NO_DATA, data_files
+from skilloscope.papers.samples import NO_DATA, data_files, sampled_games
 from skilloscope.sources.gains import AFFORDABLE, Gained, engine_gains, gains_of_games
 from skilloscope.sources.judge import Work
-from skilloscope.sources.plan import plan, sample_games
-from skilloscope.studies.tournament.tournament import Options, Tournament, tournament
+from skilloscope.studies.tournament.tournament import Tournament, TournamentOptions, tournament
 
 Array = npt.NDArray[np.float64]
 
@@ -44,14 +44,7 @@ def sampled_gains(budget: Budget, paths: Sequence[Path], *, name: str) -> tuple[
     """Return the gains of as many games as are known or fit the budget, by surname, and what is to be said of it."""
     games = _by_printed_name(read_games(list(paths)))
     work = _work(budget)
-    try:
-        planned = plan(games, work, seed=budget.seed, measure=budget.minutes > 0)
-    except EngineError as error:
-        raise InputError(f"{name}: {error}", hint="import analyses of these games, or install an engine") from error
-    sample = sample_games(games, planned, budget.minutes, seed=budget.seed)
-    chosen = games.select(sample.rows)
-    if not len(chosen):
-        raise InputError(f"{name}: no game is known and the budget is {budget.minutes:g} minutes")
+    chosen = sampled_games(budget, games, work, name=name)
     gained = gains_of_games(chosen, work, values="engine")
     counts = gained.positions()
     note = (
@@ -69,93 +62,86 @@ def _work(budget: Budget) -> Work:
     return replace(budget.work, settings=asked if same else AFFORDABLE)
 
 
-def _london(budget: Budget) -> Outcome:
-    def compute(paths: Mapping[str, Path]) -> Outcome:
-        gained, note = sampled_gains(budget, [paths[_LONDON]], name="London 2011")
-        study = tournament(gained)
-        rows = _strength_rows(study, "FER12_table_1_strengths")
-        rows += _engine_rows(study, "FER12_table_4")
-        rows.append(Row("the engine, mean of r − d", printed("2860"), _finite(study.engine.elo), alike=False))
-        notes = [note, _rank_note(study, "FER12_table_1_strengths"), _score_note(study, "FER12_table_4")]
-        return Outcome(rows, [*notes, _closer_note(gained, study, _work(budget))], [study])
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """One number of each player that the paper prints, and ours, as columns beside a study's entries."""
 
-    return _with_files(budget, [_LONDON], compute)
+    name: str
+    """The column of the printed table."""
+    label: str
+    words: str
+    ours: Array
+    ends: tuple[Array, Array] | None
+    """Of our intervals, where they are shown."""
+    drawn: Array
+    """The same from games weighed anew, one row for each time; what has the same order will do."""
+
+
+def _strengths(study: Tournament) -> _Column:
+    ends = (study.perceived_low, study.perceived_high)
+    return _Column("strength", "strength", "strengths", study.perceived.elo, ends, study.drawn.strengths)
+
+
+def _scores(study: Tournament) -> _Column:
+    words = "scores against the engine"
+    drawn = study.drawn.engine_leads
+    return _Column("expected_score", "p against the engine", words, study.engine_score, None, drawn)
+
+
+def _london(budget: Budget) -> Outcome:
+    paths = _files(budget, [_LONDON])
+    gained, note = sampled_gains(budget, paths, name="London 2011")
+    study = tournament(gained)
+    strengths, scores = (study, "FER12_table_1_strengths", _strengths(study)), (study, "FER12_table_4", _scores(study))
+    rows = [*_player_rows(*strengths), *_player_rows(*scores)]
+    rows.append(Row("the engine, mean of r − d", printed("2860"), _finite(study.engine.elo), alike=False))
+    notes = [note, _rank_note(*strengths), _rank_note(*scores), _closer_note(gained, study, _work(budget))]
+    return Outcome(rows, notes, [study])
 
 
 def _two_events(budget: Budget) -> Outcome:
-    files = [_LONDON, "events/tal_memorial_2011.pgn"]
-
-    def compute(paths: Mapping[str, Path]) -> Outcome:
-        gained, note = sampled_gains(budget, list(paths.values()), name="London and Tal Memorial 2011")
-        study = tournament(gained)
-        found = {(study.entries[a].player, study.entries[b].player): row for a, b, *row in study.comparison}
-        rows, pairs = [], []
-        for line in paper_table("FER12_table_2"):
-            own = found.get((line["player"], line["opponent"]))
-            label = f"{line['player']} @ London – {line['opponent']} @ Tal Memorial, difference"
-            rows.append(Row(label, printed(line["difference"]), _finite(own[1]) if own else None, alike=False))
-            if own and np.isfinite(own[1]):
-                pairs.append((float(line["difference"]), own[1]))
-        told = (
-            f"Rank correlation of the {len(pairs)} differences: {_spearman(*zip(*pairs, strict=True)):.2f}."
-            if pairs
-            else ""
-        )
-        return Outcome(rows, [note, told], [study])
-
-    return _with_files(budget, files, compute)
+    paths = _files(budget, [_LONDON, "events/tal_memorial_2011.pgn"])
+    gained, note = sampled_gains(budget, paths, name="London and Tal Memorial 2011")
+    study = tournament(gained)
+    found = {(study.entries[a].player, study.entries[b].player): row for a, b, *row in study.comparison}
+    rows, pairs = [], []
+    for line in paper_table("FER12_table_2"):
+        own = found.get((line["player"], line["opponent"]))
+        label = f"{line['player']} @ London – {line['opponent']} @ Tal Memorial, difference"
+        rows.append(Row(label, printed(line["difference"]), _finite(own[1]) if own else None, alike=False))
+        if own and np.isfinite(own[1]):
+            pairs.append((float(line["difference"]), own[1]))
+    return Outcome(rows, [note, *_pairs_note(pairs, "differences")], [study])
 
 
-def _candidates_2011(budget: Budget) -> Outcome:
-    file = "events/candidates_2011.pgn"
-
-    def compute(paths: Mapping[str, Path]) -> Outcome:
-        gained, note = sampled_gains(budget, [paths[file]], name="Candidates 2011 with tie-breaks")
-        study = tournament(gained, Options(pool="match"))
-        rows = [*_difference_rows(study, "FER12_table_3"), *_strength_rows(study, "FER12_table_3_strengths")]
-        return Outcome(rows, [note, _rank_note(study, "FER12_table_3_strengths")], [study])
-
-    return _with_files(budget, [file], compute)
-
-
-def _candidates_1971(budget: Budget) -> Outcome:
-    file = "events/candidates_1971.pgn"
-
-    def compute(paths: Mapping[str, Path]) -> Outcome:
-        gained, note = sampled_gains(budget, [paths[file]], name="Candidates 1971")
-        study = tournament(gained, Options(pool="match"))
-        rows = [*_difference_rows(study, "FER12_table_5"), *_engine_rows(study, "FER12_table_5_strengths")]
-        return Outcome(rows, [note, _score_note(study, "FER12_table_5_strengths")], [study])
-
-    return _with_files(budget, [file], compute)
+def _candidates(budget: Budget, *, file: str, name: str, tables: tuple[str, str], of: _ColumnOf) -> Outcome:
+    """Return a knock-out's differences and one number of each player beside those of two printed tables."""
+    gained, note = sampled_gains(budget, _files(budget, [file]), name=name)
+    study = tournament(gained, TournamentOptions(pool="match"))
+    rows = [*_difference_rows(study, tables[0]), *_player_rows(study, tables[1], of(study))]
+    return Outcome(rows, [note, _rank_note(study, tables[1], of(study))], [study])
 
 
 def _matches(budget: Budget) -> Outcome:
-    def compute(paths: Mapping[str, Path]) -> Outcome:
-        london, _ = sampled_gains(budget, [paths[_LONDON]], name="London 2011")
-        engine = tournament(london, Options(replicates=20)).engine.elo
-        rows, pairs, notes = (
-            [],
-            [],
-            [f"Strengths are {engine:.0f}, the engine's by London 2011, plus the difference to it."],
-        )
-        printed_rows = [(line, line["year"]) for line in paper_table("FER12_table_6")]
-        printed_rows += [(line, line["event"]) for line in paper_table("FER12_section_8")]
-        studies: dict[str, Tournament | None] = {}
-        for line, year in printed_rows:
-            if year not in studies:
-                studies[year] = _match(budget, paths[_YEARS[year]], year, notes)
-            found = _engine_lead(studies[year], line["player"])
-            ours = None if found is None else _finite(engine + found[0])
-            sd = None if found is None else found[1]
-            rows.append(Row(f"{line['player']} {year}, strength", printed(line["strength"]), ours, sd=sd, alike=False))
-            if ours is not None:
-                pairs.append((float(line["strength"]), ours))
-        if len(pairs) > 2:
-            notes.append(f"Rank correlation of the {len(pairs)} strengths: {_spearman(*zip(*pairs, strict=True)):.2f}.")
-        return Outcome(rows, notes, [])
-
-    return _with_files(budget, [_LONDON, *_YEARS.values()], compute)
+    files = dict(zip(["london", *_YEARS], _files(budget, [_LONDON, *_YEARS.values()]), strict=True))
+    london, _ = sampled_gains(budget, [files["london"]], name="London 2011")
+    engine = tournament(london, TournamentOptions(replicates=20)).engine.elo
+    notes = [f"Strengths are {engine:.0f}, the engine's by London 2011, plus the difference to it."]
+    printed_rows = [(line, line["year"]) for line in paper_table("FER12_table_6")]
+    printed_rows += [(line, line["event"]) for line in paper_table("FER12_section_8")]
+    studies = {year: _match(budget, files[year], year, notes) for year in dict.fromkeys(y for _, y in printed_rows)}
+    rows, pairs = [], []
+    for line, year in printed_rows:
+        study = studies[year]
+        at = None if study is None else _entry(study, line["player"])
+        ours = sd = None
+        if study is not None and at is not None and np.isfinite(study.engine_lead[at]):
+            ours = _finite(engine + study.engine_lead[at])
+            sd = _half(study.engine_lead_low[at], study.engine_lead_high[at])
+        if ours is not None:
+            pairs.append((float(line["strength"]), ours))
+        rows.append(Row(f"{line['player']} {year}, strength", printed(line["strength"]), ours, sd=sd, alike=False))
+    return Outcome(rows, [*notes, *_pairs_note(pairs, "strengths", fewest=3)])
 
 
 def _match(budget: Budget, path: Path, year: str, notes: list[str]) -> Tournament | None:
@@ -165,16 +151,20 @@ def _match(budget: Budget, path: Path, year: str, notes: list[str]) -> Tournamen
         notes.append(str(error))
         return None
     notes.append(note)
-    return tournament(gained, Options(replicates=100))
+    return tournament(gained, TournamentOptions(replicates=100))
 
 
-def _with_files(budget: Budget, names: Sequence[str], compute: Callable[[Mapping[str, Path]], Outcome]) -> Outcome:
-    """Compute with the files of the data folder; without them, or without a known game, say so and show nothing."""
+def _files(budget: Budget, names: Sequence[str]) -> list[Path]:
+    """Return files of the data folder; without one there is nothing to compute."""
+    return [(data_files(budget, name) or [])[0] for name in names]
+
+
+def _shown(compute: Callable[[Budget], Outcome], budget: Budget) -> Outcome:
+    """Compute with the data folder; without it, its files or a known game, say so and show nothing."""
     if budget.data is None:
         return Outcome([], [NO_DATA])
     try:
-        found = {name: (data_files(budget, name) or [])[0] for name in names}
-        return compute(found)
+        return compute(budget)
     except InputError as error:
         return Outcome([], [f"{error}; {error.hint}" if error.hint else str(error)])
 
@@ -186,23 +176,13 @@ def _by_printed_name(games: Games) -> Games:
     return games.renamed({name: _SPELLINGS.get(surname, surname) for name, surname in short.items()})
 
 
-def _strength_rows(study: Tournament, table: str) -> list[Row]:
+def _player_rows(study: Tournament, table: str, column: _Column) -> list[Row]:
     rows = []
     for line in paper_table(table):
         at = _entry(study, line["player"])
-        ours = None if at is None else _finite(study.perceived.elo[at])
-        sd = None if at is None else _half(study.perceived_low[at], study.perceived_high[at])
-        label = f"{line['player']}, strength"
-        rows.append(Row(label, printed(line["strength"]), ours, sd=sd, alike=False))
-    return rows
-
-
-def _engine_rows(study: Tournament, table: str) -> list[Row]:
-    rows = []
-    for line in paper_table(table):
-        at = _entry(study, line["player"])
-        ours = None if at is None else _finite(study.engine_score[at])
-        rows.append(Row(f"{line['player']}, p against the engine", printed(line["expected_score"]), ours, alike=False))
+        ours = None if at is None else _finite(column.ours[at])
+        sd = None if at is None or column.ends is None else _half(column.ends[0][at], column.ends[1][at])
+        rows.append(Row(f"{line['player']}, {column.label}", printed(line[column.name]), ours, sd=sd, alike=False))
     return rows
 
 
@@ -220,46 +200,35 @@ def _difference_rows(study: Tournament, table: str) -> list[Row]:
     return rows
 
 
-def _rank_note(study: Tournament, table: str) -> str:
-    """Return the rank correlation of our strengths with the printed ones, with its interval over games."""
-    return _correlation(study, table, "strength", study.perceived.elo, study.drawn.strengths, "strengths")
-
-
-def _score_note(study: Tournament, table: str) -> str:
-    return _correlation(
-        study, table, "expected_score", study.engine_score, study.drawn.engine_leads, "scores against the engine"
-    )
-
-
-def _correlation(study: Tournament, table: str, column: str, ours: Array, drawn: Array, what: str) -> str:
+def _rank_note(study: Tournament, table: str, column: _Column) -> str:
+    """Return the rank correlation of our column with the printed one, with its interval over games."""
     lines = [(line, _entry(study, line["player"])) for line in paper_table(table)]
-    known = [(float(line[column]), at) for line, at in lines if at is not None and np.isfinite(ours[at])]
+    known = [(float(line[column.name]), at) for line, at in lines if at is not None and np.isfinite(column.ours[at])]
     if len(known) < 3:
         return ""
     wanted, places = [value for value, _ in known], [at for _, at in known]
-    every = np.array([_spearman(wanted, row[places]) for row in drawn if np.all(np.isfinite(row[places]))])
+    every = np.array([_spearman(wanted, row[places]) for row in column.drawn if np.all(np.isfinite(row[places]))])
     again = every[np.isfinite(every)]
     low, high = np.quantile(again, [0.025, 0.975]) if len(again) > 20 else (np.nan, np.nan)
-    rank = f"{_spearman(wanted, ours[places]):.2f} ({low:.2f} to {high:.2f})"
-    return f"Rank correlation of the {len(known)} {what} with the printed: {rank}."
+    rank = f"{_spearman(wanted, column.ours[places]):.2f} ({low:.2f} to {high:.2f})"
+    return f"Rank correlation of the {len(known)} {column.words} with the printed: {rank}."
+
+
+def _pairs_note(pairs: Sequence[tuple[float, float]], words: str, *, fewest: int = 1) -> list[str]:
+    if len(pairs) < fewest:
+        return []
+    return [f"Rank correlation of the {len(pairs)} {words}: {_spearman(*zip(*pairs, strict=True)):.2f}."]
 
 
 def _closer_note(gained: Gained, study: Tournament, work: Work) -> str:
     """Return how far differences by way of the engine are from the direct ones, by its single peak and measured."""
     own = engine_gains(gained, "agreed", work)
-    agreed = tournament(gained, Options(engine=own, engine_gains="agreed", replicates=20))
+    agreed = tournament(gained, TournamentOptions(engine=own, engine_gains="agreed", replicates=20))
     return (
         f"Differences by way of the engine are {study.disagreement:.1f} points from the direct ones by a single peak, "
         f"{agreed.disagreement:.1f} by the gains of its own moves (mean {own.mean:.3f}); "
         f"its strength is then {agreed.engine.elo:.0f}."
     )
-
-
-def _engine_lead(study: Tournament | None, player: str) -> tuple[float, float | None] | None:
-    at = None if study is None else _entry(study, player)
-    if study is None or at is None or not np.isfinite(study.engine_lead[at]):
-        return None
-    return float(study.engine_lead[at]), _half(study.engine_lead_low[at], study.engine_lead_high[at])
 
 
 def _entry(study: Tournament, player: str) -> int | None:
@@ -284,10 +253,30 @@ def _spearman(one: npt.ArrayLike, two: npt.ArrayLike) -> float:
 
 _OTHER = "Another engine and depth than the paper's: differences are shown, not judged; ± is one sd over games."
 
-FER12_EVENTS = (
-    Entry("FER12.london", "Tables 1 and 4 on the games: London Chess Classic 2011", _london, _OTHER),
-    Entry("FER12.two_events", "Table 2 on the games: London Chess Classic and Tal Memorial 2011", _two_events, _OTHER),
-    Entry("FER12.candidates2011", "Table 3 on the games: Candidates 2011, pooled by match", _candidates_2011, _OTHER),
-    Entry("FER12.candidates1971", "Table 5 on the games: Candidates 1971", _candidates_1971, _OTHER),
-    Entry("FER12.matches", "Table 6 and section 8 on the games: matches of 1972 to 1997", _matches, _OTHER),
+_ColumnOf = Callable[[Tournament], _Column]
+
+_candidates_2011 = partial(
+    _candidates,
+    file="events/candidates_2011.pgn",
+    name="Candidates 2011 with tie-breaks",
+    tables=("FER12_table_3", "FER12_table_3_strengths"),
+    of=_strengths,
+)
+_candidates_1971 = partial(
+    _candidates,
+    file="events/candidates_1971.pgn",
+    name="Candidates 1971",
+    tables=("FER12_table_5", "FER12_table_5_strengths"),
+    of=_scores,
+)
+
+FER12_EVENTS = tuple(
+    Entry(key, f"{title} on the games: {what}", partial(_shown, compute), _OTHER)
+    for key, title, what, compute in (
+        ("FER12.london", "Tables 1 and 4", "London Chess Classic 2011", _london),
+        ("FER12.two_events", "Table 2", "London Chess Classic and Tal Memorial 2011", _two_events),
+        ("FER12.candidates2011", "Table 3", "Candidates 2011, pooled by match", _candidates_2011),
+        ("FER12.candidates1971", "Table 5", "Candidates 1971", _candidates_1971),
+        ("FER12.matches", "Table 6 and section 8", "matches of 1972 to 1997", _matches),
+    )
 )

@@ -121,7 +121,7 @@ def _table_4(_: Budget) -> Sequence[Row]:
 
 def _section_7(_: Budget) -> Outcome:
     """Direct and by way of the engine, with a single peak and with the engine's own measured gains."""
-    from skilloscope.sources.gains import AFFORDABLE, EngineGains, engine_gains, gains_of_games
+    from skilloscope.sources.gains import AFFORDABLE, engine_gains, gains_of_games
     from skilloscope.sources.judge import Work
     from skilloscope.studies.game.game import game_study
 
@@ -129,7 +129,7 @@ def _section_7(_: Budget) -> Outcome:
     gained = gains_of_games(game_of_the_century(), work, values="engine")
     rows = [Row("printed: direct", printed("113")), Row("printed: by way of a single peak", printed("142"))]
     apart = {}
-    kinds: tuple[tuple[EngineGains, str], ...] = (
+    kinds = (
         ("peak", "a single peak"),
         ("agreed", "its agreed moves"),
         ("searched", "its own moves"),

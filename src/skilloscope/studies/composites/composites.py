@@ -17,9 +17,10 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, Posterior, Uniform
 from skilloscope.models.agent import Agent
+from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
 from skilloscope.ratings.regression import EloLine, fit_elo_line
 from skilloscope.sources.judge import engine_of
-from skilloscope.studies.composites.game_evidence import MILEPOST, PlayerGames, player_games, with_mileposts
+from skilloscope.studies.composites.game_evidence import PlayerGames, player_games
 from skilloscope.studies.rate.rate import group_name
 
 SCHEMA = 1
@@ -53,18 +54,8 @@ class Composite:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of `composites --json` for this group."""
-        low, high = self.c.interval(self.mass)
-        return {
-            "group": self.name,
-            "games": self.games,
-            "decisions": self.decisions,
-            "c": self.c.mean,
-            "sd": self.c.sd,
-            "low": low,
-            "high": high,
-            "edge": self.c.edge,
-            "sd_root_n": self.sd_root_n,
-        }
+        counts = {"group": self.name, "games": self.games, "decisions": self.decisions}
+        return {**counts, **self.c.c_fields(self.mass), "sd_root_n": self.sd_root_n}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +83,6 @@ class Composites:
                 return group
         known = ", ".join(group.name for group in self.groups)
         raise InputError(f"no group {name!r} by {self.by}", hint=f"the groups: {known}")
-
-    @property
-    def rises(self) -> bool:
-        """Whether c̄ rises from each group to the next."""
-        return bool(np.all(np.diff([group.c.mean for group in self.groups]) > 0))
 
     def as_dict(self) -> dict[str, Any]:
         """Return what `composites --json` sends."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.inference import EvidenceTable, Grid, evidence
 from skilloscope.models.agent import Agent
-
-MILEPOST = "milepost"
+from skilloscope.ratings.mileposts import MILEPOST
 
 Array = npt.NDArray[np.float64]
 
@@ -71,41 +70,6 @@ class PlayerGames:
         )
 
 
-def milepost_reason(tolerance: float) -> str:
-    """Return the name under which players beside every milepost are counted."""
-    return f"beyond ±{tolerance:g} Elo of a milepost"
-
-
-def with_mileposts(
-    decisions: Decisions, tolerance: float = 10.0, *, step: float = 100.0, one_sided: bool = False
-) -> Decisions:
-    """Return the decisions of games between players near one Elo milepost, with a column that names it.
-
-    The papers take games "in which both players had Elo ratings within 10 points of some Elo figure"; `one_sided` asks
-    for the mover's rating alone. [DFHR09 V.A, DFH13 VI.A]
-    """
-    if not 0 <= tolerance < step / 2:
-        raise InputError(f"a tolerance lies between 0 and {step / 2:g} Elo points, got {tolerance:g}")
-    own = _ratings(decisions, "elo")
-    post = _nearest(own, step)
-    rated = ~np.isnan(own)
-    near = np.abs(own - post) <= tolerance
-    if not one_sided:
-        other = _ratings(decisions, "opponent_elo")
-        rated &= ~np.isnan(other)
-        near &= np.abs(other - post) <= tolerance
-    kept = decisions.select(rated, reason="no rating").select(near[rated], reason=milepost_reason(tolerance))
-    return _with_column(kept, post[rated & near])
-
-
-def with_nearest_milepost(decisions: Decisions, *, step: float = 100.0) -> Decisions:
-    """Return all decisions with the milepost nearest to the mover's Elo, null where that is unknown.
-
-    Nobody is left out. The papers' composite players want both players near the milepost: that is `with_mileposts`.
-    """
-    return _with_column(decisions, _nearest(_ratings(decisions, "elo"), step))
-
-
 def player_games(
     decisions: Decisions,
     model: Agent | None = None,
@@ -126,19 +90,3 @@ def player_games(
         result = pc.fill_null(decisions.column("result"), np.nan).to_numpy()[first]
     games = [label[1] if "game" in known else None for label in table.labels]
     return PlayerGames(by, table, [label[0] for label in table.labels], games, result)
-
-
-def _nearest(elo: Array, step: float) -> Array:
-    """Return the nearest multiple of a step; midway the one above."""
-    return np.asarray(np.floor(elo / step + 0.5) * step)
-
-
-def _with_column(decisions: Decisions, post: Array) -> Decisions:
-    posts = pa.array(np.nan_to_num(post).astype(np.int32), mask=np.isnan(post))
-    others = [name for name in decisions.context.column_names if name != MILEPOST]
-    return replace(decisions, context=decisions.context.select(others).append_column(MILEPOST, posts))
-
-
-def _ratings(decisions: Decisions, name: str) -> Array:
-    column = decisions.column(name).cast(pa.float64())
-    return np.asarray(pc.fill_null(column, np.nan).to_numpy(), dtype=np.float64)

@@ -19,18 +19,7 @@ from skilloscope.studies.composites.figures import (
     split_figure,
 )
 from skilloscope.studies.composites.results_split import ResultsSplit
-from skilloscope.studies.composites.tables import (
-    CONVERGENCE_COLUMNS,
-    SPLIT_COLUMNS,
-    composites_columns,
-    composites_notes,
-    composites_rows,
-    convergence_notes,
-    convergence_rows,
-    line_words,
-    split_notes,
-    split_rows,
-)
+from skilloscope.studies.composites.tables import composites_sheet, convergence_sheet, line_words, split_sheet
 
 CANNOT_TELL = (
     "How strong any one player is: a group is many people taken as one.",
@@ -63,35 +52,24 @@ def composites_page(
 
 def _sections(study: Composites, split: ResultsSplit | None, convergence: Convergence | None) -> Iterator[Section]:
     report = study.as_dict()
-    yield Section(
-        "Composite players",
-        " ".join(f"{note}." for note in composites_notes(report)),
-        composites_columns(report),
-        composites_rows(report),
-        densities_figure(study),
-        DENSITIES_CAPTION,
+    yield Section.from_sheet(
+        composites_sheet(report), "Composite players", figure=densities_figure(study), caption=DENSITIES_CAPTION
     )
     if report["line"]:
         yield Section(
             "From competence to Elo", line_words(report["line"]) + ".", figure=line_figure(study), caption=LINE_CAPTION
         )
     if convergence:
-        sent = convergence.as_dict()
-        yield Section(
+        yield Section.from_sheet(
+            convergence_sheet(convergence.as_dict()),
             f"Convergence, group {convergence.name}",
-            " ".join(f"{note}." for note in convergence_notes(sent)),
-            CONVERGENCE_COLUMNS,
-            convergence_rows(sent),
-            convergence_figure(convergence),
-            CONVERGENCE_CAPTION,
+            figure=convergence_figure(convergence),
+            caption=CONVERGENCE_CAPTION,
         )
     if split:
-        sent = split.as_dict()
-        yield Section(
+        yield Section.from_sheet(
+            split_sheet(split.as_dict()),
             f"Won, lost, drawn: group {split.name}",
-            " ".join(f"{note}." for note in split_notes(sent)),
-            SPLIT_COLUMNS,
-            split_rows(sent),
-            split_figure(split),
-            SPLIT_CAPTION,
+            figure=split_figure(split),
+            caption=SPLIT_CAPTION,
         )

@@ -114,76 +114,85 @@ def results_split(
     known = np.isin(rows.result, list(RESULTS.values())) & (rows.table.decisions > 0)
     tally.count("player-game of unknown result", int((~np.isin(rows.result, list(RESULTS.values()))).sum()))
     means, sds = means_and_sds(rows.table)
+    apparent = _Apparent(rows, means, sds, mass, rng)
     found = [
-        _row(rows, result, known & (rows.result == score), means, sds, mass, rng)
+        apparent.row(result, known & (rows.result == score))
         for result, score in RESULTS.items()
         if (known & (rows.result == score)).any()
     ]
     if not found:
         raise InputError("no player-game of known result", hint="results stand in the games' headers")
-    differences = _differences(rows, known, means, mass, rng, tally)
-    return ResultsSplit(name, found, float(means[known].mean()), int(known.sum()), differences, tally, mass)
-
-
-def _row(
-    rows: PlayerGames,
-    name: str,
-    own: npt.NDArray[np.bool_],
-    means: Array,
-    sds: Array,
-    mass: float,
-    rng: np.random.Generator,
-) -> ResultRow:
-    low, high = cluster_interval(*_by_game(rows, own, means), rng=rng, mass=mass) or (None, None)
-    pooled = rows.table.regrouped(own)[True].posterior()
-    several = int(own.sum()) > 1
-    return ResultRow(
-        result=name,
-        player_games=int(own.sum()),
-        decisions=int(rows.table.decisions[own].sum()),
-        mean=float(means[own].mean()),
-        low=low,
-        high=high,
-        sd=float(means[own].std(ddof=1)) if several else None,
-        variance=float(means[own].var(ddof=1)) if several else None,
-        sampling_sd=float(np.sqrt((sds[own] ** 2).mean())),
-        pooled=pooled.mean,
-        pooled_sd=pooled.sd,
+    return ResultsSplit(
+        name=name,
+        rows=found,
+        mean=float(means[known].mean()),
+        player_games=int(known.sum()),
+        differences=apparent.differences(known, tally),
+        tally=tally,
+        mass=mass,
     )
 
 
-def _by_game(rows: PlayerGames, own: npt.NDArray[np.bool_], means: Array) -> tuple[Array, Array]:
-    """Return for each game the sum of c̄ over its player-games and their number, two in a draw."""
-    values: dict[Any, list[float]] = {}
-    for i in np.flatnonzero(own).tolist():
-        values.setdefault(rows.game[i], []).append(float(means[i]))
-    return np.array([sum(of) for of in values.values()]), np.array([float(len(of)) for of in values.values()])
+@dataclass(frozen=True, eq=False)
+class _Apparent:
+    """The c̄ of player-games, and the generator that draws games anew for the intervals."""
 
+    games: PlayerGames
+    means: Array
+    sds: Array
+    mass: float
+    rng: np.random.Generator
 
-def _differences(
-    rows: PlayerGames,
-    known: npt.NDArray[np.bool_],
-    means: Array,
-    mass: float,
-    rng: np.random.Generator,
-    tally: Tally,
-) -> list[Difference]:
-    sides = {
-        score: {rows.game[i]: float(means[i]) for i in np.flatnonzero(known & (rows.result == score)).tolist()}
-        for score in (0.0, 1.0)
-    }
-    both = [game for game in sides[1.0] if game in sides[0.0]]
-    tally.count("decisive game with one side's decisions only", len(sides[0.0]) + len(sides[1.0]) - 2 * len(both))
-    found = []
-    if both:
-        pairs = np.array([sides[1.0][game] - sides[0.0][game] for game in both])
-        low, high = cluster_interval(pairs, np.ones(len(pairs)), rng=rng, mass=mass) or (None, None)
-        found.append(Difference("won − lost, same game", len(both), float(pairs.mean()), low, high))
-    drawn, lost = (_by_game(rows, known & (rows.result == score), means) for score in (0.5, 0.0))
-    games = len(drawn[0]), len(lost[0])
-    if min(games):
-        replicates = np.array([resampled_mean(*drawn, rng=rng) - resampled_mean(*lost, rng=rng) for _ in range(_DRAWS)])
-        low, high = replicate_interval(replicates, mass, min(games)) or (None, None)
+    def row(self, name: str, own: npt.NDArray[np.bool_]) -> ResultRow:
+        """Return what the player-games of one result are like."""
+        table, means = self.games.table, self.means[own]
+        low, high = cluster_interval(*self._by_game(own), rng=self.rng, mass=self.mass) or (None, None)
+        pooled = table.regrouped(own)[True].posterior()
+        several = len(means) > 1
+        return ResultRow(
+            result=name,
+            player_games=len(means),
+            decisions=int(table.decisions[own].sum()),
+            mean=float(means.mean()),
+            low=low,
+            high=high,
+            sd=float(means.std(ddof=1)) if several else None,
+            variance=float(means.var(ddof=1)) if several else None,
+            sampling_sd=float(np.sqrt((self.sds[own] ** 2).mean())),
+            pooled=pooled.mean,
+            pooled_sd=pooled.sd,
+        )
+
+    def differences(self, known: npt.NDArray[np.bool_], tally: Tally) -> list[Difference]:
+        """Return how much better winners and drawers look than losers, with what could not be paired counted."""
+        score, game = self.games.result, self.games.game
+        lost, won = (
+            {game[i]: float(self.means[i]) for i in np.flatnonzero(known & (score == own)).tolist()}
+            for own in (0.0, 1.0)
+        )
+        both = [one for one in won if one in lost]
+        tally.count("decisive game with one side's decisions only", len(lost) + len(won) - 2 * len(both))
+        found = []
+        if both:
+            pairs = np.array([won[one] - lost[one] for one in both])
+            low, high = cluster_interval(pairs, np.ones(len(pairs)), rng=self.rng, mass=self.mass) or (None, None)
+            found.append(Difference("won − lost, same game", len(both), float(pairs.mean()), low, high))
+        return found + self._drawn_and_lost(*(self._by_game(known & (score == own)) for own in (0.5, 0.0)))
+
+    def _drawn_and_lost(self, drawn: tuple[Array, Array], lost: tuple[Array, Array]) -> list[Difference]:
+        games = len(drawn[0]), len(lost[0])
+        if not min(games):
+            return []
+        replicates = np.array(
+            [resampled_mean(*drawn, rng=self.rng) - resampled_mean(*lost, rng=self.rng) for _ in range(_DRAWS)]
+        )
+        low, high = replicate_interval(replicates, self.mass, min(games)) or (None, None)
         mean = float(drawn[0].sum() / drawn[1].sum() - lost[0].sum() / lost[1].sum())
-        found.append(Difference("drawn − lost", sum(games), mean, low, high))
-    return found
+        return [Difference("drawn − lost", sum(games), mean, low, high)]
+
+    def _by_game(self, own: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Return for each game the sum of c̄ over its player-games and their number, two in a draw."""
+        values: dict[Any, list[float]] = {}
+        for i in np.flatnonzero(own).tolist():
+            values.setdefault(self.games.game[i], []).append(float(self.means[i]))
+        return np.array([sum(of) for of in values.values()]), np.array([float(len(of)) for of in values.values()])

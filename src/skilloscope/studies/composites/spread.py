@@ -40,6 +40,8 @@ class Spread:
     observed_sd: float
     """The plain sd of the c̄_i: sampling error and spread together."""
     player_games: int
+    edge: str | None = None
+    """`high` where the interval, or the spread itself, leans on the end of its range: the truth may lie beyond."""
 
     def as_dict(self) -> Mapping[str, Any]:
         """Return the spread as reports send it."""
@@ -51,6 +53,7 @@ class Spread:
             "moment_sd": self.moment_sd,
             "observed_sd": self.observed_sd,
             "player_games": self.player_games,
+            "edge": self.edge,
         }
 
 
@@ -69,7 +72,8 @@ def moment_spread(means: Array, sds: Array) -> float:
 def between_spread(table: EvidenceTable, *, mass: float = 0.95) -> Spread:
     """Return the spread between player-games, the likeliest with its profile-likelihood interval.
 
-    Where no spread at all is within the interval its lower end is 0.
+    Where no spread at all is within the interval its lower end is 0. Where the end of the range is within it, that is
+    its upper end, and `edge` says so.
     """
     if len(table) < 3:
         raise InputError(f"a spread between games needs three of them, got {len(table)}")
@@ -80,17 +84,18 @@ def between_spread(table: EvidenceTable, *, mass: float = 0.95) -> Spread:
     drop = profile[:, 0].max() - profile[:, 0] - 0.5 * chi2.ppf(mass, 1)
     below, above = np.flatnonzero(drop[:best] > 0), np.flatnonzero(drop[best:] > 0)
     low = 0.0 if not len(below) else _crossing(drop, int(below[-1]))
-    high = float("inf") if not len(above) else _crossing(drop, best + int(above[0]) - 1)
+    high = float(_SDS[-1]) if not len(above) else _crossing(drop, best + int(above[0]) - 1)
     means, sds = means_and_sds(table)
     return Spread(
         mean=float(profile[best, 1]),
         sd=_peak(profile[:, 0], best),
         low=low,
-        high=min(high, float(_SDS[-1])),
+        high=high,
         mass=mass,
         moment_sd=moment_spread(means, sds),
         observed_sd=float(means.std(ddof=1)),
         player_games=len(table),
+        edge=None if len(above) else "high",
     )
 
 

@@ -29,7 +29,7 @@ _HEADERS = ("game", "event", "site", "date", "round", "white", "black", "white_e
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class GameSide:
     """One player of the game: the plies moved at, the gains in pawns (NaN where unknown), the running strength."""
 
     player: str
@@ -52,7 +52,7 @@ class GameStudy:
     san: Sequence[str]
     values: Array
     """Pawns, white's view: before the first move, and after each."""
-    sides: Sequence[Side]
+    sides: Sequence[GameSide]
     """White, then Black."""
     about: Mapping[str, Any]
     skipped: Mapping[str, int]
@@ -110,7 +110,7 @@ class GameStudy:
             **{name: c.get(name) for name in ("c", "c_low", "c_high")},
         }
 
-    def _player(self, side: Side) -> dict[str, Any]:
+    def _player(self, side: GameSide) -> dict[str, Any]:
         own = side.histogram
         last = len(side.ply) - 1
         p = float(side.running.expected_score[last]) if own.moves else float("nan")
@@ -166,23 +166,23 @@ def game_study(
     for code, side in enumerate(("white", "black")):
         ply = np.flatnonzero(mover == code)
         name = header[side] or side.capitalize()
-        sides.append(Side(name, side, ply, gain[ply], running_strength(gain[ply], engine, curve=curve)))
+        sides.append(GameSide(name, side, ply, gain[ply], running_strength(gain[ply], engine, curve=curve)))
     skipped = _game_skipped(gained.evaluations, gain)
     competence = _competence(gained.decisions, header["game"])
     san = written_moves(games.moves[own], start)
     return GameStudy(
-        header,
-        san,
-        values,
-        sides,
-        gained.about(),
-        skipped,
-        curve,
-        engine_elo,
-        engine_gains,
-        competence,
-        mover,
-        chess.Board(start).ply() if start else 0,
+        header=header,
+        san=san,
+        values=values,
+        sides=sides,
+        about=gained.about(),
+        skipped=skipped,
+        curve=curve,
+        engine_elo=engine_elo,
+        engine_gains=engine_gains,
+        competence=competence,
+        mover=mover,
+        first_ply=chess.Board(start).ply() if start else 0,
     )
 
 

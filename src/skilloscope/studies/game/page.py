@@ -1,21 +1,11 @@
-"""Pages of gain: one game with its chart, a tournament with its tables."""
+"""The page of one game: the chart, the players, every move."""
 
 from __future__ import annotations
 
 from skilloscope.reports.page import Section, report_page
-from skilloscope.studies.game.figures import game_figure, histogram_figure, strengths_figure
+from skilloscope.studies.game.figures import game_figure, histogram_figure
 from skilloscope.studies.game.game import GameStudy
-from skilloscope.studies.game.tables import (
-    GAME_COLUMNS,
-    SIDE_COLUMNS,
-    between_line,
-    game_rows,
-    side_rows,
-    values_line,
-)
-from skilloscope.studies.tournament.report import tournament_report
-from skilloscope.studies.tournament.tables import sheets
-from skilloscope.studies.tournament.tournament import Tournament
+from skilloscope.studies.game.tables import between_line, moves_sheet, players_sheet, values_line
 
 CANNOT_TELL = (
     "The difference is to the engine that valued the moves, at its own depth: another engine gives other numbers.",
@@ -38,35 +28,9 @@ def game_page(study: GameStudy, source: str) -> str:
             caption="Above: evaluation after each move, cut at ±10 pawns. Below: Elo difference to the engine from all "
             "own moves so far; a triangle at the edge stands for an infinite difference.",
         ),
-        Section("The players", between_line(report), SIDE_COLUMNS, side_rows(report)),
-        Section("Every move", "", GAME_COLUMNS, game_rows(report)),
+        Section.from_sheet(players_sheet(report), "The players", text=between_line(report)),
+        Section.from_sheet(moves_sheet(report), "Every move", text=""),
     ]
     if histograms:
         sections.insert(2, Section("How often they gained how much", figure=histogram_figure(histograms)))
-    return report_page(title, source, sections, skipped=report["skipped"], cannot_tell=CANNOT_TELL)
-
-
-def tournament_page(study: Tournament, source: str) -> str:
-    """Return the page of a tournament: strengths, histograms, and every table."""
-    report = tournament_report(study)
-    sections = []
-    for event in report["events"]:
-        own = {
-            entry.player: study.histograms[at]
-            for at, entry in enumerate(study.entries)
-            if entry.event == event["event"] and at in study.histograms
-        }
-        heading = event["event"] or "All games"
-        sections.append(
-            Section(
-                f"{heading}: strength",
-                values_line(report["engine"]),
-                figure=strengths_figure(study, event["event"]),
-                caption="Perceived Elo with intervals over games; the bar is the rating in the headers.",
-            )
-        )
-        sections.append(Section(f"{heading}: how often they gained how much", figure=histogram_figure(own)))
-    for sheet in sheets(report):
-        sections.append(Section(sheet.title, " ".join(sheet.notes), sheet.columns, sheet.rows))
-    title = f"{len(report['players']):,} players compared by gain"
     return report_page(title, source, sections, skipped=report["skipped"], cannot_tell=CANNOT_TELL)

@@ -1,70 +1,63 @@
-"""Tables of gain: one game move by move, and the tables of a tournament as FER12 prints them."""
+"""Tables of one game by gain: every move, and both players."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
-from skilloscope.reports.terminal import framed
+from skilloscope.reports.sheet import Sheet, number
 from skilloscope.reports.words import engine_line, skipped_line
 
-GAME_COLUMNS = ("move", "", "evaluation", "player", "gain", "p", "difference", "strength", "c")
-SIDE_COLUMNS = ("player", "moves", "mean gain", "p against engine", "difference", "strength", "c")
+_MAY_BE_EMPTY = ("strength", "c")
 
 
-def game_table(report: Mapping[str, Any]) -> Group:
-    """Return the tables of `game`: every move, then both players."""
-    drop = _empty_columns(report["moves"])
-    moves = _table(GAME_COLUMNS, game_rows(report), drop)
-    players = _table(SIDE_COLUMNS, side_rows(report), drop)
+def game_sheets(report: Mapping[str, Any]) -> list[Sheet]:
+    """Return the tables of `game`: every move, then both players; without columns in which nothing is known."""
+    empty = [name for name in _MAY_BE_EMPTY if all(move[name] is None for move in report["moves"])]
     game = report["game"]
     title = f"{game['white'] or 'White'} – {game['black'] or 'Black'}, {game['event'] or '?'}, {game['date'] or '?'}"
     known = sum(player["decisions"] for player in report["players"])
     notes = [values_line(report["engine"]), between_line(report), skipped_line(known, report["skipped"])]
-    return Group(framed(title, moves, []), players, *(Text(note, style="dim") for note in notes if note))
+    return [moves_sheet(report, title, empty), players_sheet(report, notes, empty)]
 
 
-def game_rows(report: Mapping[str, Any]) -> list[list[str]]:
-    """Return the cells of every move."""
-    rows = []
-    for move in report["moves"]:
-        rows.append(
-            [
-                f"{move['number']}{'.' if move['side'] == 'white' else '...'}",
-                move["san"],
-                _pawns(move["white_value_cp"]),
-                move["player"],
-                _pawns(move["gain_cp"]),
-                _share(move["expected_score"]),
-                difference(move),
-                _whole(move["strength"]),
-                _competence(move),
-            ]
-        )
-    return rows
+def moves_sheet(report: Mapping[str, Any], title: str = "", empty: Sequence[str] = ()) -> Sheet:
+    """Return every move: evaluation, gain, and the mover's strength so far."""
+    rows = [
+        [
+            f"{move['number']}{'.' if move['side'] == 'white' else '...'}",
+            move["san"],
+            _pawns(move["white_value_cp"]),
+            move["player"],
+            _pawns(move["gain_cp"]),
+            number(move["expected_score"], 3),
+            difference_text(move),
+            *_ends(move, empty),
+        ]
+        for move in report["moves"]
+    ]
+    columns = ["move", "", "evaluation", "player", "gain", "p", "difference", *_named_ends(empty)]
+    return Sheet(title, columns, rows, left=0, words=(1, 3))
 
 
-def side_rows(report: Mapping[str, Any]) -> list[list[str]]:
-    """Return the cells of both players."""
-    return [
+def players_sheet(report: Mapping[str, Any], notes: Sequence[str] = (), empty: Sequence[str] = ()) -> Sheet:
+    """Return both players."""
+    rows = [
         [
             player["player"],
             f"{player['decisions']:,}",
-            "–" if player["mean_gain"] is None else f"{player['mean_gain']:.3f}",
-            _share(player["expected_score_against_engine"]),
-            difference({**player, "elo_difference": player["elo_difference_to_engine"]}),
-            _whole(player["strength"]),
-            _competence(player),
+            number(player["mean_gain"], 3),
+            number(player["expected_score_against_engine"], 3),
+            difference_text({**player, "elo_difference": player["elo_difference_to_engine"]}),
+            *_ends(player, empty),
         ]
         for player in report["players"]
     ]
+    columns = ["player", "moves", "mean gain", "p against engine", "difference", *_named_ends(empty)]
+    return Sheet("", columns, rows, notes)
 
 
-def difference(fields: Mapping[str, Any]) -> str:
+def difference_text(fields: Mapping[str, Any]) -> str:
     """Return an Elo difference with its sign, ±∞ where the expected score is 0 or 1, – where nothing is known."""
     if fields["infinite"]:
         return "+∞" if fields["infinite"] == "above" else "−∞"
@@ -77,7 +70,7 @@ def between_line(report: Mapping[str, Any]) -> str:
     if found is None:
         return ""
     p = found["expected_score"]
-    return f"white against black: expected score {p:.3f} to {1 - p:.3f}, difference {difference(found)}"
+    return f"white against black: expected score {p:.3f} to {1 - p:.3f}, difference {difference_text(found)}"
 
 
 def values_line(engine: Mapping[str, Any]) -> str:
@@ -87,33 +80,16 @@ def values_line(engine: Mapping[str, Any]) -> str:
     return f"values: {engine['source']}, mates at ±{engine['mate_cap']:g} pawns"
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], drop: Sequence[str] = ()) -> Table:
-    table = Table()
-    kept = [at for at, name in enumerate(columns) if name not in drop]
-    for at in kept:
-        text = columns[at] in ("", "player")
-        table.add_column(columns[at], justify="left" if text else "right")
-    for row in rows:
-        table.add_row(*(Text(row[at]) for at in kept))
-    return table
+def _named_ends(empty: Sequence[str]) -> list[str]:
+    return [name for name in _MAY_BE_EMPTY if name not in empty]
 
 
-def _empty_columns(moves: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the columns in which nothing is known, which the terminal need not show."""
-    return [name for name in ("strength", "c") if all(move[name] is None for move in moves)]
+def _ends(fields: Mapping[str, Any], empty: Sequence[str]) -> list[str]:
+    """Return strength and c, each unless nobody has it."""
+    return [
+        number(fields[name], digits) for name, digits in zip(_MAY_BE_EMPTY, (0, 2), strict=True) if name not in empty
+    ]
 
 
 def _pawns(centipawns: int | None) -> str:
     return "–" if centipawns is None else f"{centipawns / 100:.2f}"
-
-
-def _share(p: float | None) -> str:
-    return "–" if p is None else f"{p:.3f}"
-
-
-def _whole(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0f}"
-
-
-def _competence(fields: Mapping[str, Any]) -> str:
-    return "–" if fields["c"] is None else f"{fields['c']:.2f}"

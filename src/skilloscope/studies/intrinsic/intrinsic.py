@@ -7,7 +7,7 @@ table of section 7 for any grouping, and the single-PV control of section 5 on l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,12 @@ from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import CurveColumns, probability_columns
 from skilloscope.models.scaling import scaled_value
 from skilloscope.ratings.intrinsic.fitting import CurveFit, fit_curves
+from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
 
 Array = npt.NDArray[np.float64]
 
 STATISTICS = ("match", "loss", "blunders")
+_WITHIN = 20.0  # points between a rating and its milepost
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,14 +154,17 @@ class Mileposts:
 
 
 def milepost_table(
-    decisions: Decisions, model: CurveModel | None = None, how: str = "percentile", *, by: str = "milepost"
+    decisions: Decisions, model: CurveModel | None = None, how: str = "percentile", *, by: str = MILEPOST
 ) -> Mileposts:
     """Return s and c of each group, c_fit by a line through the c of all groups, and s refitted there. [RH11 sect. 7]
 
-    With `milepost` the groups are the hundreds of Elo (see `at_mileposts`); any other column groups as it says. The
-    line needs an Elo in the context, and at least three groups of different Elo.
+    With `milepost` the groups are the hundreds of Elo, of movers within 20 points of one; any other column groups as
+    it says. The line needs an Elo in the context, and at least three groups of different Elo.
     """
-    batch = at_mileposts(decisions) if by == "milepost" else decisions
+    batch = decisions
+    if by == MILEPOST:
+        reason = f"no rating within {_WITHIN:g} points of a hundred"
+        batch = with_mileposts(decisions, _WITHIN, both=False, reason=reason)
     model = (model or CurveModel()).prepared(batch)
     columns, tally = model.columns(batch)
     labels, codes = batch.groups(by)
@@ -180,15 +185,6 @@ def milepost_table(
         found = predict(part, model, normal.s, normal.c, labels=[labels[code]])
         rows.append(Milepost(labels[code], elo, fits[code], c_fit, refit, found))
     return Mileposts(rows, model, how, line, batch.tally + tally)
-
-
-def at_mileposts(decisions: Decisions, within: float = 20.0) -> Decisions:
-    """Return the decisions of players within so many points of a hundred, with that hundred as `milepost`."""
-    elo = decisions.column("elo").to_numpy().astype(float)
-    hundred = np.round(elo / 100) * 100
-    near = np.abs(elo - hundred) <= within  # NaN, an unknown rating, is not near
-    kept = decisions.select(near, reason=f"no rating within {within:g} points of a hundred")
-    return replace(kept, context=kept.context.append_column("milepost", [hundred[near].astype(np.int64)]))
 
 
 @dataclass(frozen=True)
@@ -234,8 +230,8 @@ def single_pv(
 
 
 def _mean_elo(batch: Decisions, rows: npt.NDArray[np.int64]) -> float | None:
-    if "milepost" in batch.context.column_names:
-        return float(batch.column("milepost").to_numpy()[rows[0]])
+    if MILEPOST in batch.context.column_names:
+        return float(batch.column(MILEPOST).to_numpy()[rows[0]])
     if "elo" not in batch.context.column_names:
         return None
     elo = batch.column("elo").to_numpy()[rows].astype(float)

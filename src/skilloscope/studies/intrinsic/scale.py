@@ -211,14 +211,14 @@ def inflation(decisions: Decisions, model: CurveModel | None = None, *, mass: fl
     p = float(2 * norm.sf(abs(beta[2]) / np.sqrt(covariance[2, 2])))
     span = int(years.min()), int(years.max())
     return Inflation(
-        float(per_decade),
-        sd,
-        float(per_decade) - reach,
-        float(per_decade) + reach,
-        p,
-        len(columns),
-        span,
-        rated.tally + tally,
+        elo_per_decade=float(per_decade),
+        sd=sd,
+        low=float(per_decade) - reach,
+        high=float(per_decade) + reach,
+        p_value=p,
+        decisions=len(columns),
+        years=span,
+        tally=rated.tally + tally,
     )
 
 

@@ -96,18 +96,18 @@ def _board(tags: tuple[tuple[str, str], ...], movetext: str) -> BoardText | None
     fens, san = _replayed(start, line)
     fault = " ".join(part for part in line.fault if part) if line.fault else ""
     return BoardText(
-        header["white"],
-        header["black"],
-        header["event"],
-        header["round"],
-        header["result"],
-        tuple(line.moves),
-        san,
-        fens,
-        _values(line),
-        final,
-        first_ply,
-        fault,
+        white=header["white"],
+        black=header["black"],
+        event=header["event"],
+        round=header["round"],
+        result=header["result"],
+        moves=tuple(line.moves),
+        san=san,
+        fens=fens,
+        values=_values(line),
+        final=final,
+        first_ply=first_ply,
+        fault=fault,
     )
 
 

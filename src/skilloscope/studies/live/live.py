@@ -38,7 +38,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Known:
+class PositionValue:
     """What a position is worth in pawns, white's view, and the depth that said so (0: not an engine)."""
 
     value: float
@@ -80,7 +80,7 @@ class Follower:
     def __init__(self, how: Live | None = None) -> None:
         self.how = how or Live()
         self.boards: dict[str, _Board] = {}
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, PositionValue] = {}
         self.failed: set[str] = set()
         self.faults: dict[str, str] = {}
 
@@ -118,7 +118,7 @@ class Follower:
     def valued(self, task: Task, *, mate: bool, score: int, depth: int, seconds: float = 0.0) -> list[Event]:
         """Take an engine's answer to a task, its raw score in the mover's view; return what has changed."""
         pawns = float(value_pawns(mate, score, self.how.mate_cap))
-        self.known[task.fen] = Known(pawns if task.fen.split(" ")[1] == "w" else -pawns, depth)
+        self.known[task.fen] = PositionValue(pawns if task.fen.split(" ")[1] == "w" else -pawns, depth)
         self._charge(task, seconds)
         return self._updates([name for name, own in self.boards.items() if task.fen in own.text.fens])
 
@@ -210,19 +210,17 @@ class Follower:
         fens = own.text.fens[:-1] if own.text.final is not None else own.text.fens
         return [fen for fen in fens if fen not in self.known and fen not in self.failed]
 
-    def _values(self, own: _Board) -> list[Known | None]:
+    def _values(self, own: _Board) -> list[PositionValue | None]:
         text = own.text
         if self._by_comments(own):
-            values = [None if value is None else Known(float(np.clip(value, *self._cap))) for value in text.values]
+            cap = self.how.mate_cap
+            known = (None if value is None else float(np.clip(value, -cap, cap)) for value in text.values)
+            values = [None if value is None else PositionValue(value) for value in known]
         else:
             values = [self.known.get(fen) for fen in text.fens]
         if text.final is not None and values[-1] is None:
-            values[-1] = Known(text.final * self.how.mate_cap)
+            values[-1] = PositionValue(text.final * self.how.mate_cap)
         return values
-
-    @property
-    def _cap(self) -> tuple[float, float]:
-        return -self.how.mate_cap, self.how.mate_cap
 
     def _sides(self, own: _Board) -> list[tuple[list[int], Running, list[float]]]:
         """Return for White and Black the plies, the running strength, and the gains in pawns."""

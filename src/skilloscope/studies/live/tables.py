@@ -5,35 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
-from skilloscope.reports.terminal import framed
-from skilloscope.studies.game.tables import difference
+from skilloscope.reports.sheet import Sheet
+from skilloscope.studies.game.tables import difference_text
 
 
-def live_table(boards: Sequence[Mapping[str, Any]], note: str = "") -> Group:
+def live_sheet(boards: Sequence[Mapping[str, Any]], note: str = "") -> Sheet:
     """Return every board with its last move, its evaluation, and both players' strength so far."""
-    table = Table()
-    for name, justify in (("board", "left"), ("moves", "right"), ("last", "left"), ("evaluation", "right")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    table.add_column("white", justify="right")
-    table.add_column("black", justify="right")
-    table.add_column("result", justify="right")
-    for board in boards:
-        value = board["white_value_cp"]
-        late = board["value_of_ply"] is not None and board["value_of_ply"] < board["moves"] - 1
-        shown = "–" if value is None else f"{value / 100:+.2f}{' …' if late else ''}"
-        table.add_row(
-            Text(board["board"], style="" if board["in_feed"] else "dim"),
+    rows = [
+        [
+            board["board"],
             str(board["moves"]),
             board["last"] or "–",
-            shown,
+            _evaluation(board),
             *(_player(player) for player in board["players"]),
             board["result"],
-        )
-    return framed("strength so far: expected score against the engine, Elo difference to it", table, [note])
+        ]
+        for board in boards
+    ]
+    gone = {place for place, board in enumerate(boards) if not board["in_feed"]}
+    title = "strength so far: expected score against the engine, Elo difference to it"
+    columns = ["board", "moves", "last", "evaluation", "white", "black", "result"]
+    return Sheet(title, columns, rows, [note], words=(2,), faded=gone)
 
 
 def event_line(event: Mapping[str, Any]) -> str:
@@ -55,8 +47,16 @@ def event_line(event: Mapping[str, Any]) -> str:
     return f"{event['board'] or 'feed'}: {kind}"
 
 
+def _evaluation(board: Mapping[str, Any]) -> str:
+    """Return the latest evaluation that is known, with dots where it is not yet that of the last move."""
+    if board["white_value_cp"] is None:
+        return "–"
+    late = board["value_of_ply"] is not None and board["value_of_ply"] < board["moves"] - 1
+    return f"{board['white_value_cp'] / 100:+.2f}{' …' if late else ''}"
+
+
 def _player(player: Mapping[str, Any]) -> str:
     if player["expected_score"] is None:
         return f"{player['player']} –"
     strength = "" if player["strength"] is None else f" = {player['strength']:.0f}"
-    return f"{player['player']} {player['expected_score']:.2f} {difference(player)}{strength}"
+    return f"{player['player']} {player['expected_score']:.2f} {difference_text(player)}{strength}"

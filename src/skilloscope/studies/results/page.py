@@ -9,7 +9,7 @@ from skilloscope.ratings.periods.variance_posterior import VariancePosterior
 from skilloscope.reports.page import Section, report_page
 from skilloscope.studies.results.figures import calibration_figure, history_figure, posterior_figure
 from skilloscope.studies.results.runs import Rated
-from skilloscope.studies.results.tables import HOLDOUT_COLUMNS, fit_rows, holdout_rows, leaderboard_rows
+from skilloscope.studies.results.tables import fit_sheets, holdout_sheet, leaderboard_sheet
 
 _LINES = 8
 _PLAYERS = 200
@@ -23,11 +23,9 @@ _CANNOT_TELL = (
 
 def results_page(rated: Rated, report: Mapping[str, Any]) -> str:
     """Return the page: no script, no address, everything inside."""
-    columns, rows = leaderboard_rows(report, _PLAYERS)
-    more = len(report["players"]) - len(rows)
-    sections = [
-        Section("Leaderboard", f"{more:,} more players are in the JSON." if more > 0 else "", columns, rows),
-    ]
+    more = len(report["players"]) - _PLAYERS
+    text = f"{more:,} more players are in the JSON." if more > 0 else ""
+    sections = [Section.from_sheet(leaderboard_sheet(report, _PLAYERS), "Leaderboard", text=text)]
     names = [player["player"] for player in report["players"][:_LINES]]
     if names and len(rated.history):
         caption = f"The first {len(names)} of the leaderboard; bands: one standard deviation."
@@ -52,7 +50,7 @@ def fit_page(report: Mapping[str, Any], posterior: VariancePosterior) -> str:
     density = (posterior.weight / posterior.sigma0[:, None] / posterior.nu[None, :]).T
     caption = "Contours at 1 to 90 % of the highest density; the prior is flat in both variances."
     sections = [
-        Section("What was fitted", "", ("", "value"), fit_rows(report)),
+        Section("What was fitted", "", ("", "value"), fit_sheets(report)[0].rows),
         Section("Joint posterior", figure=posterior_figure(posterior.sigma0, posterior.nu, density), caption=caption),
     ]
     source = f"{report['games']:,} games of {report['players']:,} players, periods of {report['period']}"
@@ -66,7 +64,7 @@ def holdout_page(report: Mapping[str, Any]) -> str:
     text = f"Log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}."
     sections = [
         Section("Calibration", text, figure=calibration_figure(report["calibration"]), caption=caption),
-        Section("Bins", "", HOLDOUT_COLUMNS, holdout_rows(report)),
+        Section.from_sheet(holdout_sheet(report), "Bins", text=""),
     ]
     source = (
         f"{report['games']:,} games of the last {report['periods_held_out']} periods of {report['period']}, foretold "

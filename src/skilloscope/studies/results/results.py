@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from scipy.special import ndtri
 
 from skilloscope.core.errors import InputError
 from skilloscope.models.comparison import davidson
 from skilloscope.ratings.periods.histories import History
-from skilloscope.ratings.periods.leaderboards import components, half_width, leaderboard, peaks
+from skilloscope.ratings.periods.leaderboards import components, leaderboard, peaks
 from skilloscope.ratings.periods.period_length import choose_period
 from skilloscope.ratings.periods.prediction import (
     evaluate,
@@ -43,6 +44,7 @@ def fit_report(
     method: str = "quick",
     posterior: VariancePosterior | None = None,
     lengths: Sequence[str] = (),
+    mass: float = 0.95,
 ) -> dict[str, Any]:
     """Fit σ0 and ν to results and return what `results fit --json` sends.
 
@@ -57,7 +59,7 @@ def fit_report(
             beyond = [
                 f"{posterior.at_edge:.0%} of the posterior lies on the rim of its grid: the intervals are too short"
             ]
-        more["intervals"] = {name: list(posterior.interval(name)) for name in ("sigma0", "nu")}
+        more["intervals"] = {name: list(posterior.interval(name, mass)) for name in ("sigma0", "nu")}
     if lengths:
         more["lengths"] = _lengths(results, lengths, first, entry)
     return {
@@ -111,7 +113,9 @@ def _lengths(
     ]
 
 
-def ratings_report(rated: Rated, *, at: str | None = None, active: int | None = None) -> dict[str, Any]:
+def ratings_report(
+    rated: Rated, *, at: str | None = None, active: int | None = None, mass: float = 0.95
+) -> dict[str, Any]:
     """Return what `results rate --json` and `smooth --json` send, strongest first.
 
     `at` adds the passage of time until that date's period to every `rd`; in a smoothed history it is a moment of the
@@ -120,9 +124,9 @@ def ratings_report(rated: Rated, *, at: str | None = None, active: int | None = 
     """
     number = None if at is None else int(rated.calendar.number(at))
     if rated.history.method == "filter":
-        rows, left_out = _filtered_rows(rated, number, active)
+        rows, left_out = _filtered_rows(rated, number, active, mass)
     else:
-        rows, left_out = _smoothed_rows(rated, number, active)
+        rows, left_out = _smoothed_rows(rated, number, active, mass)
     groups = _components(rated)
     apart = _component_warning(groups)
     return {
@@ -133,6 +137,7 @@ def ratings_report(rated: Rated, *, at: str | None = None, active: int | None = 
         "entered": sum(name in rated.entry for name in rated.state.players),
         "period": str(rated.calendar),
         "method": rated.history.method,
+        "mass": mass,
         "at": None if number is None else rated.calendar.label(number),
         "active": active,
         "left_out": left_out,
@@ -145,18 +150,22 @@ def ratings_report(rated: Rated, *, at: str | None = None, active: int | None = 
     }
 
 
-def _filtered_rows(rated: Rated, number: int | None, active: int | None) -> tuple[list[dict[str, Any]], int]:
+def _filtered_rows(
+    rated: Rated, number: int | None, active: int | None, mass: float
+) -> tuple[list[dict[str, Any]], int]:
     latest = rated.state.latest
     if number is not None and latest is not None and number < latest:
         raise InputError(
             f"there are games after {rated.calendar.label(number)}",
             hint="`rate --at` looks ahead; `smooth --at` tells what is now known of the past",
         )
-    board = leaderboard(rated.state, active_within=active, at=number)
+    board = leaderboard(rated.state, active_within=active, at=number, level=mass)
     return board.rows(), board.left_out
 
 
-def _smoothed_rows(rated: Rated, number: int | None, active: int | None) -> tuple[list[dict[str, Any]], int]:
+def _smoothed_rows(
+    rated: Rated, number: int | None, active: int | None, mass: float
+) -> tuple[list[dict[str, Any]], int]:
     """Return everybody's smoothed strength in his last period, or in period `number`, with his peak. [GLI99 table 3]"""
     history = rated.history
     if number is None:
@@ -170,11 +179,11 @@ def _smoothed_rows(rated: Rated, number: int | None, active: int | None) -> tupl
         keep = np.bincount(history.player[recent], minlength=len(history.players))[who] > 0
         who, mean, variance = who[keep], mean[keep], variance[keep]
     order = np.argsort(-mean, kind="stable")  # names are in order, so equals stay so
-    rows = _smoothed(history, who[order], mean[order], np.sqrt(variance[order]))
+    rows = _smoothed(history, who[order], mean[order], np.sqrt(variance[order]), mass)
     return rows, int(np.count_nonzero(np.diff(history.offsets))) - len(rows)
 
 
-def _smoothed(history: History, who: Any, mean: Any, rd: Any) -> list[dict[str, Any]]:
+def _smoothed(history: History, who: Any, mean: Any, rd: Any, mass: float) -> list[dict[str, Any]]:
     """Return the rows of these players: strength, what he played, and his peak."""
     board, periods = peaks(history)
     peak = {
@@ -183,22 +192,23 @@ def _smoothed(history: History, who: Any, mean: Any, rd: Any) -> list[dict[str, 
     }
     games = np.bincount(history.player, weights=history.games, minlength=len(history.players)).astype(np.int64)
     first, last = history.period[history.offsets[who]], history.period[history.offsets[who + 1] - 1]
+    half = float(ndtri(0.5 + mass / 2)) * rd
     return [
         {
-            **_row(history.players[i], rating, spread, n),
+            "player": history.players[i],
+            "rating": rating,
+            "rd": spread,
+            "low": rating - reach,
+            "high": rating + reach,
+            "games": n,
             "first_period": history.state.label(start),
             "last_period": history.state.label(end),
             **peak[history.players[i]],
         }
-        for i, rating, spread, n, start, end in zip(
-            *(column.tolist() for column in (who, mean, rd, games[who], first, last)), strict=True
+        for i, rating, spread, reach, n, start, end in zip(
+            *(column.tolist() for column in (who, mean, rd, half, games[who], first, last)), strict=True
         )
     ]
-
-
-def _row(name: str, rating: float, rd: float, games: int) -> dict[str, Any]:
-    half = float(half_width(rd))
-    return {"player": name, "rating": rating, "rd": rd, "low": rating - half, "high": rating + half, "games": games}
 
 
 def _components(rated: Rated) -> dict[str, int]:

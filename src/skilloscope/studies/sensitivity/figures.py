@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from skilloscope.reports.style import COLOURS, plt, style, svg
-from skilloscope.studies.sensitivity.sensitivity import Sensitivity, Setting
+from skilloscope.studies.sensitivity.sensitivity import Sensitivity, VariedSetting
 
 _MOST = 20  # groups in one figure; more are in the table
 _KINDS = {"depth": "depth", "list": "list", "search": "search", "k": "k", "rule": "rule", "engine": "engine"}
@@ -49,7 +49,7 @@ def gain_figure(study: Sensitivity) -> str:
         return svg(figure)
 
 
-def _panel(axes: Axes, settings: Sequence[Setting], base: Setting, names: Sequence[str]) -> None:
+def _panel(axes: Axes, settings: Sequence[VariedSetting], base: VariedSetting, names: Sequence[str]) -> None:
     for setting, colour in zip(settings, COLOURS, strict=False):
         _line(axes, setting, names, colour)
     _line(axes, base, names, "#777777")
@@ -59,7 +59,7 @@ def _panel(axes: Axes, settings: Sequence[Setting], base: Setting, names: Sequen
     axes.legend(fontsize=8)
 
 
-def _line(axes: Axes, setting: Setting, names: Sequence[str], colour: str) -> None:
+def _line(axes: Axes, setting: VariedSetting, names: Sequence[str], colour: str) -> None:
     found = [setting.groups.get(name) for name in names]
     mean = np.array([np.nan if entry is None else entry[1].mean for entry in found])
     sd = np.array([np.nan if entry is None else entry[1].sd for entry in found])

@@ -7,13 +7,7 @@ from collections.abc import Iterator
 from skilloscope.reports.page import Section, report_page
 from skilloscope.studies.sensitivity.figures import gain_figure, groups_figure
 from skilloscope.studies.sensitivity.sensitivity import Sensitivity
-from skilloscope.studies.sensitivity.tables import (
-    GROUP_NOTE,
-    group_columns,
-    group_rows,
-    setting_columns,
-    setting_rows,
-)
+from skilloscope.studies.sensitivity.tables import groups_sheet, settings_sheet
 
 _CANNOT = (
     "A c belongs to the judge, the k and the rule that measured it. It must move with them; where the order of players "
@@ -31,15 +25,14 @@ def sensitivity_page(study: Sensitivity, *, source: str) -> str:
 
 def _sections(study: Sensitivity) -> Iterator[Section]:
     report = study.as_dict()
-    yield Section(
-        "Settings", f"One thing is varied at a time. {study.base.name}.", setting_columns(report), setting_rows(report)
-    )
+    text = f"One thing is varied at a time. {study.base.name}."
+    yield Section.from_sheet(settings_sheet(report), "Settings", text=text)
     if any(setting.gain is not None for setting in study.settings):
         caption = (
             "Point: estimate; line: interval. Right of zero the setting foresees the choices better than the base."
         )
         yield Section("What each setting gains", figure=gain_figure(study), caption=caption)
-    yield Section(f"By {study.by}", GROUP_NOTE + ".", group_columns(report), group_rows(report))
+    yield Section.from_sheet(groups_sheet(report), f"By {study.by}")
     if len(study.groups) > 1:
         caption = "Grey: the base. Shaded: one sd. Levels differ because c belongs to its setting; look at the order."
         yield Section("The groups under each setting", figure=groups_figure(study), caption=caption)

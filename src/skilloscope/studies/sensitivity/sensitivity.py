@@ -40,7 +40,7 @@ _LEAST = 3  # groups, below which an order says nothing
 
 
 @dataclass(frozen=True)
-class Plan:
+class Varied:
     """What is varied; a k of None is fitted. The base has the papers' k and rule, or the first of those given."""
 
     depths: Sequence[int] = ()
@@ -63,7 +63,7 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class VariedSetting:
     """One way to judge the decisions, and what came out."""
 
     name: str
@@ -111,13 +111,13 @@ class Sensitivity:
     """Every setting, the base first, and the groups in their order."""
 
     by: str
-    settings: Sequence[Setting]
+    settings: Sequence[VariedSetting]
     groups: Sequence[str]
     clusters_by: str
     mass: float
 
     @property
-    def base(self) -> Setting:
+    def base(self) -> VariedSetting:
         """The setting that the others depart from."""
         return self.settings[0]
 
@@ -142,58 +142,60 @@ class Sensitivity:
         return found
 
 
-def sensitivity(batch: Decisions, plan: Plan, *, by: str = "player", seed: int = 1, mass: float = 0.95) -> Sensitivity:
-    """Return what each setting of the plan makes of the same decisions."""
+def sensitivity(
+    batch: Decisions, varied: Varied, *, by: str = "player", seed: int = 1, mass: float = 0.95
+) -> Sensitivity:
+    """Return what each setting makes of the same decisions."""
     check_mass(mass)
-    _check(batch, plan)
-    study = _Study(batch, plan, by, seed, mass)
+    _check(batch, varied)
+    study = _Study(batch, varied, by, seed, mass)
     settings = [study.base]
-    for depth in plan.depths:
+    for depth in varied.depths:
         if depth != (batch.depths or (None,))[-1]:
             settings.append(study.depth(depth))
-    settings += [study.cut(n) for n in plan.lists if n < int(batch.counts.max())]
-    settings += [study.other_k(k) for k in plan.ks if k != plan.base_k]
-    settings += [study.other_rule(rule) for rule in plan.rules if rule != plan.base_rule]
-    settings += [study.judge(name, other) for name, other in plan.judges.items()]
+    settings += [study.cut(n) for n in varied.lists if n < int(batch.counts.max())]
+    settings += [study.other_k(k) for k in varied.ks if k != varied.base_k]
+    settings += [study.other_rule(rule) for rule in varied.rules if rule != varied.base_rule]
+    settings += [study.judge(name, other) for name, other in varied.judges.items()]
     return Sensitivity(by, settings, study.order(), study.clusters_by, mass)
 
 
-def _check(batch: Decisions, plan: Plan) -> None:
-    unknown = [rule for rule in plan.rules if rule not in RULES]
+def _check(batch: Decisions, varied: Varied) -> None:
+    unknown = [rule for rule in varied.rules if rule not in RULES]
     if unknown:
         raise InputError(f"no choice-set rule {unknown[0]!r}", hint=f"the rules: {', '.join(RULES)}")
-    absent = [depth for depth in plan.depths if depth not in batch.depths]
+    absent = [depth for depth in varied.depths if depth not in batch.depths]
     if absent:
         known = ", ".join(map(str, batch.depths)) or "none: the table has no depth axis"
         raise InputError(f"no values at depth {absent[0]}", hint=f"the depths here: {known}")
-    if any(n < 2 for n in plan.lists):
+    if any(n < 2 for n in varied.lists):
         raise InputError("a list of fewer than two alternatives is no choice set")
 
 
 class _Study:
     """The base, and settings as departures from it."""
 
-    def __init__(self, batch: Decisions, plan: Plan, by: str, seed: int, mass: float) -> None:
-        self.batch, self.plan, self.by, self.seed, self.mass = batch, plan, by, seed, mass
+    def __init__(self, batch: Decisions, varied: Varied, by: str, seed: int, mass: float) -> None:
+        self.batch, self.by, self.seed, self.mass = batch, by, seed, mass
         self.flat = batch.at_depths()
-        self.agent = Agent(k=plan.base_k, rule=plan.base_rule)
+        self.agent = Agent(k=varied.base_k, rule=varied.base_rule)
         losses = batch.losses()
-        self.typical = float(np.median(losses[losses > 0])) if np.any(losses > 0) else plan.base_k
+        self.typical = float(np.median(losses[losses > 0])) if np.any(losses > 0) else varied.base_k
         self.clusters_by = cluster_column(self.flat)
         self.base = self._setting("base", self._base_name(), self.flat, self.agent)
 
-    def depth(self, depth: int) -> Setting:
+    def depth(self, depth: int) -> VariedSetting:
         """Return the base with the values of a shallower depth."""
         pair = partial(depth_pair, self.batch, depth, self.batch.depths[-1])
         return self._compared("depth", f"depth {depth}", at_depth(self.batch, depth), pair)
 
-    def cut(self, n: int) -> Setting:
+    def cut(self, n: int) -> VariedSetting:
         """Return the base with lists cut to the n best."""
         short = cut_lists(self.flat, n, rng=np.random.default_rng(self.seed))
         reason = "other lists: what is cut off is no longer a choice"
         return self._setting("list", f"list cut to {n}", short, self.agent, not_comparable=reason)
 
-    def other_k(self, k: float | None) -> Setting:
+    def other_k(self, k: float | None) -> VariedSetting:
         """Return the base under another k, or a fitted one."""
         fit = fit_k(self.flat, self.agent.rule, mass=self.mass) if k is None else None
         agent = Agent(k=fit.k if fit else float(k or 0.0), rule=self.agent.rule)
@@ -205,13 +207,13 @@ class _Study:
             found = {"not_comparable": str(error)}
         return self._setting("k", name, self.flat, agent, fitted=fitted, **found)
 
-    def other_rule(self, rule: str) -> Setting:
+    def other_rule(self, rule: str) -> VariedSetting:
         """Return the base under another choice-set rule."""
         reason = "another rule: other events have a probability"
         agent = Agent(k=self.agent.k, rule=rule)
         return self._setting("rule", f"rule {rule}", self.flat, agent, not_comparable=reason)
 
-    def judge(self, name: str, other: Decisions) -> Setting:
+    def judge(self, name: str, other: Decisions) -> VariedSetting:
         """Return another judge of the same games."""
         kind = "search" if name.startswith("search") else "engine"
         return self._compared(kind, name, other.at_depths(), partial(align, other, self.batch))
@@ -225,7 +227,7 @@ class _Study:
 
     def _compared(
         self, kind: str, name: str, batch: Decisions, pair: Callable[[], tuple[Decisions, Decisions]]
-    ) -> Setting:
+    ) -> VariedSetting:
         """Return a setting whose values are others; the likelihoods compare over what both list."""
         found: dict[str, Any] = {"not_comparable": "the alternatives in common are no choice set of this rule"}
         if self.agent.rule == "listed":
@@ -242,22 +244,22 @@ class _Study:
         gain, (low, high) = found[0].gain(found[1], rng=np.random.default_rng(self.seed), mass=self.mass)
         return {"gain": (gain, low, high), "compared": int(found[0].decisions.sum())}
 
-    def _setting(self, kind: str, name: str, batch: Decisions, agent: Agent, **found: Any) -> Setting:
+    def _setting(self, kind: str, name: str, batch: Decisions, agent: Agent, **found: Any) -> VariedSetting:
         # The range of c is carried along with k, so that its end always means an equally sharp agent.
         sharp = np.log1p(self.typical / self.agent.k) / np.log1p(self.typical / agent.k)
         table = evidence(batch, agent, by=self.by, span=(0.0, _RANGE * float(sharp)))
         groups = _groups(table)
         labels = {group: number for group in groups if (number := _number(group)) is not None}
         base = self.base.groups if kind != "base" else groups
-        return Setting(
-            name,
-            kind,
-            agent.k,
-            agent.rule,
-            table.tally.as_dict(),
-            table.total().posterior(),
-            int(table.decisions.sum()),
-            groups,
+        return VariedSetting(
+            name=name,
+            kind=kind,
+            k=agent.k,
+            rule=agent.rule,
+            skipped=table.tally.as_dict(),
+            everybody=table.total().posterior(),
+            decisions=int(table.decisions.sum()),
+            groups=groups,
             rank_correlation=_rank(
                 {g: p.mean for g, (_, p) in groups.items()}, {g: p.mean for g, (_, p) in base.items()}
             ),

@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
-from skilloscope.reports.sheet import number
-from skilloscope.reports.terminal import framed
+from skilloscope.reports.sheet import Sheet, number
 from skilloscope.reports.words import skipped_line
 
-GROUP_NOTE = "c ± sd of each group; a c belongs to its setting: compare down a column, never along a row"
 
-
-def sensitivity_tables(report: Mapping[str, Any]) -> list[Group]:
+def sensitivity_sheets(report: Mapping[str, Any]) -> list[Sheet]:
     """Return the table of settings and the table of groups."""
-    settings = _table(setting_columns(report), setting_rows(report))
-    base = report["settings"][0]
-    notes = [
-        skipped_line(base["decisions"], base["skipped"]) + " (base)",
-        *_reasons(report),
-        f"gain: held-out log-likelihood per decision against the base, same choices among the same alternatives; "
-        f"{100 * report['mass']:g} % intervals resample {report['clusters_by']}s",
-    ]
-    groups = _table(group_columns(report), group_rows(report))
-    n = len(report["settings"])
-    title = f"the same decisions under {n} settings" if n > 1 else "the base alone: name what is to be varied"
-    return [framed(title, settings, notes), framed(f"by {report['by']}", groups, [GROUP_NOTE])]
+    return [settings_sheet(report), groups_sheet(report)]
 
 
-def setting_columns(report: Mapping[str, Any]) -> list[str]:
-    """Return the columns of the table of settings."""
+def settings_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return what each setting makes of everybody, and what it gains where that can be compared."""
     labelled = any(row["rank_with_label"] is not None for row in report["settings"])
     with_label = [f"rank with {report['by']}"] if labelled else []
-    return ["setting", "decisions", "c ± sd", "rank with base", *with_label, "gain (interval)", "compared"]
-
-
-def setting_rows(report: Mapping[str, Any]) -> list[list[str]]:
-    """Return the rows of the table of settings."""
-    labelled = any(row["rank_with_label"] is not None for row in report["settings"])
-    return [
+    rows = [
         [
             row["setting"],
             f"{row['decisions']:,}",
@@ -54,16 +30,22 @@ def setting_rows(report: Mapping[str, Any]) -> list[list[str]]:
         ]
         for row in report["settings"]
     ]
+    base = report["settings"][0]
+    notes = [
+        skipped_line(base["decisions"], base["skipped"]) + " (base)",
+        *_reasons(report),
+        f"gain: held-out log-likelihood per decision against the base, same choices among the same alternatives; "
+        f"{100 * report['mass']:g} % intervals resample {report['clusters_by']}s",
+    ]
+    n = len(rows)
+    title = f"the same decisions under {n} settings" if n > 1 else "the base alone: name what is to be varied"
+    columns = ["setting", "decisions", "c ± sd", "rank with base", *with_label, "gain (interval)", "compared"]
+    return Sheet(title, columns, rows, notes)
 
 
-def group_columns(report: Mapping[str, Any]) -> list[str]:
-    """Return the columns of the table of groups: the settings by number, for their names are long."""
-    return [report["by"], "decisions", *(_short(row) for row in report["settings"])]
-
-
-def group_rows(report: Mapping[str, Any]) -> list[list[str]]:
+def groups_sheet(report: Mapping[str, Any]) -> Sheet:
     """Return one row a group: its decisions under the base, and c under each setting."""
-    return [
+    rows = [
         [
             group["group"],
             f"{group['under'][0]['decisions']:,}",
@@ -71,6 +53,9 @@ def group_rows(report: Mapping[str, Any]) -> list[list[str]]:
         ]
         for group in report["groups"]
     ]
+    note = "c ± sd of each group; a c belongs to its setting: compare down a column, never along a row"
+    columns = [report["by"], "decisions", *(_short(row) for row in report["settings"])]
+    return Sheet(f"by {report['by']}", columns, rows, [note])
 
 
 def _short(row: Mapping[str, Any]) -> str:
@@ -90,12 +75,3 @@ def _reasons(report: Mapping[str, Any]) -> list[str]:
         if row["not_comparable"]:
             reasons.setdefault(row["not_comparable"], []).append(row["setting"])
     return [f"{', '.join(names)}: not comparable by likelihood ({reason})" for reason, names in reasons.items()]
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table()
-    for at, name in enumerate(columns):
-        table.add_column(name, justify="left" if at == 0 else "right")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table

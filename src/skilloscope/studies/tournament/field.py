@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +16,12 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError
 
 Indices = npt.NDArray[np.int64]
-EventBy = Literal["file", "event", "all"]
 EVENTS = ("file", "event", "all")
 """What makes games one event: the file that they stand in, the header's name, or simply all of them."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entrant:
     """A player in an event: games, points and rating from the headers."""
 
     player: str
@@ -48,7 +46,7 @@ class Pair:
 class Field:
     """Who played whom in which event, from the headers."""
 
-    entries: list[Entry]
+    entries: list[Entrant]
     pairs: list[Pair]
     number: dict[tuple[str, str], int]
     """The entry of a player in an event."""
@@ -57,7 +55,7 @@ class Field:
     """Games without two different names."""
 
     @classmethod
-    def of(cls, games: Games, by: EventBy) -> Field:
+    def of(cls, games: Games, by: str) -> Field:
         """Read the headers."""
         headers = games.headers
         events = _events(headers["file" if by == "all" else by].to_pylist(), by)
@@ -78,7 +76,7 @@ class Field:
             else:
                 met.setdefault((one, two), []).append(score)
         entries = [
-            Entry(*key, len(rows), float(np.nansum([s for s, _ in rows])), _mean([e for _, e in rows]))
+            Entrant(*key, len(rows), float(np.nansum([s for s, _ in rows])), _mean([e for _, e in rows]))
             for key, rows in played.items()
         ]
         number = {key: at for at, key in enumerate(played)}
@@ -88,7 +86,7 @@ class Field:
         return cls(entries, pairs, number, events, left)
 
 
-def ends(pairs: Sequence[Pair]) -> tuple[Indices, Indices]:
+def pair_ends(pairs: Sequence[Pair]) -> tuple[Indices, Indices]:
     """Return the first and the second entry of each pair."""
     return (
         np.array([pair.first for pair in pairs], dtype=np.int64),
@@ -96,7 +94,7 @@ def ends(pairs: Sequence[Pair]) -> tuple[Indices, Indices]:
     )
 
 
-def _events(labels: Sequence[str | None], by: EventBy) -> list[str]:
+def _events(labels: Sequence[str | None], by: str) -> list[str]:
     """Return the event of each game; a file is called by its name without folder and endings, where that is enough."""
     if by != "file":
         return ["" if by == "all" else str(label or "?") for label in labels]

@@ -3,51 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
-from skilloscope.reports.terminal import framed
+from skilloscope.reports.sheet import Sheet, number
 from skilloscope.reports.words import skipped_line
-from skilloscope.studies.game.tables import difference, values_line
-
-_WIDEST = 10
-"""A crosstable of more players does not fit a screen; it is in the page and in the JSON."""
+from skilloscope.studies.game.tables import difference_text, values_line
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """A table as cells: a heading, the names of the columns, the rows, and notes."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    notes: Sequence[str] = ()
-    wide: bool = False
-
-
-def tournament_tables(report: Mapping[str, Any]) -> Iterator[Group]:
-    """Yield the tables for the terminal."""
-    for sheet in sheets(report):
-        if sheet.wide and len(sheet.rows) > _WIDEST:
-            note = f"{sheet.title}: {len(sheet.rows)} players are too many for a screen; see --html or --json"
-            yield Group(Text(note, style="dim"))
-            continue
-        table = Table(show_lines=sheet.wide)
-        for at, name in enumerate(sheet.columns):
-            table.add_column(name, justify="left" if at == 0 else "center" if sheet.wide else "right")
-        for row in sheet.rows:
-            table.add_row(*(Text(cell) for cell in row))
-        yield framed(sheet.title, table, sheet.notes)
+def closing_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return what stands below all tables: whose values these are, and what was left out."""
     known = sum(player["decisions"] for player in report["players"])
-    notes = [values_line(report["engine"]), skipped_line(known, report["skipped"])]
-    yield Group(*(Text(note, style="dim") for note in notes))
+    return Sheet("", (), (), [values_line(report["engine"]), skipped_line(known, report["skipped"])])
 
 
-def sheets(report: Mapping[str, Any]) -> Iterator[Sheet]:
+def tournament_sheets(report: Mapping[str, Any]) -> Iterator[Sheet]:
     """Yield every table of the report as cells."""
     for event in report["events"]:
         name = event["event"]
@@ -68,11 +37,11 @@ def _crosstable(title: str, players: Sequence[Mapping[str, Any]], pairs: Mapping
     """Return a table 1: (points), expected score and difference of everybody against everybody. [FER12 tables 1, 3]"""
     names = [player["player"] for player in players]
     rows = []
-    for number, player in enumerate(players, start=1):
+    for place, player in enumerate(players, start=1):
         cells = [_cell(pairs.get((player["player"], other))) for other in names]
-        total = f"({player['points']:g})\n{_number(player['expected_points'], 2)}"
-        rows.append([f"{number} {player['player']}", _whole(player["elo"]), *cells, total, _strength(player)])
-    columns = ["player", "Elo", *(str(number) for number in range(1, len(names) + 1)), "total", "strength"]
+        total = f"({player['points']:g})\n{number(player['expected_points'], 2)}"
+        rows.append([f"{place} {player['player']}", number(player["elo"], 0), *cells, total, _strength(player)])
+    columns = ["player", "Elo", *(str(place) for place in range(1, len(names) + 1)), "total", "strength"]
     notes = [
         "cell: (points), expected score, Elo difference; total: points and expected points; strength: perceived Elo"
     ]
@@ -86,18 +55,18 @@ def _players(title: str, players: Sequence[Mapping[str, Any]], report: Mapping[s
     columns += [f"difference ({mass} interval)", *(["strength"] if given else [])]
     rows = []
     for player in players:
-        lead = difference({**player, "elo_difference": player["elo_difference_to_engine"]})
+        lead = difference_text({**player, "elo_difference": player["elo_difference_to_engine"]})
         rows.append(
             [
                 player["player"],
                 f"{player['games']:,}",
                 f"{player['decisions']:,}",
-                _number(player["mean_gain"], 3),
-                _whole(player["elo"]),
+                number(player["mean_gain"], 3),
+                number(player["elo"], 0),
                 _perceived(player),
-                _number(player["expected_score_against_engine"], 3),
+                number(player["expected_score_against_engine"], 3),
                 f"{lead}{_interval(player['engine_low'], player['engine_high'], sign=True)}",
-                *([_whole(player["strength"])] if given else []),
+                *([number(player["strength"], 0)] if given else []),
             ]
         )
     groups = len({player["component"] for player in players})
@@ -112,12 +81,12 @@ def _engine(title: str, players: Sequence[Mapping[str, Any]], report: Mapping[st
     rows = [
         [
             player["player"],
-            _whole(player["elo"]),
-            _whole(player["perceived_elo"]),
-            _number(player["expected_score_against_engine"], 3),
-            difference({**player, "elo_difference": player["elo_difference_to_engine"]}),
-            _whole(player["engine_elo"]),
-            _whole(player["engine_elo_by_perceived"]),
+            number(player["elo"], 0),
+            number(player["perceived_elo"], 0),
+            number(player["expected_score_against_engine"], 3),
+            difference_text({**player, "elo_difference": player["elo_difference_to_engine"]}),
+            number(player["engine_elo"], 0),
+            number(player["engine_elo_by_perceived"], 0),
         ]
         for player in players
     ]
@@ -151,7 +120,7 @@ def _cell(pair: Mapping[str, Any] | None) -> str:
     if pair is None:
         return "–"
     points = "" if pair["points"] is None else f"({pair['points']:g})\n"
-    return f"{points}{_number(pair['expected_score'], 2)}\n{difference(pair)}"
+    return f"{points}{number(pair['expected_score'], 2)}\n{difference_text(pair)}"
 
 
 def _strength(player: Mapping[str, Any]) -> str:
@@ -176,11 +145,3 @@ def _interval(low: float | None, high: float | None, *, sign: bool) -> str:
         return ""
     low_text, high_text = ("–" if end is None else f"{end:+.0f}" if sign else f"{end:.0f}" for end in (low, high))
     return f" ({low_text} to {high_text})"
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def _whole(value: float | None) -> str:
-    return _number(value, 0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,20 +29,19 @@ from skilloscope.ratings.gain.perceived import (
 )
 from skilloscope.ratings.gain.resampling import GainTable, PairGames, Totals, differences, draw_weights, interval
 from skilloscope.sources.gains import Gained
-from skilloscope.studies.tournament.field import EVENTS, Entry, EventBy, Field, Pair, ends
+from skilloscope.studies.tournament.field import EVENTS, Entrant, Field, Pair, pair_ends
 
-Pool = Literal["event", "match"]
 POOLS = ("event", "match")
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Options:
+class TournamentOptions:
     """How a tournament is computed: pooling, curve, the engine, and how the intervals are drawn."""
 
-    pool: Pool = "event"
-    events: EventBy = "file"
+    pool: str = "event"
+    events: str = "file"
     curve: Curve = "normal"
     engine: GainHistogram = PEAK
     engine_gains: str = "peak"
@@ -64,9 +63,9 @@ class Options:
 class Tournament:
     """Everything that was computed, as columns beside the entries and the pairs."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[Entrant]
     pairs: Sequence[Pair]
-    options: Options
+    options: TournamentOptions
     decisions: Indices
     mean_gain: Array
     score: Array
@@ -88,7 +87,7 @@ class Tournament:
     engine_high: float
     comparison: Sequence[tuple[int, int, float, float, float, float]]
     """Entries of two events: both, expected score, difference, low, high. [FER12 table 2]"""
-    drawn: Drawn
+    drawn: Redrawn
     histograms: Mapping[int, GainHistogram]
     about: Mapping[str, Any]
     tally: Tally
@@ -99,7 +98,7 @@ class Tournament:
 
         In section 7 they are 113 and 142: a distance of 29 points. Pairs with an infinite difference do not count.
         """
-        first, second = ends(self.pairs)
+        first, second = pair_ends(self.pairs)
         apart = np.full(len(self.lead), np.nan)
         finite = np.isfinite(self.lead) & np.isfinite(self.engine_lead[first]) & np.isfinite(self.engine_lead[second])
         by_engine = self.engine_lead[first[finite]] - self.engine_lead[second[finite]]
@@ -108,60 +107,65 @@ class Tournament:
 
     def figures(self) -> list[tuple[str, str]]:
         """Return the figures with their captions, as SVG."""
-        from skilloscope.studies.game.figures import tournament_figures
+        from skilloscope.studies.tournament.figures import tournament_figures
 
         return tournament_figures(self)
 
 
-def tournament(gained: Gained, options: Options | None = None) -> Tournament:
+def tournament(gained: Gained, options: TournamentOptions | None = None) -> Tournament:
     """Compute a tournament from the gains of its games. [FER12 Algorithms 1 to 4]"""
-    options = options or Options()
+    options = options or TournamentOptions()
     field = Field.of(gained.games, options.events)
-    first, second = ends(field.pairs)
+    first, second = pair_ends(field.pairs)
     tables = _Tables.of(gained, field, options.pool)
     score, engine_score = tables.scores(None, first, second, options.engine)
     lead, engine_lead = differences(score, options.curve), differences(engine_score, options.curve)
     elo = np.array([entry.elo for entry in field.entries])
     known = np.flatnonzero(~np.isnan(lead))
     perceived = _compared(perceived_least_squares(first[known], second[known], lead[known], elo))
-    drawn = Drawn.of(tables, field, options, lead, elo)
+    drawn = Redrawn.of(tables, field, options, lead, elo)
     games = tables.by_entry.games_of_group
     shared = np.minimum(games[first], games[second]) if options.pool == "event" else tables.pair_games()
     tally = gained.losses.tally + perceived.tally
     tally.count("pair without a known gain", len(lead) - len(known))
     tally.count("game without two named players", field.left)
     engine = engine_strength(elo, perceived.elo, engine_lead)
-    leads = interval(drawn.leads, options.mass, shared)
-    strengths = interval(drawn.strengths, options.mass, games)
-    engine_leads = interval(drawn.engine_leads, options.mass, games)
-    by_engine = interval(drawn.engine_elo[:, None], options.mass, [len(gained.games)])
+    lead_low, lead_high = interval(drawn.leads, options.mass, shared)
+    perceived_low, perceived_high = interval(drawn.strengths, options.mass, games)
+    relative_low, relative_high = interval(drawn.relatives, options.mass, games)
+    engine_lead_low, engine_lead_high = interval(drawn.engine_leads, options.mass, games)
+    engine_low, engine_high = interval(drawn.engine_elo[:, None], options.mass, [len(gained.games)])
     totals = tables.by_entry.totals()
     moves = totals.moves
     mean = np.full(len(moves), np.nan)
     np.divide(totals.counts @ totals.bins / 100, moves, out=mean, where=moves > 0)
     return Tournament(
-        field.entries,
-        field.pairs,
-        options,
-        moves.astype(np.int64),
-        mean,
-        score,
-        lead,
-        *leads,
-        perceived,
-        *strengths,
-        *interval(drawn.relatives, options.mass, games),
-        engine_score,
-        engine_lead,
-        *engine_leads,
-        engine,
-        float(by_engine[0][0]),
-        float(by_engine[1][0]),
-        _comparison(field, tables, options, drawn),
-        drawn,
-        {at: tables.by_entry.histogram(at) for at in np.flatnonzero(moves > 0).tolist()},
-        gained.about(),
-        tally,
+        entries=field.entries,
+        pairs=field.pairs,
+        options=options,
+        decisions=moves.astype(np.int64),
+        mean_gain=mean,
+        score=score,
+        lead=lead,
+        lead_low=lead_low,
+        lead_high=lead_high,
+        perceived=perceived,
+        perceived_low=perceived_low,
+        perceived_high=perceived_high,
+        relative_low=relative_low,
+        relative_high=relative_high,
+        engine_score=engine_score,
+        engine_lead=engine_lead,
+        engine_lead_low=engine_lead_low,
+        engine_lead_high=engine_lead_high,
+        engine=engine,
+        engine_low=float(engine_low[0]),
+        engine_high=float(engine_high[0]),
+        comparison=_comparison(field, tables, options, drawn),
+        drawn=drawn,
+        histograms={at: tables.by_entry.histogram(at) for at in np.flatnonzero(moves > 0).tolist()},
+        about=gained.about(),
+        tally=tally,
     )
 
 
@@ -183,7 +187,7 @@ class _Tables:
     pairs: Sequence[Pair]
 
     @classmethod
-    def of(cls, gained: Gained, field: Field, pool: Pool) -> _Tables:
+    def of(cls, gained: Gained, field: Field, pool: str) -> _Tables:
         losses = gained.losses
         rows = {name: row for row, name in enumerate(gained.games.headers["game"].to_pylist())}
         labels, codes = group_codes([losses.context.column("game")])
@@ -233,7 +237,7 @@ class _Tables:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class Redrawn:
     """The same numbers from games weighed anew, one row for each time."""
 
     leads: Array
@@ -244,10 +248,10 @@ class Drawn:
     weights: Array
 
     @classmethod
-    def of(cls, tables: _Tables, field: Field, options: Options, lead: Array, elo: Array) -> Drawn:
+    def of(cls, tables: _Tables, field: Field, options: TournamentOptions, lead: Array, elo: Array) -> Redrawn:
         """Weigh the games anew and compute again, so many times."""
         rng = np.random.default_rng(options.seed)
-        first, second = ends(field.pairs)
+        first, second = pair_ends(field.pairs)
         counted = tables.counted(first, second)
         known, endless = np.flatnonzero(np.isfinite(lead)), np.isinf(lead)
         solve = perceived_again(first[known], second[known], elo)
@@ -278,7 +282,7 @@ def _compared(found: Perceived) -> Perceived:
 
 
 def _comparison(
-    field: Field, tables: _Tables, options: Options, drawn: Drawn
+    field: Field, tables: _Tables, options: TournamentOptions, drawn: Redrawn
 ) -> list[tuple[int, int, float, float, float, float]]:
     """Return everybody who was in two events, in one of them against everybody of these in the other."""
     events = list(dict.fromkeys(entry.event for entry in field.entries))
