@@ -23,7 +23,7 @@ from skilloscope.core.configuration import store_file
 from skilloscope.core.errors import InputError
 from skilloscope.reports.words import duration
 from skilloscope.sources.judge import Work
-from skilloscope.sources.plan import MEASURED, Plan, game_order, plan, sample_games
+from skilloscope.sources.plan import MEASURED, AnalysisPlan, game_order, plan, sample_games
 from skilloscope.store import Store
 
 SHALLOW = Settings(depth=2, multipv=2)
@@ -84,7 +84,7 @@ def test_the_order_of_the_games_depends_on_the_seed_and_on_nothing_else(games: G
     assert chosen == [game for game in order if game in chosen]
 
 
-def planned_at(games: Games, work: Work, seconds_each: float) -> Plan:
+def planned_at(games: Games, work: Work, seconds_each: float) -> AnalysisPlan:
     return replace(plan(games, work), seconds_each=seconds_each)
 
 

@@ -37,13 +37,12 @@ def convert(
 
 def _convert(domain: str, files: list[Path], path: Path, options: dict[str, Any], pooled: bool, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
-    from skilloscope.decision.domains import conversion_report
-    from skilloscope.decision.domains import convert as read
+    from skilloscope.decision.domains import conversion_report, converted
     from skilloscope.decision.text import check_format, write_decisions
     from skilloscope.reports.words import skipped_line
 
     check_format(path)
-    batch = read(domain, files, pooled=pooled, **options)
+    batch = converted(domain, files, pooled=pooled, **options)
     write_decisions(batch, path)
     report_faults(batch.tally)
     report = conversion_report(batch, path)
