@@ -16,8 +16,9 @@ from skilloscope.chess.pgn.results import read_pgn_results
 from skilloscope.core.errors import InputError
 from skilloscope.core.files import given_once
 from skilloscope.decision.domains.risky_choice import read_risky_choice
-from skilloscope.decision.text import read_decisions, read_tables
+from skilloscope.decision.text import read_decisions
 from skilloscope.results.reading import read_results
+from skilloscope.sources.judge import told_tables
 from skilloscope.sources.results import read_files
 
 ZSTD = pa.Codec("zstd")
@@ -87,7 +88,7 @@ def test_a_file_is_given_once_under_whatever_name(tmp_path):
     assert given_once([path]) == [path]
     for again in (path, tmp_path / "." / "t.jsonl", tmp_path / "link.jsonl"):
         with pytest.raises(InputError, match="is given twice"):
-            read_tables([path, again])
+            told_tables([path, again])
 
 
 def test_what_is_not_there_is_said_in_one_way(tmp_path):

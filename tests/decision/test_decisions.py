@@ -14,17 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.frames import to_pandas, to_polars
 from skilloscope.decision import UNLISTED, Decisions, Losses
 from skilloscope.decision.arrow import (
+    batch_from_parquet,
+    batch_to_parquet,
     decisions_from_arrow,
     decisions_from_frame,
     decisions_to_arrow,
     losses_from_arrow,
     losses_to_arrow,
-    read_parquet,
-    to_pandas,
-    to_polars,
-    write_parquet,
 )
 from skilloscope.decision.text import read_decisions, read_jsonl, read_long_csv, write_decisions
 from skilloscope.simulate.agents import made_up_spreads
@@ -56,8 +55,8 @@ def assert_same(one: Decisions, other: Decisions, *, context: bool = True) -> No
 @settings(deadline=None, max_examples=40)
 def test_every_form_reads_back_as_it_was(batch):
     assert_same(batch, decisions_from_arrow(decisions_to_arrow(batch)))
-    assert_same(batch, decisions_from_frame(to_polars(batch)))
-    assert_same(batch, decisions_from_frame(to_pandas(batch)), context=False)
+    assert_same(batch, decisions_from_frame(to_polars(decisions_to_arrow(batch))))
+    assert_same(batch, decisions_from_frame(to_pandas(decisions_to_arrow(batch))), context=False)
 
 
 @given(batches(), st.data())
@@ -98,8 +97,8 @@ def test_the_depth_axis_survives_files_and_may_have_gaps_below_the_judgement(tmp
         np.array([2, 4]),
         depths=(4, 10),
     )
-    write_parquet(batch, tmp_path / "d.parquet")
-    back = read_parquet(tmp_path / "d.parquet")
+    batch_to_parquet(batch, tmp_path / "d.parquet")
+    back = batch_from_parquet(tmp_path / "d.parquet")
     assert back.depths == (4, 10)
     np.testing.assert_array_equal(back.values, batch.values)
     assert back.values.dtype == np.float32
@@ -112,8 +111,8 @@ def test_the_depth_axis_survives_files_and_may_have_gaps_below_the_judgement(tmp
 def test_the_tally_and_where_the_values_come_from_travel_with_the_file(tmp_path):
     batch = made_up_spreads(3, rng=np.random.default_rng(0)).with_tally(Tally({"forced": 7}))
     object.__setattr__(batch, "about", {"engine": "Stockfish"})
-    write_parquet(batch, tmp_path / "d.parquet")
-    back = read_parquet(tmp_path / "d.parquet")
+    batch_to_parquet(batch, tmp_path / "d.parquet")
+    back = batch_from_parquet(tmp_path / "d.parquet")
     assert back.tally.as_dict() == {"forced": 7}
     assert back.about == {"engine": "Stockfish"}
 
@@ -267,8 +266,8 @@ class TestLosses:
         assert self.batch().gain == pytest.approx([0.0, -0.4, 0.5])
 
     def test_they_go_through_parquet_and_arrow(self, tmp_path):
-        write_parquet(self.batch(), tmp_path / "l.parquet")
-        back = read_parquet(tmp_path / "l.parquet")
+        batch_to_parquet(self.batch(), tmp_path / "l.parquet")
+        back = batch_from_parquet(tmp_path / "l.parquet")
         assert isinstance(back, Losses)
         assert back.gain.tolist() == self.batch().gain.tolist()
         assert losses_from_arrow(losses_to_arrow(self.batch())).context.to_pydict() == {"game": ["1", "1", None]}

@@ -16,9 +16,9 @@ from skilloscope.cli.app import app
 from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError
 from skilloscope.decision import UNLISTED, Decisions
-from skilloscope.decision.domains import convert
+from skilloscope.decision.domains import converted
 from skilloscope.decision.domains.backgammon import read_backgammon
-from skilloscope.decision.domains.four_in_a_row import CAP, SQUARES, read_four_in_a_row
+from skilloscope.decision.domains.four_in_a_row import SOLVED_CAP, SQUARES, read_four_in_a_row
 from skilloscope.decision.domains.risky_choice import expected_utility, read_risky_choice
 from skilloscope.inference import Uniform, evidence
 from skilloscope.models.agent import Agent, log_likelihood
@@ -170,8 +170,8 @@ class TestFourInARow:
     def test_solved_values_are_clipped_at_the_cap_and_become_ties(self, tmp_path):
         rows = [board([10000, 10000, 19.2, -10000], square=2)]
         batch = self.read(tmp_path, rows)
-        assert batch.judged[:3].tolist() == [CAP, CAP, 19.2]
-        assert batch.judged[-1] == -CAP
+        assert batch.judged[:3].tolist() == [SOLVED_CAP, SOLVED_CAP, 19.2]
+        assert batch.judged[-1] == -SOLVED_CAP
         assert batch.about["clipped_share"] == pytest.approx(3 / 36)
         assert self.read(tmp_path, rows, cap=5).judged[:3].tolist() == [5, 5, 5]
 
@@ -270,17 +270,17 @@ class TestRiskyChoice:
 class TestConvert:
     def test_a_pooled_table_has_one_decider_and_no_name(self, tmp_path):
         path = write_lines(tmp_path / "0.jsonl", [play(1, FIVE, 0), play(2, FIVE, 0, player="Bob")])
-        assert convert("backgammon", [path], pooled=True).names() == ["everybody"]
+        assert converted("backgammon", [path], pooled=True).names() == ["everybody"]
 
     def test_what_a_domain_does_not_take_is_refused(self, tmp_path):
         with pytest.raises(InputError, match="no domain 'darts'"):
-            convert("darts", [])
+            converted("darts", [])
         with pytest.raises(InputError, match="takes no --cap"):
-            convert("backgammon", [], cap=3)
+            converted("backgammon", [], cap=3)
         with pytest.raises(InputError, match="no file"):
-            convert("backgammon", [tmp_path / "absent.jsonl"])
+            converted("backgammon", [tmp_path / "absent.jsonl"])
         with pytest.raises(InputError, match="no decision could be read"):
-            convert("backgammon", [write_lines(tmp_path / "empty.jsonl", [])])
+            converted("backgammon", [write_lines(tmp_path / "empty.jsonl", [])])
 
     def test_what_is_converted_is_rated_and_judged_by_the_commands(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)

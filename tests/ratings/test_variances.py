@@ -51,7 +51,8 @@ class TestFit:
     def test_few_games_per_player_and_period_are_warned_of(self):
         games, _ = wandering_games(np.random.default_rng(4), 300, 50, 10, 200, 30)
         fit = fit_variances(games)
-        assert fit.games_per_player_and_period == pytest.approx(games.summary()["games_per_player_and_period"])
+        active = {(t, p) for side in (games.player_1, games.player_2) for t, p in zip(games.period, side, strict=True)}
+        assert fit.games_per_player_and_period == pytest.approx(2 * len(games) / len(active))
         assert fit.games_per_player_and_period < 5
         assert "under 5" in fit.warnings[0]
 

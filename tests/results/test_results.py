@@ -21,13 +21,14 @@ from skilloscope.chess.pgn.headers import TAGS, scan, scan_plain
 from skilloscope.chess.pgn.results import read_pgn_results
 from skilloscope.core.dates import DAY, MONTH, YEAR, parse_date
 from skilloscope.core.errors import InputError
+from skilloscope.core.frames import to_pandas, to_polars
 from skilloscope.models.comparison import Q, win_probability
 from skilloscope.models.logistic_normal import integrated_probability
 from skilloscope.results import Calendar, Results, read_results
 from skilloscope.results.reading import OUT_OF_ORDER, TWICE, results_from_frame
 from skilloscope.results.scores import parse_score
 from skilloscope.results.streaming import ResultStream
-from skilloscope.results.writing import results_to_arrow, to_pandas, to_polars, write_table
+from skilloscope.results.writing import results_to_arrow, write_table
 from skilloscope.simulate.populations import Population, simulate_results, simulated_games
 
 HEADER = "date,player_1,player_2,score\n"
@@ -253,7 +254,10 @@ def test_results_go_through_frames_and_files_unchanged(tmp_path):
     for name in ("r.csv", "r.parquet"):
         write_table(results_to_arrow(results), tmp_path / name)
     back = [read_results(tmp_path / "r.csv"), read_results(tmp_path / "r.parquet")]
-    back += [results_from_frame(to_pandas(results)), results_from_frame(to_polars(results))]
+    back += [
+        results_from_frame(to_pandas(results_to_arrow(results))),
+        results_from_frame(to_polars(results_to_arrow(results))),
+    ]
     for other in back:
         assert list(other.players) == list(results.players)
         for column in ("player_1", "player_2", "score", "date"):

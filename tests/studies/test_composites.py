@@ -18,7 +18,7 @@ from simulated import in_pairs
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.decision.arrow import write_parquet
+from skilloscope.decision.arrow import batch_to_parquet
 from skilloscope.inference import EvidenceTable, Grid, evidence
 from skilloscope.inference.bootstrap import cluster_interval
 from skilloscope.inference.many import means_and_sds
@@ -232,7 +232,7 @@ class TestStoredEvidence:
         assert (back.grid, back.about, back.tally.counts) == (table.grid, table.about, table.tally.counts)
 
     def test_another_parquet_file_is_refused(self, tmp_path):
-        write_parquet(simulated(1), tmp_path / "decisions.parquet")
+        batch_to_parquet(simulated(1), tmp_path / "decisions.parquet")
         with pytest.raises(InputError, match="holds no evidence"):
             read_evidence(tmp_path / "decisions.parquet")
 
@@ -263,7 +263,7 @@ class TestStoredEvidence:
 @pytest.fixture(scope="module")
 def table(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("composites") / "decisions.parquet"
-    write_parquet(simulated(6), path)
+    batch_to_parquet(simulated(6), path)
     return path
 
 

@@ -32,13 +32,12 @@ def convert(
     """Turn files of another domain into a table of decisions, every fault named and every exclusion counted."""
     from skilloscope.cli.console import exit_code, print_json, report_faults
     from skilloscope.cli.console import out as console
-    from skilloscope.decision.domains import conversion_report
-    from skilloscope.decision.domains import convert as read
+    from skilloscope.decision.domains import conversion_report, converted
     from skilloscope.decision.text import check_format, write_decisions
     from skilloscope.reports.words import skipped_line
 
     check_format(out)
-    batch = read(domain, files, pooled=pooled, cap=cap, exponent=exponent)
+    batch = converted(domain, files, pooled=pooled, cap=cap, exponent=exponent)
     write_decisions(batch, out)
     report_faults(batch.tally)
     report = conversion_report(batch, out)

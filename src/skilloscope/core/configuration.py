@@ -19,7 +19,7 @@ from skilloscope.core.errors import InputError
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownSetting:
     """A setting that exists: how its text is read, what it means, its default."""
 
     parse: Callable[[str], Any]
@@ -28,7 +28,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Setting:
+class EffectiveSetting:
     """The value of a setting and where it came from."""
 
     value: Any
@@ -45,33 +45,35 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-KNOWN: dict[str, Known] = {
-    "store": Known(str, _default_store, "folder of the analysis store"),
-    "engine": Known(str, None, "engine to run: a name or a path"),
-    "depth": Known(int, 10, "search depth in plies"),
-    "nodes": Known(int, None, "search limit in nodes, in place of a depth"),
-    "multipv": Known(int, 10, "how many moves the engine lists"),
-    "hash": Known(int, 16, "hash table of the engine in MB"),
-    "workers": Known(int, _cores, "engine processes side by side; one per core unless told"),
-    "scale": Known(str, "default", "the Elo scale: a name or a JSON file"),
-    "prior": Known(str, "flat", "prior of Elo: flat, population or header"),
-    "rule": Known(str, None, "choice-set rule: listed, bucket, sampled or full; the scale's where none is named"),
+KNOWN: dict[str, KnownSetting] = {
+    "store": KnownSetting(str, _default_store, "folder of the analysis store"),
+    "engine": KnownSetting(str, None, "engine to run: a name or a path"),
+    "depth": KnownSetting(int, 10, "search depth in plies"),
+    "nodes": KnownSetting(int, None, "search limit in nodes, in place of a depth"),
+    "multipv": KnownSetting(int, 10, "how many moves the engine lists"),
+    "hash": KnownSetting(int, 16, "hash table of the engine in MB"),
+    "workers": KnownSetting(int, _cores, "engine processes side by side; one per core unless told"),
+    "scale": KnownSetting(str, "default", "the Elo scale: a name or a JSON file"),
+    "prior": KnownSetting(str, "flat", "prior of Elo: flat, population or header"),
+    "rule": KnownSetting(
+        str, None, "choice-set rule: listed, bucket, sampled or full; the scale's where none is named"
+    ),
 }
 
 
-def effective_settings(flags: Mapping[str, Any] | None = None) -> dict[str, Setting]:
+def effective_settings(flags: Mapping[str, Any] | None = None) -> dict[str, EffectiveSetting]:
     """Return every setting with its value and source; a flag of None was not given."""
     found = {name: _default(known) for name, known in KNOWN.items()}
     for path in _files():
         for name, value in _read(path).items():
-            found[name] = Setting(_parsed(name, str(value), str(path)), str(path))
+            found[name] = EffectiveSetting(_parsed(name, str(value), str(path)), str(path))
     for name in KNOWN:
         variable = f"SKILLOSCOPE_{name.upper()}"
         if os.environ.get(variable):
-            found[name] = Setting(_parsed(name, os.environ[variable], variable), f"environment {variable}")
+            found[name] = EffectiveSetting(_parsed(name, os.environ[variable], variable), f"environment {variable}")
     for name, value in (flags or {}).items():
         if value is not None:
-            found[name] = Setting(value, f"flag --{name}")
+            found[name] = EffectiveSetting(value, f"flag --{name}")
     return found
 
 
@@ -80,8 +82,8 @@ def store_file(folder: str | Path) -> Path:
     return Path(folder).expanduser() / "analyses.sqlite"
 
 
-def _default(known: Known) -> Setting:
-    return Setting(known.default() if callable(known.default) else known.default, "default")
+def _default(known: KnownSetting) -> EffectiveSetting:
+    return EffectiveSetting(known.default() if callable(known.default) else known.default, "default")
 
 
 def _files() -> list[Path]:

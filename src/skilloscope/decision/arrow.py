@@ -1,4 +1,4 @@
-"""Decisions and losses as tables: Arrow, Parquet, pandas and polars frames, and back without loss.
+"""Decisions and losses as tables: Arrow, Parquet and frames, and back without loss.
 
 One row per decision: `decider`, `values` (a list, best first; with a depth axis a list of lists, one per
 alternative), `chosen` (−1: not listed), `n_legal` (0: unknown), `unlisted_value`, then the context columns. What the
@@ -18,11 +18,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from skilloscope.core.columns import decider_column
-from skilloscope.core.errors import InputError, MissingExtraError, Tally
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.frames import arrow_from_frame
 from skilloscope.decision.decisions import UNLISTED, Decisions, is_best_first
 from skilloscope.decision.losses import Losses
 
-SCHEMA = 1
+_SCHEMA = 1
 _MOST_LEGAL = 2**31 - 1
 _META = b"skilloscope"
 _DECISION_COLUMNS = ("decider", "values", "chosen", "n_legal", "unlisted_value")
@@ -150,13 +151,13 @@ def losses_from_arrow(table: pa.Table) -> Losses:
     )
 
 
-def write_parquet(batch: Decisions | Losses, path: str | Path) -> None:
+def batch_to_parquet(batch: Decisions | Losses, path: str | Path) -> None:
     """Write a batch to a Parquet file (zstd)."""
     table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
     pq.write_table(table, path, compression="zstd")
 
 
-def read_parquet(path: str | Path) -> Decisions | Losses:
+def batch_from_parquet(path: str | Path) -> Decisions | Losses:
     """Read a batch from a Parquet file; its metadata or columns tell which kind it is."""
     try:
         # Without buffers ahead, and put together here, so that the pieces are given back before they are used.
@@ -169,26 +170,9 @@ def read_parquet(path: str | Path) -> Decisions | Losses:
         raise InputError(f"{path}: not a Parquet file that can be read ({error})") from error
 
 
-def to_pandas(batch: Decisions | Losses) -> Any:
-    """Return the batch as a pandas frame."""
-    _need("pandas")
-    table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
-    return table.to_pandas()
-
-
-def to_polars(batch: Decisions | Losses) -> Any:
-    """Return the batch as a polars frame."""
-    polars = _need("polars")
-    table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
-    return polars.from_arrow(table)
-
-
 def decisions_from_frame(frame: Any) -> Decisions:
     """Return the batch that a pandas or polars frame with the columns decider, values and chosen holds."""
-    if hasattr(frame, "to_arrow"):
-        return decisions_from_arrow(frame.to_arrow())
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    return decisions_from_arrow(table)
+    return decisions_from_arrow(arrow_from_frame(frame))
 
 
 def _with_context(columns: Mapping[str, Any], batch: Decisions | Losses, extra: Mapping[str, Any]) -> pa.Table:
@@ -196,7 +180,7 @@ def _with_context(columns: Mapping[str, Any], batch: Decisions | Losses, extra: 
     clash = sorted(set(columns) & set(context))
     if clash:
         raise InputError(f"context columns {clash} have the names of the batch's own columns")
-    meta = {"schema": SCHEMA, "about": dict(batch.about), "tally": batch.tally.as_dict(), **extra}
+    meta = {"schema": _SCHEMA, "about": dict(batch.about), "tally": batch.tally.as_dict(), **extra}
     return pa.table({**columns, **context}).replace_schema_metadata({_META: json.dumps(meta).encode()})
 
 
@@ -209,8 +193,8 @@ def _metadata(table: pa.Table, needed: tuple[str, ...]) -> dict[str, Any]:
         )
     raw = (table.schema.metadata or {}).get(_META)
     meta: dict[str, Any] = json.loads(raw) if raw else {}
-    if meta.get("schema", SCHEMA) != SCHEMA:
-        raise InputError(f"the table has schema {meta['schema']}, this version reads {SCHEMA}")
+    if meta.get("schema", _SCHEMA) != _SCHEMA:
+        raise InputError(f"the table has schema {meta['schema']}, this version reads {_SCHEMA}")
     return meta
 
 
@@ -231,12 +215,3 @@ def _codes(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Any]:
     if array.null_count:
         raise InputError("a decision has no decider", hint="leave such decisions out and count them")
     return tuple(array.dictionary.cast(pa.string()).to_pylist()), array.indices.to_numpy().astype(np.int32)
-
-
-def _need(package: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise MissingExtraError(f"{package} is not installed", hint="pip install 'skilloscope[frames]'") from error

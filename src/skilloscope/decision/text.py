@@ -14,7 +14,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,8 +22,8 @@ import pyarrow as pa
 from skilloscope.core.checks import check_writable
 from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import Source, given_once, head_lines, is_parquet, numbered_lines, source_name
-from skilloscope.decision.arrow import read_parquet, write_parquet
+from skilloscope.core.files import Source, head_lines, is_parquet, numbered_lines, source_name
+from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
 
@@ -42,7 +41,7 @@ def read_decisions(path: str | Path) -> Decisions:
     """Read decisions from Parquet, JSON lines or long CSV, packed or not, told by the content."""
     path = Path(path)
     if is_parquet(path):
-        batch = read_parquet(path)
+        batch = batch_from_parquet(path)
         if isinstance(batch, Losses):
             raise InputError(
                 f"{path}: these are losses (two numbers a move), not choice sets",
@@ -55,11 +54,6 @@ def read_decisions(path: str | Path) -> Decisions:
     if kind is None and path.is_file():
         raise InputError(f"{path}: cannot tell the format of the table", hint="use .csv, .jsonl or .parquet")
     return read_jsonl(path) if kind == ".jsonl" else read_long_csv(path)
-
-
-def read_tables(paths: Sequence[Path]) -> list[Decisions]:
-    """Read several tables; one that is given twice would count every decision twice, so it is refused."""
-    return [read_decisions(path) for path in given_once(paths)]
 
 
 def table_kind(path: Path) -> str | None:
@@ -90,7 +84,7 @@ def write_decisions(batch: Decisions, path: str | Path) -> None:
     path = Path(path)
     check_format(path)
     if path.suffix == ".parquet":
-        write_parquet(batch, path)
+        batch_to_parquet(batch, path)
         return
     with path.open("w", encoding="utf-8", newline="") as stream:
         (write_long_csv if path.suffix == ".csv" else write_jsonl)(batch, stream)

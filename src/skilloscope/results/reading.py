@@ -24,11 +24,12 @@ import pyarrow.parquet as pq
 from skilloscope.core.dates import DAY, parse_dates
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import is_parquet
+from skilloscope.core.frames import arrow_from_frame
 from skilloscope.results.csv_text import read_csv
 from skilloscope.results.scores import BYE, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 
-COLUMNS = ("date", "player_1", "player_2", "score")
+RESULT_COLUMNS = ("date", "player_1", "player_2", "score")
 """The columns of a results table; `period`, a whole number, may stand in place of `date`."""
 
 OUT_OF_ORDER = "row dated before the row above it"
@@ -61,11 +62,7 @@ def results_from_frame(
     frame: Any, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
 ) -> Results:
     """Return the results that a pandas or polars frame (or an Arrow table) holds."""
-    if hasattr(frame, "to_arrow"):
-        frame = frame.to_arrow()
-    elif not isinstance(frame, pa.Table):
-        frame = pa.Table.from_pandas(frame, preserve_index=False)
-    return results_from_arrow(frame, columns=columns, name="<frame>", drop_duplicates=drop_duplicates)
+    return results_from_arrow(arrow_from_frame(frame), columns=columns, name="<frame>", drop_duplicates=drop_duplicates)
 
 
 def results_from_arrow(
@@ -240,7 +237,7 @@ def _repeated(results: Results) -> npt.NDArray[np.bool_]:
 def _read_parquet(path: Path, columns: Mapping[str, str] | None) -> pa.Table:
     try:
         names = pq.read_schema(path).names
-        wanted = {(columns or {}).get(name, name) for name in (*COLUMNS, "period")}
+        wanted = {(columns or {}).get(name, name) for name in (*RESULT_COLUMNS, "period")}
         return pq.read_table(path, columns=[name for name in names if name in wanted])
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: not a Parquet file that can be read ({error})") from error
@@ -248,18 +245,18 @@ def _read_parquet(path: Path, columns: Mapping[str, str] | None) -> pa.Table:
 
 def _own_columns(table: pa.Table, columns: Mapping[str, str], name: str) -> tuple[pa.Table, bool]:
     """Return the table under our names, and whether its games have dates."""
-    unknown = sorted(set(columns) - {*COLUMNS, "period"})
+    unknown = sorted(set(columns) - {*RESULT_COLUMNS, "period"})
     if unknown:
         raise InputError(
-            f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(COLUMNS)}, or period"
+            f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(RESULT_COLUMNS)}, or period"
         )
-    theirs = {own: columns.get(own, own) for own in (*COLUMNS, "period")}
+    theirs = {own: columns.get(own, own) for own in (*RESULT_COLUMNS, "period")}
     dated = theirs["date"] in table.column_names and ("period" not in columns or "date" in columns)
-    wanted = (*(COLUMNS if dated else ("period", *COLUMNS[1:])),)
+    wanted = (*(RESULT_COLUMNS if dated else ("period", *RESULT_COLUMNS[1:])),)
     missing = [theirs[own] for own in wanted if theirs[own] not in table.column_names]
     if missing:
         raise InputError(
             f"{name}: the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
-            hint=f"it has: {', '.join(table.column_names)}; a results table is {','.join(COLUMNS)}",
+            hint=f"it has: {', '.join(table.column_names)}; a results table is {','.join(RESULT_COLUMNS)}",
         )
     return pa.table({own: table.column(theirs[own]) for own in wanted}), dated

@@ -87,17 +87,19 @@ def judge(
     """
     found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
     files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]
-    games = _games(files).renamed(aliases or {}) if files or not others else None
-    told = told_decisions(others, any_domain=any_domain and games is None) if others else None
     wanted = [player] if isinstance(player, str) else list(player or ())
+    played = _played(files, work, wanted, aliases or {}, both_sides) if files or not others else None
+    told = told_decisions(others, any_domain=any_domain and not files) if others else None
     told = renamed(told, aliases or {}) if told else None
+    here = players(played.games) if played else []
     for name in wanted:
-        check_name(name, [*(players(games) if games else []), *(told.names() if told else [])])
-    judged = _judged_games(games, work, wanted, both_sides) if games is not None else None
+        check_name(name, [*here, *(told.names() if told else [])])
+    of = [] if both_sides else wanted
+    judged = _judged(played, work, of) if played and (not wanted or {*wanted} & {*here}) else None
     if told is None:
         assert judged is not None  # a wanted name stands in the games where there is no table
         return judged
-    told = told if both_sides else _of(told, wanted)
+    told = _of(told, of)
     if judged is None:
         return Judged(without_repeats(told))
     together = Decisions.concat([judged.decisions.at_depths(), told])
@@ -126,25 +128,16 @@ def decisions_of_analysed(path: Path) -> Decisions:
     return decisions(read_analysed(path), named_moves=True)
 
 
-def _games(files: Sequence[Path]) -> Games:
-    from skilloscope.chess.pgn.games import read_games
+def _played(
+    files: Sequence[Path], work: Work, wanted: Sequence[str], aliases: Mapping[str, str], both_sides: bool
+) -> Positions:
+    """Return the positions of PGN files in which the wanted players decide, or everybody in their games."""
+    from skilloscope.chess.positions import read_positions
 
-    games = read_games(list(files))
-    check_games(games)
-    return games
-
-
-def _judged_games(games: Games, work: Work, wanted: Sequence[str], both_sides: bool) -> Judged | None:
-    """Return the games judged, those of the wanted players where there are any; None where they play in none."""
-    if not wanted:
-        return judge_games(games, work)
-    sides = zip(games.headers["white"].to_pylist(), games.headers["black"].to_pylist(), strict=True)
-    chosen = games.select(np.array([white in wanted or black in wanted for white, black in sides]))
-    return judge_games(chosen, work, player=None if both_sides else _here(chosen, wanted)) if len(chosen) else None
-
-
-def _here(games: Games, wanted: Sequence[str]) -> list[str]:
-    return [name for name in wanted if name in players(games)]
+    scope = work.settings.scope
+    played = read_positions(files, player=wanted or None, aliases=aliases, both_sides=both_sides, scope=scope)
+    check_games(played.games)
+    return played
 
 
 def without_repeats(batch: Decisions) -> Decisions:
@@ -159,17 +152,22 @@ def without_repeats(batch: Decisions) -> Decisions:
 
 def judge_games(games: Games, work: Work, *, player: str | Sequence[str] | None = None) -> Judged:
     """Return the decisions of games, or of one or several players in them, analysing what is not in the store."""
-    from skilloscope.chess.decisions import decisions
     from skilloscope.chess.positions import positions
 
     check_games(games)
     wanted = [player] if isinstance(player, str) else list(player or ())
     for name in wanted:
         check_name(name, players(games))
-    found = analyse_as(work, positions(games, player=wanted or None, scope=work.settings.scope))
-    judged = Judged(decisions(found), found.searched, found.cached, found.imported, found.failed)
+    return _judged(positions(games, player=wanted or None, scope=work.settings.scope), work, wanted)
+
+
+def _judged(batch: Positions, work: Work, wanted: Sequence[str]) -> Judged:
+    from skilloscope.chess.decisions import decisions
+
+    found = analyse_as(work, batch)
     # With every position, those after the player's moves are the opponents' decisions.
-    return judged if work.settings.scope == "decisions" else replace(judged, decisions=_of(judged.decisions, wanted))
+    own = decisions(found) if work.settings.scope == "decisions" else _of(decisions(found), wanted)
+    return Judged(own, found.searched, found.cached, found.imported, found.failed)
 
 
 def analyse_as(work: Work, batch: Positions) -> Analyses:

@@ -1,7 +1,7 @@
 """What an analysis will cost, and which games fit a budget of time.
 
-In: games, and the work that is to be done on them. Out: a Plan, which says how many positions there are, how many are
-known, and how long the rest will take by a short measurement; and for a budget a sample of whole games.
+In: games, and the work that is to be done on them. Out: an AnalysisPlan, which says how many positions there are, how
+many are known, and how long the rest will take by a short measurement; and for a budget a sample of whole games.
 
 The games are put in an order that the seed and their ids give, and taken from its beginning until the time is used
 up. So a larger budget takes the games of a smaller one, and more. What is known already costs nothing, so that
@@ -33,7 +33,7 @@ _MEASURING_SECONDS = 20.0
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class AnalysisPlan:
     """How many different positions there are, where their answers will come from, and how long the rest takes."""
 
     games: int
@@ -82,7 +82,7 @@ class Sample:
         return {"games": len(self.rows), **{name: getattr(self, name) for name in names}}
 
 
-def plan(games: Games, work: Work, *, seed: int = 1, player: str | None = None, measure: bool = True) -> Plan:
+def plan(games: Games, work: Work, *, seed: int = 1, player: str | None = None, measure: bool = True) -> AnalysisPlan:
     """Return what analysing the games, or one player's moves in them, will cost.
 
     A few positions are searched to learn how long one takes, and kept; without `measure` none, and what is not known
@@ -96,7 +96,7 @@ def plan(games: Games, work: Work, *, seed: int = 1, player: str | None = None, 
     unknown = _by_game(batch, ~known.answered, work)
     pool = sorted(frozenset().union(*unknown.values()))
     done, seconds = _measure(batch, _drawn(pool, seed), quiet) if measure else (frozenset[str](), np.inf)
-    return Plan(
+    return AnalysisPlan(
         games=len(games),
         total=len({work.settings.problem(fen) for fen in batch.fen.to_pylist()}),
         cached=known.cached,
@@ -109,7 +109,7 @@ def plan(games: Games, work: Work, *, seed: int = 1, player: str | None = None, 
 
 
 def sample_games(
-    games: Games, planned: Plan, minutes: float, *, seed: int = 1, strata: Sequence[Any] | None = None
+    games: Games, planned: AnalysisPlan, minutes: float, *, seed: int = 1, strata: Sequence[Any] | None = None
 ) -> Sample:
     """Return the games from the beginning of the seed's order that can be analysed in so many minutes."""
     each, left = planned.seconds_each or 0.0, minutes * 60

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from skilloscope.chess.analysis import analyse as analysis_module
 from skilloscope.chess.analysis.analyse import Progress, analyse
-from skilloscope.chess.analysis.analyse import analyse as analysis_module
 from skilloscope.chess.analysis.files import export_analyses, read_export
 from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.analysis.transfer import Imported, choose_settings, export_store, import_file

@@ -267,7 +267,7 @@ def _stored_answers(shelf: Store, key: Mapping[str, Any], problems: Sequence[str
     """Return the stored answers under the key, and where there is none those of deeper searches that answer it too."""
     stored = shelf.get_many(key, problems)
     answers = {problem: unpack_lines(row.lines) for problem, row in stored.items() if row.status == "done"}
-    for deep in deeper_keys(key, shelf.all_settings()):
+    for deep in deeper_keys(key, shelf.all_settings()) if len(answers) < len(problems) else ():
         missing = [problem for problem in problems if problem not in answers]
         for problem, row in shelf.get_many(deep, missing).items():
             if row.status == "done":

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
-from skilloscope.chess.pgn.reading import HEADERS, GameColumns, read_source
+from skilloscope.chess.pgn.reading import HEADERS, GameColumns, Watch, read_source
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.core.columns import Selection, ragged_take, selection_index
 from skilloscope.core.errors import InputError, Tally
@@ -120,8 +120,8 @@ class Games:
         )
 
 
-def read_games(sources: Source | Sequence[Source]) -> Games:
-    """Read the games of one or more PGN files or streams.
+def read_games(sources: Source | Sequence[Source], watch: Watch | None = None) -> Games:
+    """Read the games of one or more PGN files or streams; whoever watches sees every board on the way.
 
     A missing file raises InputError; everything else that is wrong is a fault in `tally`, and the reading goes on.
     Variants of chess are left out and counted.
@@ -136,7 +136,7 @@ def read_games(sources: Source | Sequence[Source]) -> Games:
             tally.fault("file given twice", name, "whole file")
             continue
         seen.add(identity)
-        read_source(source, name, columns, tally)
+        read_source(source, name, columns, tally, watch)
     return Games(
         unique_games(columns.headers()),
         np.array(columns.moves, dtype=np.uint16),

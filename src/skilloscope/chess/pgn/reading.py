@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 
 import chess
-from skilloscope.chess.pgn.text import MainLine, RawGame, main_line, split_games
+from skilloscope.chess.pgn.text import MainLine, RawGame, Watcher, main_line, split_games
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, Source, open_lines
 
@@ -73,14 +74,18 @@ class GameColumns:
         return pa.Table.from_pylist(self.rows, schema=HEADERS)
 
 
-def read_source(source: Source, file: str, columns: GameColumns, tally: Tally) -> None:
+Watch = Callable[[int, str | None, str | None], Watcher | None]
+"""Who is to see the boards of a game, if anybody: by the row that it will have, and by White and Black."""
+
+
+def read_source(source: Source, file: str, columns: GameColumns, tally: Tally, watch: Watch | None = None) -> None:
     """Append the games of one source, called `file` in every fault."""
     index, words = 0, False
     try:
         with open_lines(source) as lines:
             for raw in split_games(lines):
                 words = True
-                index = _read_raw(raw, index, file, columns, tally)
+                index = _read_raw(raw, index, file, columns, tally, watch)
     except BinaryDataError as error:
         tally.fault("not a PGN file: binary data", file, f"byte {error.offset}")
     except DAMAGE as error:
@@ -92,12 +97,13 @@ def read_source(source: Source, file: str, columns: GameColumns, tally: Tally) -
             tally.fault("no game in the file", file, "whole file")
 
 
-def _read_raw(raw: RawGame, index: int, file: str, columns: GameColumns, tally: Tally) -> int:
+def _read_raw(raw: RawGame, index: int, file: str, columns: GameColumns, tally: Tally, watch: Watch | None) -> int:
     """Read a raw game, and the games without tags that may follow its result; return the number of the last."""
     tags, movetext, faults = raw.tags, "\n".join(raw.movetext), raw.faults
     while True:
         board, reason = _start(tags)
-        line = MainLine() if board is None else main_line(movetext, board)
+        watcher = watch(len(columns.rows), *_players(tags)) if watch else None
+        line = MainLine() if board is None else main_line(movetext, board, watcher)
         if not tags and not line.moves:  # words, but no game
             if line.fault and index:
                 tally.fault("text outside any game", file, f"after game {index}", line.fault[2])
@@ -150,8 +156,7 @@ def header_from_tags(tags: dict[str, str], line: MainLine, file: str, index: int
     return {
         "file": file,
         "index": index,
-        "white": _text(tags.get("White"), _UNKNOWN_NAMES),
-        "black": _text(tags.get("Black"), _UNKNOWN_NAMES),
+        **dict(zip(("white", "black"), _players(tags), strict=True)),
         "white_elo": _elo(tags.get("WhiteElo")),
         "black_elo": _elo(tags.get("BlackElo")),
         "date": _text(date),
@@ -162,16 +167,15 @@ def header_from_tags(tags: dict[str, str], line: MainLine, file: str, index: int
         "result": result if result in _RESULTS else line.result or "*",
         "eco": _text(tags.get("ECO")),
         "time_control": _text(tags.get("TimeControl")),
-        "start_fen": _start_fen(tags),
+        "start_fen": line.start_fen,
         "start_eval": line.start_eval,
         "start_mate": line.start_mate,
     }
 
 
-def _start_fen(tags: dict[str, str]) -> str | None:
-    """Return the starting position as a full FEN, whatever the tag leaves out; None where it is the usual one."""
-    board, _ = _start(tags)
-    return None if board is None or board.fen() == chess.STARTING_FEN else board.fen()
+def _players(tags: dict[str, str]) -> tuple[str | None, str | None]:
+    """Return White and Black, None where unknown."""
+    return _text(tags.get("White"), _UNKNOWN_NAMES), _text(tags.get("Black"), _UNKNOWN_NAMES)
 
 
 def _text(value: str | None, unknown: set[str] = _UNKNOWN_TEXT) -> str | None:

@@ -9,13 +9,16 @@ and what stood before it is kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 import chess
 from skilloscope.chess.engine.lines import move_code
+
+Watcher = Callable[[chess.Board, int, bool], None]
+"""Sees a board, how many moves were made, and whether it is the last of its game."""
 
 NO_MATE = int(np.iinfo(np.int16).min)
 """The entry of a column of mates where no mate is given; 0 is one: [%eval #0]."""
@@ -54,6 +57,8 @@ class MainLine:
     clocks: list[float] = field(default_factory=list)
     evals: list[float] = field(default_factory=list)
     mates: list[int] = field(default_factory=list)
+    start_fen: str | None = None
+    """The position that the game starts from; None where it is the usual one."""
     start_eval: float | None = None
     """The evaluation in a comment before the first move: of the position that the game starts from."""
     start_mate: int | None = None
@@ -95,14 +100,17 @@ def split_games(lines: Iterable[str]) -> Iterator[RawGame]:
         yield game
 
 
-def main_line(movetext: str, board: chess.Board) -> MainLine:
+def main_line(movetext: str, board: chess.Board, watcher: Watcher | None = None) -> MainLine:
     """Play the main line on the board and return it, up to its result, its end or the first word that cannot be read.
+
+    A watcher sees the board before every move, and once more after the last.
 
     >>> line = main_line("1. e4 {[%eval 0.3]} e5 2. Ke3", chess.Board())
     >>> len(line.moves), line.evals[0], line.fault
     (2, 0.3, ('illegal move', 'move 2, white', 'Ke3'))
     """
-    line, variations = MainLine(), 0
+    start = board.fen()
+    line, variations = MainLine(start_fen=None if start == chess.STARTING_FEN else start), 0
     end = len(movetext.rstrip())
     for token in _TOKEN.finditer(movetext):
         word, last = token.group(), token.end() >= end
@@ -120,13 +128,17 @@ def main_line(movetext: str, board: chess.Board) -> MainLine:
             break
         else:
             san = _NUMBER.sub("", word, count=1).rstrip("+#!?").removesuffix("e.p.") if word != "0000" else word
-            line.fault = _play(line, board, san, last) if san else None
+            line.fault = _play(line, board, san, last, watcher) if san else None
             if line.fault:
                 break
+    if watcher and line.moves:
+        watcher(board, len(line.moves), True)
     return line
 
 
-def _play(line: MainLine, board: chess.Board, san: str, last: bool) -> tuple[str, str, str] | None:
+def _play(
+    line: MainLine, board: chess.Board, san: str, last: bool, watcher: Watcher | None
+) -> tuple[str, str, str] | None:
     """Play a move, or return why not."""
     if san in _NULL_MOVES:
         return ("null move", _place(board), san)
@@ -139,6 +151,8 @@ def _play(line: MainLine, board: chess.Board, san: str, last: bool) -> tuple[str
         return ("ambiguous move", _place(board), san[:40])
     except ValueError:
         return ("cut in a move" if last else "unreadable move", _place(board), san[:40])
+    if watcher:
+        watcher(board, len(line.moves), False)
     board.push(move)
     line.moves.append(move_code(move))
     line.clocks.append(np.nan)
