@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skilloscope.chess.annotations import losses_from_comments
-from skilloscope.chess.evaluated import read_evaluated
-from skilloscope.chess.evaluations import evaluations_from_comments
+from skilloscope.chess.evaluations import evaluations_from_comments, read_evaluated
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import InputError
+from skilloscope.decision import Losses
 from skilloscope.models.gain import (
     PEAK,
     GainHistogram,
@@ -68,7 +67,7 @@ class TestFigure1:
         assert byrne.moves == 41
 
     def test_the_game_that_ships_gives_the_same_histograms(self):
-        losses = losses_from_comments(game_of_the_century())
+        losses = evaluations_from_comments(game_of_the_century()).losses()
         for player, batch in losses.group_by().items():
             own = GainHistogram.from_gains(clipped_gain(batch.before, batch.after))
             assert own == figure_1(player.split(",")[0])
@@ -205,6 +204,10 @@ class TestEloDifference:
 
 def read(text: str) -> Games:
     return read_games(io.StringIO(text))
+
+
+def losses_from_comments(games: Games) -> Losses:
+    return evaluations_from_comments(games).losses()
 
 
 class TestComments:

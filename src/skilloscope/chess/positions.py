@@ -13,11 +13,12 @@ from array import array
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+import chess
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-import chess
+from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.engine.settings import Scope
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Selection, selection_index
@@ -145,7 +146,7 @@ class _Columns:
                 self.opening += 1
             else:
                 self._add(game, ply, board, every)
-            board.push(chess.Move(code & 63, code >> 6 & 63, code >> 12 or None))
+            board.push(move_of_code(code))
         if every and moves and sides[not board.turn] and board.fullmove_number > skip_moves:
             self._add(game, len(moves), board, every)
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
+import chess
 import chess.syzygy
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-import chess
 from skilloscope.chess.engine.lines import move_code
 from skilloscope.chess.joining import chosen_places, context_of, movers
 from skilloscope.chess.positions import Positions

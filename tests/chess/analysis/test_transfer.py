@@ -19,7 +19,6 @@ import pytest
 from typer.testing import CliRunner
 
 from skilloscope.chess.analysis.analyse import Progress, analyse
-from skilloscope.chess.analysis.analyse import analyse as analysis_module
 from skilloscope.chess.analysis.files import export_analyses, read_analysed, read_export
 from skilloscope.chess.analysis.transfer import choose_settings, export_store, import_file
 from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists, move_uci
@@ -357,7 +356,7 @@ def test_a_store_that_may_only_be_read_answers_and_says_at_once_that_nothing_can
     analyse(batch.select([0, 1]), settings=SHALLOW, store=shelf, engine=fake_engine())
     before = shelf.read_bytes()
     may = os.access  # the tests may run as root, who may do everything
-    monkeypatch.setattr(analysis_module.os, "access", lambda path, mode: mode != os.W_OK and may(path, mode))
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and may(path, mode))
     again = analyse(batch.select([0, 1]), settings=SHALLOW, store=shelf, engine=fake_engine())
     assert (again.searched, again.cached) == (0, 2)
     seen: list[Progress] = []

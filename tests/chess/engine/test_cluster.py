@@ -16,10 +16,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
+import chess
 import psutil
 import pytest
 
-import chess
 from skilloscope.chess.analysis.analyse import Progress, analyse
 from skilloscope.chess.engine import cluster as cluster_module
 from skilloscope.chess.engine.cluster import AHEAD, ClusterRunner

@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import chess
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import chess
 from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine.engine import Engine, find_engine, windows_directories
 from skilloscope.chess.engine.lines import LINE, last_depth, move_uci, pack_lines, unpack_lines, value_pawns

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import chess
 import numpy as np
 import pytest
 
-import chess
 from skilloscope.chess.engine.children import parent_score, search_children
 from skilloscope.chess.engine.engine import Engine, find_engine
 from skilloscope.chess.engine.lines import LINE, LineArray, code_from_uci, last_depth, move_uci, value_pawns
