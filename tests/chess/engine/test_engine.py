@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilloscope.chess.engine import engine as engine_module
-from skilloscope.chess.engine.engine import Engine, find_engine, windows_directories
+from skilloscope.chess.engine.engine import Engine, find_engine
 from skilloscope.chess.engine.lines import LINE, last_depth, move_uci, pack_lines, unpack_lines, value_pawns
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.engine.uci import checked_answer, parse_option, read_answer
@@ -201,11 +201,6 @@ def test_other_engines_are_found_by_their_common_names(tmp_path: Path, monkeypat
         assert find_engine(asked) == tmp_path / found
     with pytest.raises(EngineError, match="STOCKFISH_EXECUTABLE"):
         find_engine("stockfish")
-
-
-def test_on_windows_the_folders_of_installers_are_searched() -> None:
-    folders = windows_directories({"ProgramFiles": r"C:\Program Files", "USERPROFILE": r"C:\Users\ann"})
-    assert folders == [r"C:\Program Files\Stockfish", r"C:\Users\ann\scoop\shims"]
 
 
 def test_an_absent_engine_is_an_error_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

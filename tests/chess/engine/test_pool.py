@@ -16,7 +16,7 @@ from skilloscope.chess.analysis.files import read_export
 from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine import runner as runner_module
 from skilloscope.chess.engine.engine import SearchStopped
-from skilloscope.chess.engine.pool import Pool
+from skilloscope.chess.engine.pool import EnginePool
 from skilloscope.chess.engine.runner import Runner, start_runner
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import read_games
@@ -114,7 +114,7 @@ def test_every_position_is_searched_once_by_however_many(
 
 def test_all_workers_work_at_the_same_time(counted: Path, tmp_path: Path) -> None:
     fens = [row.fen for row in read_export(DEMO).rows[::50]]
-    with Pool(counted, Settings(depth=9), 2) as pool:
+    with EnginePool(counted, Settings(depth=9), 2) as pool:
         assert len(list(pool.search(fens))) == len(fens)
     shares = searches(tmp_path)
     assert sum(shares) == len(fens)
@@ -155,7 +155,7 @@ def test_an_engine_on_which_nothing_works_is_given_up(
     monkeypatch.setattr(runner_module, "HOPELESS", 2)
     engine = fake_engine("crash")
     seen = []
-    with Pool(engine, SHALLOW, 2) as pool, pytest.raises(EngineError, match="failed on 2 positions in a row"):
+    with EnginePool(engine, SHALLOW, 2) as pool, pytest.raises(EngineError, match="failed on 2 positions in a row"):
         seen.extend(pool.search(fens))
     assert 2 <= len(seen) <= 4
     assert all_end_within(str(engine), 0)
@@ -166,7 +166,7 @@ def test_closing_ends_engines_in_the_middle_of_a_search(
 ) -> None:
     monkeypatch.setattr(engine_module, "_QUIT_SECONDS", 0.2)
     engine, threads = fake_engine("hang"), threading.active_count()
-    with Pool(engine, SHALLOW, 3) as pool:
+    with EnginePool(engine, SHALLOW, 3) as pool:
         threading.Timer(0.5, pool.close).start()
         begin = time.monotonic()
         with pytest.raises(SearchStopped):
@@ -198,7 +198,7 @@ def test_an_interrupt_leaves_neither_process_nor_thread_and_keeps_what_is_finish
 
 
 def test_a_search_that_is_left_in_the_middle_does_not_disturb_the_next(fens: list[str], fake_engine: Fake) -> None:
-    with Pool(fake_engine(), SHALLOW, 2) as pool:
+    with EnginePool(fake_engine(), SHALLOW, 2) as pool:
         left = pool.search(fens)
         next(left)
         assert {outcome.problem for outcome in pool.search(fens)} == set(fens)
@@ -207,7 +207,7 @@ def test_a_search_that_is_left_in_the_middle_does_not_disturb_the_next(fens: lis
 
 
 def test_no_search_begins_after_the_deadline(fens: list[str], fake_engine: Fake) -> None:
-    with Pool(fake_engine(), SHALLOW, 2) as pool:
+    with EnginePool(fake_engine(), SHALLOW, 2) as pool:
         assert list(pool.search(fens, until=time.monotonic())) == []
         assert len(list(pool.search(fens, until=time.monotonic() + 60))) == len(fens)
 
@@ -227,12 +227,12 @@ def test_a_fault_in_the_problems_reaches_the_consumer(fens: list[str], fake_engi
         yield from fens[:3]
         raise ZeroDivisionError
 
-    with Pool(fake_engine(), SHALLOW, 2) as pool, pytest.raises(ZeroDivisionError):
+    with EnginePool(fake_engine(), SHALLOW, 2) as pool, pytest.raises(ZeroDivisionError):
         list(pool.search(problems()))
 
 
 def test_fewer_problems_than_workers_start_fewer_engines(counted: Path, tmp_path: Path, fens: list[str]) -> None:
-    with Pool(counted, SHALLOW, 8) as pool:
+    with EnginePool(counted, SHALLOW, 8) as pool:
         assert len(list(pool.search(fens[:2]))) == 2
     assert len(searches(tmp_path)) <= 3
 
@@ -245,7 +245,7 @@ def test_no_workers_are_refused(fake_engine: Fake) -> None:
 
 def test_the_lines_of_a_pool_are_those_of_a_runner(fens: list[str], fake_engine: Fake) -> None:
     engine = fake_engine()
-    with Runner(engine, SHALLOW) as one, Pool(engine, SHALLOW, 2) as two:
+    with Runner(engine, SHALLOW) as one, EnginePool(engine, SHALLOW, 2) as two:
         assert one.key == two.key
         alone = {outcome.problem: outcome.answer for outcome in one.search(fens)}
         for outcome in two.search(fens):
