@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -127,7 +128,7 @@ def test_the_dry_run_says_all_and_the_budget_does_it(
     assert report["engine"]["engine"] == "Fake 1.0"
     code, out, err = command(*words, "--dry-run", "--budget", 60)
     assert "72 different positions in 12 games: 20 from the cache, 0 imported, 20 measured now, 32 to search" in out
-    assert "expected: 0 s at 0.00 s a position; Fake 1.0, depth 2" in out
+    assert re.search(r"expected: \d+ s at \d+\.\d\d s a position; Fake 1\.0, depth 2", out)
     assert "a budget of 60 minutes takes 12 of 12 games (seed 1), 32 positions to search" in out
     with Store(store_file(tmp_path / "store")) as store:
         assert store.statistics()["rows"] == 40
@@ -154,12 +155,12 @@ def test_progress_says_positions_rate_time_left_and_what_was_known(
     words = ["analyse", tmp_path / "games.pgn", "--engine", fake_engine(), "--depth", 2, "--multipv", 2]
     _, _, err = command(*words)
     assert "analysing: 12 of 12; " in err
-    assert " a second, 0 s left, 0 known before" in err
+    assert re.search(r"\d a second, 0 s left, 0 known before", err)
     assert "analysing: 12 of 12; 12 known before" in command(*words)[2]
 
 
 def test_workers_and_the_scheduler_reach_the_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from skilloscope.chess.analysis.analyse import analyse as analysis
+    from skilloscope.chess.analysis import analyse as analysis
 
     asked: list[tuple[int, str | None]] = []
 

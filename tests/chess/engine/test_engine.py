@@ -142,12 +142,29 @@ def test_a_sound_fake_is_read(fake_engine: Fake) -> None:
     ],
 )
 def test_a_misbehaving_engine_is_an_error_and_leaves_no_process(fake_engine: Fake, mishap: str, message: str) -> None:
-    seconds = 1.0 if mishap in ("hang", "babble") else 20.0
-    with Engine(fake_engine(mishap), SHALLOW, silence_seconds=seconds, search_seconds=seconds) as engine:
+    seconds = 1.0 if mishap in ("hang", "babble") else None
+    with Engine(fake_engine(mishap), SHALLOW, search_seconds=seconds) as engine:
         process = engine._process
         with pytest.raises(EngineError, match=message):
             engine.analyse(chess.STARTING_FEN)
     assert process.poll() is not None
+
+
+def test_an_engine_that_says_nothing_for_so_long_is_taken_to_hang(fake_engine: Fake) -> None:
+    asked: list[float] = []
+
+    class Silence:
+        """Nothing to read, however long one waits."""
+
+        def poll(self, milliseconds: float) -> list[tuple[int, int]]:
+            asked.append(milliseconds)
+            return []
+
+    with Engine(fake_engine(), SHALLOW, silence_seconds=7.0) as engine:
+        engine._poll = Silence()  # type: ignore[assignment]
+        with pytest.raises(EngineError, match="did not answer with 'readyok' in time"):
+            engine.analyse(chess.STARTING_FEN)
+    assert asked == [pytest.approx(7000, rel=0.01)]
 
 
 def test_a_program_that_is_no_engine_is_an_error(fake_engine: Fake, monkeypatch: pytest.MonkeyPatch) -> None:

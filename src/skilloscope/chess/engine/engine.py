@@ -56,6 +56,7 @@ START_SECONDS = 20.0
 """An engine may take so long to start, and to take its options: a large hash, a slow disk."""
 
 _QUIT_SECONDS = 1.0
+_STATUS_SECONDS = 10.0  # between the end of an engine's output and that of its process there may lie a busy moment
 _INSTALL_HINT = "install Stockfish (Debian: apt install stockfish; macOS: brew install stockfish) or give its path"
 
 
@@ -316,7 +317,7 @@ def _kill_group(leader: int) -> None:
 
 def _exit_status(process: subprocess.Popen[bytes]) -> str:
     with contextlib.suppress(subprocess.TimeoutExpired):
-        return f" (exit status {process.wait(_QUIT_SECONDS)})"
+        return f" (exit status {process.wait(_STATUS_SECONDS)})"
     return ""
 
 
