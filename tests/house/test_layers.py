@@ -79,3 +79,11 @@ def test_rating_decisions_of_any_domain_loads_nothing_of_chess():
     code = f"import sys, {', '.join(wanted)}; print([name for name in sys.modules if 'chess' in name.split('.')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_the_architecture_page_shows_every_folder_and_no_other():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    listing = page.split("src/skilloscope/\n", 1)[1].split("```", 1)[0]
+    shown = {name for line in listing.splitlines() for name in re.findall(r"(?:^|(?<= ))(\w+)/(?=\s|$)", line)}
+    folders = {path.parent.name for path in SOURCE.rglob("__init__.py")} - {SOURCE.name}
+    assert shown - {"data"} == folders
