@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ import hypothesis
 import psutil
 import pytest
 
+from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.core.errors import EngineError
 
@@ -85,6 +87,24 @@ def fake_engine(tmp_path: Path) -> Callable[[str], Path]:
         return path
 
     return make
+
+
+@pytest.fixture
+def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make an engine's silence end the waiting as soon as the engine says that it has fallen silent for ever."""
+
+    class Poll:
+        def __init__(self, process: subprocess.Popen[bytes], stop: int | None) -> None:
+            self._real, self._sign = honest(process, stop), tmp_path / f"silent.{process.pid}"
+
+        def poll(self, milliseconds: float) -> list[tuple[int, int]]:
+            while not (ready := self._real.poll(20)) and not self._sign.exists():
+                pass
+            return ready
+
+    honest = engine_module._poll
+    monkeypatch.setattr(engine_module, "_poll", Poll)
+    monkeypatch.setattr(engine_module, "_QUIT_SECONDS", 0.1)
 
 
 @pytest.fixture(scope="session")

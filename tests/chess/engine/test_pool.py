@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -118,24 +117,6 @@ def test_all_workers_work_at_the_same_time(fens: list[str], fake_engine: Fake, t
     with EnginePool(fake_engine("meets"), SHALLOW, 2) as pool:
         assert {outcome.problem for outcome in pool.search(fens) if outcome.answer} == set(fens)
     assert len(list((tmp_path / "state").iterdir())) == 2
-
-
-@pytest.fixture
-def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make an engine's silence end the waiting as soon as the engine says that it has fallen silent for ever."""
-
-    class Poll:
-        def __init__(self, process: subprocess.Popen[bytes], stop: int | None) -> None:
-            self._real, self._sign = honest(process, stop), tmp_path / f"silent.{process.pid}"
-
-        def poll(self, milliseconds: float) -> list[tuple[int, int]]:
-            while not (ready := self._real.poll(20)) and not self._sign.exists():
-                pass
-            return ready
-
-    honest = engine_module._poll
-    monkeypatch.setattr(engine_module, "_poll", Poll)
-    monkeypatch.setattr(engine_module, "_QUIT_SECONDS", 0.1)
 
 
 @pytest.mark.usefixtures("impatient")
