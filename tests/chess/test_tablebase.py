@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import chess
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import chess
 from skilloscope.chess.engine.lines import move_uci
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.positions import positions

@@ -329,6 +329,13 @@ def test_the_demo_without_an_engine_says_so_in_one_line_and_goes_on(tmp_path):
     assert again["positions"]["cached"] == report["positions"]["imported"]
 
 
+def test_help_loads_none_of_the_heavy_modules():
+    code = "import sys; from skilloscope.cli.app import app; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "scipy", "numba", "pyarrow", "matplotlib", "chess"} & set(loaded)
+
+
+@pytest.mark.soak
 def test_help_starts_within_four_times_importing_numpy():
     from benchmarks.startup import LIMIT, startup_seconds
 

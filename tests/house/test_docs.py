@@ -213,14 +213,25 @@ def test_every_setting_is_documented():
     assert [setting for setting in KNOWN if f"| `{setting}` |" not in section] == []
 
 
-@pytest.mark.parametrize("page", PAPER_PAGES, ids=name)
-def test_every_function_and_test_that_a_paper_page_names_exists(page):
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "measurements" / "README.md"], ids=name)
+def test_every_file_of_ours_that_a_page_names_exists(page):
+    """Paths are written from the root, or from the package; a bare name is a file somewhere in them."""
+    named = re.findall(r"(?<![\w/.*-])((?:[\w-]+/)*[\w-]+\.(?:py|sh))(?!\w|::)", page.read_text(encoding="utf-8"))
+    tops = [ROOT / "src", ROOT / "tests", ROOT / "tools", ROOT / "benchmarks"]
+    for path in named:
+        there = any((root / path).is_file() for root in (ROOT, ROOT / "src" / "skilloscope"))
+        assert there or ("/" not in path and any(found for top in tops for found in top.rglob(path))), path
+
+
+@pytest.mark.parametrize("page", [DOCS / "architecture.md", *PAPER_PAGES], ids=name)
+def test_every_function_and_test_that_a_page_names_exists(page):
     text = page.read_text(encoding="utf-8")
-    for dotted in re.findall(r"`((?:chess|decision|inference|models|ratings|reports|studies)\.[\w.]+)`", text):
+    layers = "|".join(path.stem for path in (ROOT / "src" / "skilloscope").iterdir() if path.name[0] != "_")
+    for dotted in re.findall(rf"`((?:{layers})\.[\w.]+)`", text):
         assert found_in_package(dotted), f"{name(page)}: there is no skilloscope.{dotted}"
     for file, test in re.findall(r"`(test_\w+\.py)::(\w+)`", text):
-        source = (ROOT / "tests" / file).read_text(encoding="utf-8")
-        assert re.search(rf"(def|class) {test}\b", source), f"{name(page)}: there is no {file}::{test}"
+        (source,) = (ROOT / "tests").rglob(file)
+        assert re.search(rf"(def|class) {test}\b", source.read_text(encoding="utf-8")), f"there is no {file}::{test}"
     for key in re.findall(r"skilloscope reproduce (\w+\.\w+)", text):
         from skilloscope.papers import ENTRIES
 

@@ -79,3 +79,42 @@ def test_rating_decisions_of_any_domain_loads_nothing_of_chess():
     code = f"import sys, {', '.join(wanted)}; print([name for name in sys.modules if 'chess' in name.split('.')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_the_architecture_page_shows_every_folder_and_no_other():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    listing = page.split("src/skilloscope/\n", 1)[1].split("```", 1)[0]
+    shown = {name for line in listing.splitlines() for name in re.findall(r"(?:^|(?<= ))(\w+)/(?=\s|$)", line)}
+    folders = {path.parent.name for path in SOURCE.rglob("__init__.py")} - {SOURCE.name}
+    assert shown - {"data"} == folders
+
+
+def test_no_folder_holds_more_than_fifteen_files():
+    folders = {path.parent for path in FILES} - {SOURCE / "cli"}  # where each command has its file
+    sizes = {str(folder.relative_to(SOURCE)): len(list(folder.glob("*.py"))) for folder in folders}
+    assert {name: size for name, size in sizes.items() if size > 15} == {}
+
+
+def test_only_the_face_of_the_library_lists_its_names():
+    listing = [file for file in FILES if re.search(r"^__all__\b", file.read_text(encoding="utf-8"), re.MULTILINE)]
+    assert listing == [SOURCE / "__init__.py"]
+
+
+def test_a_public_function_or_class_has_a_name_of_its_own():
+    """A command's function is called as the command: the files of `cli` are left out."""
+    homes: dict[str, list[str]] = {}
+    for file in (file for file in FILES if module_of(file) != "cli"):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(file.relative_to(SOURCE)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
+def test_no_call_has_more_than_six_positional_arguments():
+    long = [
+        f"{file.relative_to(SOURCE)}:{node.lineno}"
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and len(node.args) > 6
+    ]
+    assert long == []

@@ -17,6 +17,7 @@ from skilloscope.models.mappings import MAPPINGS, mapping, probabilities
 from skilloscope.papers.harness import printed
 from skilloscope.simulate.agents import cut_lists, made_up_spreads
 
+LEAST_NORMAL = np.finfo(float).tiny
 MODELS = [(relation, family) for relation in MAPPINGS for family in CURVES]
 spreads = st.lists(st.floats(0.0, 40.0), min_size=1, max_size=12)
 sensitivity = st.floats(0.005, 2.0)
@@ -48,8 +49,9 @@ def test_the_kernels_give_what_the_readable_model_gives(relation, family, rest, 
     wanted = probabilities(curve(family).log_g(delta, s, c), relation)
     columns = columns_of(delta)
     p, beyond = probability_columns(columns, relation, family, np.log(s), c)
-    with np.errstate(divide="ignore"):
-        assert np.allclose(np.log(p), np.log(wanted), rtol=1e-7, atol=1e-7)
+    normal = wanted > LEAST_NORMAL  # below it a number has fewer digits the smaller it is
+    assert np.allclose(np.log(p[normal]), np.log(wanted[normal]), rtol=1e-7, atol=1e-7)
+    assert np.all(p[~normal] <= 2 * LEAST_NORMAL)
     assert beyond[0] == 0
     chosen = int(rest and len(rest) // 2)  # the kernels of a choice read the same probabilities
     columns = columns_of(delta, chosen)

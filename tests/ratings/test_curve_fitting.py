@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError
@@ -166,6 +166,8 @@ def test_the_scaled_example_of_section_5():
 
 @settings(deadline=None)
 @given(best=st.floats(-40, 40), loss=st.floats(0, 40), a=st.floats(0, 10))
+@example(best=0.3, loss=1.1, a=5e-324)
+@example(best=-7.0, loss=33.0, a=2.2e-311)
 def test_a_scaled_loss_is_never_negative_nor_larger_than_the_loss(best, loss, a):
     scaled = float(scaled_loss(best, best - loss, a))
     assert -1e-9 <= scaled <= loss + 1e-9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,8 @@ from skilloscope.studies.composites.tables import split_sheet
 
 MILEPOSTS = [2000, 2100, 2200, 2300, 2400]
 SLOPE, AT_2000 = 0.0006, 1.0
+WINNERS_LEAD = 0.15
+"""By so much the c of a game's winner is above that of its loser."""
 
 
 def simulated(games: int = 20, each: int = 25, spread: float = 0.0, seed: int = 1) -> Decisions:
@@ -43,7 +46,7 @@ def simulated(games: int = 20, each: int = 25, spread: float = 0.0, seed: int = 
     rng = np.random.default_rng(seed)
     post = np.repeat(MILEPOSTS, 2 * games)
     result = np.resize([1.0, 0.0, 0.5, 0.5], len(post))
-    c = AT_2000 + SLOPE * (post - 2000) + 0.15 * (result - 0.5) + spread * rng.standard_normal(len(post))
+    c = AT_2000 + SLOPE * (post - 2000) + WINNERS_LEAD * (result - 0.5) + spread * rng.standard_normal(len(post))
     batch = simulated_deciders(np.maximum(c, 0.0), each, rng=rng)
     offset = rng.integers(-15, 16, len(post))
     elo = (post + offset).astype(np.int32)
@@ -91,7 +94,7 @@ class TestComposites:
 
     def test_sd_times_root_n_is_nearly_the_same_for_every_group(self, study):
         found = [group.sd_root_n for group in study.groups]
-        assert max(found) / min(found) < 1.25
+        assert max(found) / min(found) < 1.25  # it changes with c alone, here from 1.0 to 1.24
 
     def test_a_group_is_the_posterior_of_its_decisions_alone(self, study):
         batch = with_mileposts(simulated(60), 15)
@@ -135,9 +138,12 @@ class TestLine:
 
     def test_the_printed_table_gives_the_printed_line_within_its_rounding(self):
         table = paper_table("DFH13_table_III")
-        slope, intercept = elo_line([float(row["c"]) for row in table], [2100 + 100 * i for i in range(7)])
-        assert slope == pytest.approx(printed("1949.53").value, abs=8.4)
-        assert intercept == pytest.approx(printed("32.39").value, abs=10.2)
+        elo = [2100 + 100 * i for i in range(7)]
+        half = printed(table[0]["c"]).half_unit
+        corners = product(*((float(row["c"]) - half, float(row["c"]) + half) for row in table))
+        slopes, intercepts = zip(*(elo_line(c, elo) for c in corners), strict=True)
+        assert min(slopes) < printed("1949.53").value < max(slopes)
+        assert min(intercepts) < printed("32.39").value < max(intercepts)
 
     def test_a_further_group_falls_into_the_prediction_interval_as_often_as_it_says(self):
         rng = np.random.default_rng(5)
@@ -147,7 +153,7 @@ class TestLine:
             elo = 2000 * c + rng.normal(0, 50, 8)
             low, high = fit_elo_line(c[:-1], elo[:-1]).prediction_interval(c[-1], 0.9)
             hits += low <= elo[-1] <= high
-        assert hits / 1000 == pytest.approx(0.9, abs=0.035)
+        assert binomtest(hits, 1000, 0.9).pvalue > 1e-3, f"{hits} of 1000"
 
     def test_an_uncertain_c_widens_the_interval(self):
         line = fit_elo_line([1.0, 1.1, 1.3], [2000, 2250, 2600])
@@ -168,13 +174,15 @@ class TestSplit:
     def test_winners_show_more_than_losers_of_the_same_game(self, split):
         difference = split.differences[0]
         assert difference.of.startswith("won − lost")
-        assert difference.low > 0
-        assert difference.low < 0.15 < difference.high + 0.1
+        assert 0 < difference.low < WINNERS_LEAD
+        assert difference.high > 0.8 * WINNERS_LEAD  # 25 decisions, and a prior that pulls both sides together
 
     def test_sd_and_variance_have_their_own_names(self, split):
         for row in split.rows:
             assert row.variance == pytest.approx(row.sd**2)
-            assert row.sd == pytest.approx(row.sampling_sd, rel=0.35)  # here nothing but few decisions spreads them
+            assert row.sd == pytest.approx(
+                row.sampling_sd, rel=0.35
+            )  # nothing but few decisions, and the mileposts, spread them
         assert sum(row.player_games for row in split.rows) == split.player_games
 
     def test_the_papers_sigma_looks_like_a_variance(self):
@@ -202,7 +210,8 @@ class TestSplit:
         for _ in range(200):
             low, high = cluster_interval(rng.exponential(size=60), np.ones(60), rng=rng, repeats=200)
             hits += low <= 1.0 <= high
-        assert 0.87 <= hits / 200 <= 0.98
+        # A percentile bootstrap of 60 skewed values covers a little less than the 95 % it says.
+        assert binomtest(hits, 200, 0.93).pvalue > 1e-3, f"{hits} of 200"
 
     def test_a_single_game_has_neither_spread_nor_interval(self):
         context = {"game": ["g"] * 4, "mover": ["w", "b"] * 2, "result": [1.0, 0.0] * 2}

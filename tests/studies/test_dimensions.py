@@ -6,14 +6,14 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import chess
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-import chess
-from skilloscope.chess.phases import PHASES, phases_of, piece_value
+from skilloscope.chess.facts import PHASES, phases_of, piece_value
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions

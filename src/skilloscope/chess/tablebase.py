@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
+import chess
 import chess.syzygy
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-import chess
 from skilloscope.chess.engine.lines import move_code
 from skilloscope.chess.joining import chosen_places, context_of, movers
 from skilloscope.chess.positions import Positions
+from skilloscope.core.closing import Closing
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision.decisions import Decisions
@@ -77,7 +77,7 @@ def syzygy_utility(outcome: npt.ArrayLike, distance: npt.ArrayLike) -> npt.NDArr
     return np.where(kind == 0, 0.0, np.sign(kind) * (anchor + near))
 
 
-class Tablebase:
+class Tablebase(Closing):
     """An open folder of Syzygy tables (or several folders); a context manager.
 
     `with Tablebase("syzygy") as tables: moves = tables.judge(chess.Board(fen))`
@@ -100,14 +100,6 @@ class Tablebase:
 
     def __repr__(self) -> str:
         return f"<Tablebase: {len(self.tables):,} endings of up to {self.pieces} pieces>"
-
-    def __enter__(self) -> Tablebase:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the files."""

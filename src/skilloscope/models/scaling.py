@@ -22,6 +22,7 @@ from skilloscope.decision import Decisions
 Array = npt.NDArray[np.float64]
 
 _LARGEST = 50.0
+_LEAST = 1e-300
 
 
 def scaled_value(value: npt.ArrayLike, a: float) -> Array:
@@ -29,7 +30,11 @@ def scaled_value(value: npt.ArrayLike, a: float) -> Array:
     if not (np.isfinite(a) and a >= 0):
         raise InputError(f"the scaling a is a number that is not negative, got {a}")
     at = np.asarray(value, dtype=float)
-    return at if a == 0 else np.asarray(np.sign(at) * np.log1p(a * np.abs(at)) / a)
+    if a == 0:
+        return at
+    reduced = a * np.abs(at)
+    # A product below all normal numbers has lost its digits; the logarithm is then the product itself.
+    return np.where(reduced < _LEAST, at, np.sign(at) * np.log1p(reduced) / a)
 
 
 def scaled_loss(best: npt.ArrayLike, value: npt.ArrayLike, a: float = 1.0) -> Array:

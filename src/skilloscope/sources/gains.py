@@ -11,21 +11,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import chess
 import numpy as np
 import pyarrow as pa
 
-import chess
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.decisions import decisions
-from skilloscope.chess.engine.lines import MATE_CAP
+from skilloscope.chess.engine.lines import MATE_CAP, move_of_code
 from skilloscope.chess.engine.settings import FER12, Settings
-from skilloscope.chess.evaluated import read_evaluated
 from skilloscope.chess.evaluations import (
     Evaluations,
     best_of_rows,
     evaluations_from_analyses,
     evaluations_from_comments,
     final_value,
+    read_evaluated,
     share_with_comments,
 )
 from skilloscope.chess.pgn.games import Games, read_games
@@ -187,7 +187,7 @@ def _searched_gains(gained: Gained, work: Work) -> np.ndarray[Any, np.dtype[np.f
         board = chess.Board(batch.fen[position].as_py())
         lines = analyses.answer(position)
         code = int(lines[(lines["depth"] == lines["depth"].max()) & (lines["rank"] == 1)]["move"][0])
-        board.push(chess.Move(code & 63, code >> 6 & 63, code >> 12 or None))
+        board.push(move_of_code(code))
         final = final_value(board, mate_cap)
         if final is not None:
             after[place] = abs(final)

@@ -148,9 +148,8 @@ def test_what_fails_twice_is_recorded_and_a_later_run_tries_again(
         assert {row.status for row in store.iterate(failed.settings)} == {"done"}
 
 
-def test_a_hang_costs_one_position(fake_engine: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "SILENCE_SECONDS", 2.0)
-    monkeypatch.setattr(engine_module, "_QUIT_SECONDS", 0.1)
+@pytest.mark.usefixtures("impatient")
+def test_a_hang_costs_one_position(fake_engine: Fake) -> None:
     rooks = '[FEN "6k1/8/8/8/8/8/1r6/K6R w - - 0 50"]\n\n50. Kxb2 Kg7 *\n\n'
     none = '[FEN "7k/p7/8/8/8/8/P7/K7 w - - 0 50"]\n\n50. a4 *'
     batch = positions(read_games(io.StringIO(rooks + none)), skip_moves=0)

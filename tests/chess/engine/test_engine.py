@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import chess
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import chess
 from skilloscope.chess.engine import engine as engine_module
-from skilloscope.chess.engine.engine import Engine, find_engine, windows_directories
+from skilloscope.chess.engine.engine import Engine, find_engine
 from skilloscope.chess.engine.lines import LINE, last_depth, move_uci, pack_lines, unpack_lines, value_pawns
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.engine.uci import checked_answer, parse_option, read_answer
@@ -142,12 +142,29 @@ def test_a_sound_fake_is_read(fake_engine: Fake) -> None:
     ],
 )
 def test_a_misbehaving_engine_is_an_error_and_leaves_no_process(fake_engine: Fake, mishap: str, message: str) -> None:
-    seconds = 1.0 if mishap in ("hang", "babble") else 20.0
-    with Engine(fake_engine(mishap), SHALLOW, silence_seconds=seconds, search_seconds=seconds) as engine:
+    seconds = 1.0 if mishap in ("hang", "babble") else None
+    with Engine(fake_engine(mishap), SHALLOW, search_seconds=seconds) as engine:
         process = engine._process
         with pytest.raises(EngineError, match=message):
             engine.analyse(chess.STARTING_FEN)
     assert process.poll() is not None
+
+
+def test_an_engine_that_says_nothing_for_so_long_is_taken_to_hang(fake_engine: Fake) -> None:
+    asked: list[float] = []
+
+    class Silence:
+        """Nothing to read, however long one waits."""
+
+        def poll(self, milliseconds: float) -> list[tuple[int, int]]:
+            asked.append(milliseconds)
+            return []
+
+    with Engine(fake_engine(), SHALLOW, silence_seconds=7.0) as engine:
+        engine._poll = Silence()  # type: ignore[assignment]
+        with pytest.raises(EngineError, match="did not answer with 'readyok' in time"):
+            engine.analyse(chess.STARTING_FEN)
+    assert asked == [pytest.approx(7000, rel=0.01)]
 
 
 def test_a_program_that_is_no_engine_is_an_error(fake_engine: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,11 +218,6 @@ def test_other_engines_are_found_by_their_common_names(tmp_path: Path, monkeypat
         assert find_engine(asked) == tmp_path / found
     with pytest.raises(EngineError, match="STOCKFISH_EXECUTABLE"):
         find_engine("stockfish")
-
-
-def test_on_windows_the_folders_of_installers_are_searched() -> None:
-    folders = windows_directories({"ProgramFiles": r"C:\Program Files", "USERPROFILE": r"C:\Users\ann"})
-    assert folders == [r"C:\Program Files\Stockfish", r"C:\Users\ann\scoop\shims"]
 
 
 def test_an_absent_engine_is_an_error_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,16 +126,17 @@ def test_a_forced_move_is_a_position_but_no_decision(fake_engine: Callable[..., 
     ],
 )
 def test_a_preset_goes_over_the_settings_file_and_a_flag_over_the_preset(
-    flags: dict[str, object], expected: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    flags: dict[str, Any], expected: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from skilloscope.cli.options import EngineOptions
     from skilloscope.cli.work import working
 
     (tmp_path / "skilloscope.toml").write_text("depth = 7\nmultipv = 3\nworkers = 4\n")
     monkeypatch.chdir(tmp_path)
-    with working(flags, None) as work:
+    with working(EngineOptions(**flags)) as work:
         assert work.settings == expected
         assert work.workers == 4
-    with pytest.raises(InputError, match="one limit"), working({"depth": 3, "nodes": 5}, None):
+    with pytest.raises(InputError, match="one limit"), working(EngineOptions(depth=3, nodes=5)):
         pass
 
 

@@ -5,14 +5,14 @@ import gzip
 import io
 from pathlib import Path
 
+import chess
+import chess.pgn
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import chess
-import chess.pgn
 from skilloscope.chess.engine.lines import code_from_uci, move_code, move_uci
 from skilloscope.chess.pgn.games import NO_MATE, Games, read_games
 from skilloscope.core.errors import InputError

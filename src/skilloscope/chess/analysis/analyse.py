@@ -23,7 +23,7 @@ from skilloscope.chess.analysis.depths import cut_lines, deeper_keys, shallower_
 from skilloscope.chess.analysis.files import Export, read_export
 from skilloscope.chess.engine.engine import legal_moves
 from skilloscope.chess.engine.lines import LineArray, pack_lines, unpack_lines
-from skilloscope.chess.engine.runner import Outcome, SearchRunner, start_runner
+from skilloscope.chess.engine.runner import SearchOutcome, SearchRunner, start_runner
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.engine.uci import checked_answer
 from skilloscope.chess.pgn.games import Games
@@ -236,7 +236,7 @@ class _Work:
         if others:
             self.notes.append(f"answers of {self.key['engine']} are used, the most; others are of {', '.join(others)}")
 
-    def _row(self, outcome: Outcome) -> StoredAnalysis:
+    def _row(self, outcome: SearchOutcome) -> StoredAnalysis:
         answer = outcome.answer
         if answer is None:
             return StoredAnalysis(outcome.problem, self.legal[outcome.problem], b"", "failed", outcome.reason)
@@ -246,10 +246,17 @@ class _Work:
     def _report(self) -> None:
         if self.progress is None:
             return
-        failed = len(self.failures)
-        done = len(self.answers) + failed
-        seconds = time.monotonic() - self.begin if self.begin else 0.0
-        self.progress(Progress(len(self.legal), done, self.searched, self.cached, self.imported, failed, seconds))
+        self.progress(
+            Progress(
+                total=len(self.legal),
+                done=len(self.answers) + len(self.failures),
+                searched=self.searched,
+                cached=self.cached,
+                imported=self.imported,
+                failed=len(self.failures),
+                seconds=time.monotonic() - self.begin if self.begin else 0.0,
+            )
+        )
 
 
 def _held(exports: Sequence[Export], key: Mapping[str, Any]) -> dict[str, LineArray]:

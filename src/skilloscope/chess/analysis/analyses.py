@@ -71,6 +71,18 @@ class Analyses:
         """Whether each position has an answer."""
         return np.not_equal(self.row, NO_ANSWER)
 
+    @property
+    def row_of_line(self) -> npt.NDArray[np.int64]:
+        """The answer that each line belongs to."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @property
+    def last_depths(self) -> npt.NDArray[np.int64]:
+        """The deepest depth of each answer: that of the judgement."""
+        last = np.zeros(len(self.offsets) - 1, dtype=np.int64)
+        np.maximum.at(last, self.row_of_line, self.lines["depth"].astype(np.int64))
+        return last
+
     def __len__(self) -> int:
         return len(self.row)
 

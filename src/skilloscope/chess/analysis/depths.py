@@ -5,7 +5,7 @@ depth, are the answer; everything but the depth must be equal, the number of lin
 
 An engine that deepens step by step passes through the answer of every shallower depth, unless it looks at its limit
 on the way. Whether it does, its makers do not promise: so each engine is tried, on at least 200 positions
-(tools/prove_depths.py, tests/test_depths.py), and only what was tried stands in PROVEN.
+(tools/prove_depths.py, tests/chess/analysis/test_depths.py), and only what was tried stands in PROVEN.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from skilloscope.chess.engine.lines import LINE, AnalysedPosition, code_from_uci, move_uci
+from skilloscope.chess.engine.lines import LINE, AnalysedPosition, code_from_uci, moves_uci
 from skilloscope.core.errors import InputError, Tally
 
 SCHEMA = pa.schema(
@@ -75,12 +75,10 @@ def _head(schema: pa.Schema) -> dict[str, Any]:
 def _table(rows: list[AnalysedPosition], schema: pa.Schema) -> pa.Table:
     lines = np.concatenate([row.lines for row in rows])
     offsets = pa.array(np.cumsum([0, *(len(row.lines) for row in rows)], dtype=np.int32))
-    codes, which = np.unique(lines["move"], return_inverse=True)
-    moves = pa.array([move_uci(code) for code in codes], type=pa.string()).take(pa.array(which))
     columns = {
         "depth": pa.array(lines["depth"]),
         "rank": pa.array(lines["rank"]),
-        "move": moves,
+        "move": moves_uci(lines["move"]),
         "mate": pa.array(lines["mate"].astype(bool)),
         "score": pa.array(lines["score"]),
     }

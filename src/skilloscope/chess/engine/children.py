@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+import chess
 import numpy as np
 
-import chess
 from skilloscope.chess.engine.lines import LINE, LineArray, move_code
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.core.errors import EngineError, InputError
 
-Score = tuple[int, int]
+RawScore = tuple[int, int]
 """`mate` and `score` as in a LINE: (0, centipawns) or (1, moves to mate)."""
 
 LAST = 255
@@ -55,7 +55,7 @@ def children(fen: str) -> list[tuple[int, str]]:
     return listed
 
 
-def parent_score(child: Score) -> Score:
+def parent_score(child: RawScore) -> RawScore:
     """Return a child's score as its parent's: negated, and a mate that we give is one move farther away.
 
     >>> parent_score((0, 35)), parent_score((1, 2)), parent_score((1, -2)), parent_score((1, 0))
@@ -66,16 +66,16 @@ def parent_score(child: Score) -> Score:
 
 
 def search_children(
-    fen: str, settings: Settings, search: Callable[[str, Settings], tuple[LineArray, int]], only: int | None = None
+    fen: str, settings: Settings, search: Callable[[str, Settings], tuple[LineArray, int]]
 ) -> tuple[LineArray, int]:
-    """Return the lines of a position from searches of its children (or `only` of one), and their nodes in all.
+    """Return the lines of a position from searches of its children, and their nodes in all.
 
     A depth counts where every child has it. A child in which the engine has found a mate may end early: that mate
     then stands for all deeper depths.
     """
-    listed = [(move, child) for move, child in children(fen) if only in (None, move)]
+    listed = children(fen)
     single = child_settings(settings, len(listed))
-    known: dict[int, dict[int, Score]] = {}
+    known: dict[int, dict[int, RawScore]] = {}
     total = 0
     for move, child in listed:
         ended = _on_the_board(child)
@@ -126,7 +126,7 @@ def _search_past_forced(
     return np.concatenate([near, far[far["depth"] > FORCED_DEPTH]]), near_nodes + far_nodes
 
 
-def _on_the_board(fen: str) -> Score | None:
+def _on_the_board(fen: str) -> RawScore | None:
     """Return the score of a position in which there is nothing to search: mated, or a stalemate."""
     board = chess.Board(fen)
     if any(board.generate_legal_moves()):
@@ -134,7 +134,7 @@ def _on_the_board(fen: str) -> Score | None:
     return (1, 0) if board.is_check() else (0, 0)
 
 
-def _common_depths(known: dict[int, dict[int, Score]], asked: int | None) -> list[int]:
+def _common_depths(known: dict[int, dict[int, RawScore]], asked: int | None) -> list[int]:
     """Return the depths for which every child has a score."""
     deepest = asked or max((depth for scores in known.values() for depth in scores if depth < LAST), default=2)
     depths = [depth for depth in range(2, deepest + 1) if all(_has(scores, depth) for scores in known.values())]
@@ -143,10 +143,10 @@ def _common_depths(known: dict[int, dict[int, Score]], asked: int | None) -> lis
     return depths
 
 
-def _has(scores: dict[int, Score], depth: int) -> bool:
+def _has(scores: dict[int, RawScore], depth: int) -> bool:
     last = max(scores)
     return depth in scores or last == LAST or (depth > last and scores[last][0] == 1)
 
 
-def _score_at(scores: dict[int, Score], depth: int) -> Score:
+def _score_at(scores: dict[int, RawScore], depth: int) -> RawScore:
     return scores[depth] if depth in scores else scores[max(scores)]

@@ -1,6 +1,6 @@
 """The same searches on a cluster: positions go to the workers of a Dask scheduler, outcomes come back as they are done.
 
-In: problems (FENs as the engine gets them) and a scheduler's address. Out: an Outcome for each, in any order.
+In: problems (FENs as the engine gets them) and a scheduler's address. Out: an SearchOutcome for each, in any order.
 
 One position is one task. A worker keeps one engine per thread, each behind a Runner that tries a position again where
 an engine fails, and ends them when the run or the worker ends. Only as many positions as keep every engine busy are
@@ -21,12 +21,12 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from skilloscope.chess.engine.engine import find_engine
-from skilloscope.chess.engine.runner import HOPELESS, Outcome, Runner
+from skilloscope.chess.engine.runner import HOPELESS, Runner, SearchOutcome, SearchRunner
 from skilloscope.chess.engine.settings import Settings
+from skilloscope.core.closing import Closing
 from skilloscope.core.errors import EngineError, MissingExtraError
 
 try:
@@ -53,7 +53,7 @@ _KEPT_HINT = "what was finished before is kept; the same command goes on from th
 _WORKER_HINT = "every machine of the cluster needs the same skilloscope with the extra 'cluster', and the same engine"
 
 
-class ClusterRunner:
+class ClusterRunner(SearchRunner):
     """The engines of a cluster's workers as one runner; a context manager that leaves none of them behind.
 
     The engine is found by name or path on each worker.
@@ -76,7 +76,7 @@ class ClusterRunner:
             self.close()
             raise
 
-    def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[Outcome]:
+    def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[SearchOutcome]:
         """Yield the outcomes as they are done; when the clock (time.monotonic) reaches `until`, no search begins.
 
         What is being searched then is finished and yielded; what lies at hand is not begun.
@@ -103,14 +103,6 @@ class ClusterRunner:
             if self._client.status == "running":
                 self._client.unregister_worker_plugin(self._name)
         self._client.close()
-
-    def __enter__(self) -> ClusterRunner:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _install(self, engines: _WorkerEngines) -> None:
         """Give every worker what it needs for this run, those that join later too."""
@@ -141,7 +133,7 @@ class ClusterRunner:
                 f"the worker {reply.worker} searches otherwise than the others: {told}", hint=_WORKER_HINT
             )
 
-    def _checked(self, reply: _Reply, failures: Counter[str]) -> Iterator[Outcome]:
+    def _checked(self, reply: _Reply, failures: Counter[str]) -> Iterator[SearchOutcome]:
         """Yield the outcome, if the search has begun; an error where the worker's engine is another, or hopeless."""
         if reply.worker and not reply.stopped:
             self._check_worker(reply, self.key)
@@ -173,13 +165,13 @@ class _Reply(NamedTuple):
     worker: str
     """Its address; empty where no worker has lived to say it."""
     key: dict[str, Any]
-    outcome: Outcome | None = None
+    outcome: SearchOutcome | None = None
     error: str = ""
     stopped: bool = False
     """Whether the search was not begun because its flight was stopped."""
 
 
-class _Flight:
+class _Flight(Closing):
     """The positions under way; a context manager that takes back what is not finished."""
 
     def __init__(self, client: Client, name: str, number: int) -> None:
@@ -219,12 +211,8 @@ class _Flight:
         self.stopped = True
         self._client.run(_stop_worker, self._name, self._number, on_error="ignore")
 
-    def __enter__(self) -> _Flight:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Take back what is not finished."""
         if self._tasks and self._client.status == "running":
             self._client.cancel([future for _, future in self._tasks.values()])
 
@@ -293,7 +281,7 @@ class _WorkerEngines(WorkerPlugin):
         """Begin no further search of this flight."""
         self._stopped = number
 
-    def _with_runner(self, work: Callable[[Runner], Outcome | None]) -> _Reply:
+    def _with_runner(self, work: Callable[[Runner], SearchOutcome | None]) -> _Reply:
         try:
             runner = self._take()
             try:
@@ -347,7 +335,7 @@ def _engines_of(worker: Worker, name: str) -> _WorkerEngines:
     return engines
 
 
-def _only(outcomes: Iterable[Outcome]) -> Outcome:
+def _only(outcomes: Iterable[SearchOutcome]) -> SearchOutcome:
     (outcome,) = outcomes
     return outcome
 
@@ -367,6 +355,6 @@ def _lost(future: Future[_Reply], problem: str) -> _Reply:
     error = future.exception()
     if isinstance(error, KilledWorker):
         reason = f"a worker that had this position has ended, {error.allowed_failures + 1} times"
-        return _Reply("", {}, outcome=Outcome(problem, None, reason))
+        return _Reply("", {}, outcome=SearchOutcome(problem, None, reason))
     first_line = str(error).partition("\n")[0]
     raise EngineError(f"the cluster cannot take the work: {first_line}", hint=_WORKER_HINT) from error

@@ -18,19 +18,19 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path, PureWindowsPath
-from types import TracebackType
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import chess
+
 from skilloscope.chess.engine import guard
 from skilloscope.chess.engine.children import child_settings, ranked, search_children
-from skilloscope.chess.engine.lines import LineArray, code_from_uci, move_code
-from skilloscope.chess.engine.quirks import Method, arguments_for, quirks_of
+from skilloscope.chess.engine.lines import LineArray, move_code
+from skilloscope.chess.engine.quirks import ListMethod, arguments_for, quirks_of
 from skilloscope.chess.engine.settings import DFH13, Settings, option_text
 from skilloscope.chess.engine.uci import EngineOption, checked_answer, parse_option, read_answer
+from skilloscope.core.closing import Closing
 from skilloscope.core.errors import EngineError, InputError
 
 ENGINE_DIRECTORIES = (
@@ -44,15 +44,6 @@ ENGINE_DIRECTORIES = (
 )
 """Where to look beside PATH: Debian puts engines where root does not look, Homebrew where launchers do not."""
 
-_WINDOWS_DIRECTORIES = (
-    ("ProgramFiles", "Stockfish"),
-    ("ProgramFiles(x86)", "Stockfish"),
-    ("LOCALAPPDATA", "Programs/Stockfish"),
-    ("LOCALAPPDATA", "Microsoft/WinGet/Links"),
-    ("ProgramData", "chocolatey/bin"),
-    ("USERPROFILE", "scoop/shims"),
-)
-
 _OTHER_NAMES = {"ethereal": "ethereal-chess", "toga": "toga2", "fairy": "fairy-stockfish", "gnu": "gnuchess"}
 
 SILENCE_SECONDS = 60.0
@@ -65,6 +56,7 @@ START_SECONDS = 20.0
 """An engine may take so long to start, and to take its options: a large hash, a slow disk."""
 
 _QUIT_SECONDS = 1.0
+_STATUS_SECONDS = 10.0  # between the end of an engine's output and that of its process there may lie a busy moment
 _INSTALL_HINT = "install Stockfish (Debian: apt install stockfish; macOS: brew install stockfish) or give its path"
 
 
@@ -91,8 +83,6 @@ def find_engine(name_or_path: str | os.PathLike[str] | None = None) -> Path:
     variable = os.environ.get("STOCKFISH_EXECUTABLE") if named in (None, "stockfish") else None
     asked = variable or named
     places = [*filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep)), *ENGINE_DIRECTORIES]
-    if os.name == "nt":
-        places += windows_directories(os.environ)
     for name in (asked or "stockfish", _OTHER_NAMES.get(asked or "", "")):
         found = shutil.which(name, path=os.pathsep.join(places)) if name else None
         if found:
@@ -103,13 +93,7 @@ def find_engine(name_or_path: str | os.PathLike[str] | None = None) -> Path:
     raise EngineError(f"no engine {asked!r}{source}: not a program that can be run", hint=_INSTALL_HINT)
 
 
-def windows_directories(environment: Mapping[str, str]) -> list[str]:
-    """Return where installers put engines on Windows, as far as the environment names the folders."""
-    known = [(environment[variable], folder) for variable, folder in _WINDOWS_DIRECTORIES if variable in environment]
-    return [str(PureWindowsPath(root, folder)) for root, folder in known]
-
-
-class Engine:
+class Engine(Closing):
     """A running engine, set up by `settings`; use it as a context manager, so that no process stays behind.
 
     It belongs to one thread. Others stop it through `stop`, a file descriptor: once that can be read, whatever
@@ -156,7 +140,7 @@ class Engine:
         return key if self.method == "list" else key | {"method": self.method}
 
     @property
-    def method(self) -> Method:
+    def method(self) -> ListMethod:
         """How the values of several moves are had; one line is always the engine's own."""
         if self.settings.multipv == 1:
             return "list"
@@ -168,16 +152,7 @@ class Engine:
             return self._analyse_children(fen)
         return self._search(fen, self.settings)
 
-    def analyse_move(self, fen: str, uci: str) -> Answer:
-        """Search one move of a position from nothing: a search held to it, or of the position after it."""
-        move = code_from_uci(uci)
-        if move not in legal_moves(fen):
-            raise InputError(f"{uci} is not legal in {fen!r}")
-        if self.method == "children" or not self.quirks.searchmoves:
-            return self._analyse_children(fen, move)
-        return self._search(fen, replace(self.settings, multipv=1), uci)
-
-    def _analyse_children(self, fen: str, only: int | None = None) -> Answer:
+    def _analyse_children(self, fen: str) -> Answer:
         legal = legal_moves(fen)
         start = time.perf_counter()
 
@@ -185,40 +160,27 @@ class Engine:
             answer = self._search(child, settings)
             return answer.lines, answer.nodes
 
-        lines, nodes = search_children(fen, self.settings, search, only)
-        checked = checked_answer(lines, {only} if only is not None else legal, self.settings)
-        return Answer(checked, len(legal), nodes, time.perf_counter() - start)
+        lines, nodes = search_children(fen, self.settings, search)
+        return Answer(checked_answer(lines, legal, self.settings), len(legal), nodes, time.perf_counter() - start)
 
-    def _search(self, fen: str, settings: Settings, uci: str = "") -> Answer:
-        """Make one search, of all moves or held to one."""
+    def _search(self, fen: str, settings: Settings) -> Answer:
         self._send("ucinewgame", "isready")
         try:
             legal = legal_moves(fen)  # while the engine clears its tables
         finally:
             self._read_until(b"readyok", self._silence, self._silence)
         start = time.perf_counter()
-        self._send(f"position fen {fen}", f"go {settings.limit}{uci and f' searchmoves {uci}'}")
+        self._send(f"position fen {fen}", f"go {settings.limit}")
         output = self._read_until(b"bestmove", self._search_seconds, self._silence)
         seconds = time.perf_counter() - start
         lines, nodes = read_answer(output, flagged=self.quirks.flags_values and settings.depth is not None)
-        if uci and set(lines["move"].tolist()) != {code_from_uci(uci)}:
-            raise EngineError(f"{self.path.name} searched other moves than {uci}, to which it was held")
         if self.method == "ranked":
             lines = ranked(lines.tolist(), settings.multipv)
-        checked = checked_answer(lines, {code_from_uci(uci)} if uci else legal, settings)
-        return Answer(checked, len(legal), nodes, seconds)
+        return Answer(checked_answer(lines, legal, settings), len(legal), nodes, seconds)
 
     def close(self) -> None:
         """End the process: ask it to quit, then kill it. Closing twice does no harm."""
         self._closing()
-
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _shake_hands(self) -> tuple[dict[str, Any], dict[str, EngineOption]]:
         self._send("uci")
@@ -355,7 +317,7 @@ def _kill_group(leader: int) -> None:
 
 def _exit_status(process: subprocess.Popen[bytes]) -> str:
     with contextlib.suppress(subprocess.TimeoutExpired):
-        return f" (exit status {process.wait(_QUIT_SECONDS)})"
+        return f" (exit status {process.wait(_STATUS_SECONDS)})"
     return ""
 
 

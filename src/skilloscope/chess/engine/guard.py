@@ -23,7 +23,7 @@ _LOOK_SECONDS = 0.5
 _SIGKILL, _SIGPIPE, _SIGXFSZ = 9, 13, 25  # `import signal` would cost a third of the guard's start
 
 
-def main(lifeline: int, parent: int, engine: list[str]) -> int:
+def run_guarded(lifeline: int, parent: int, engine: list[str]) -> int:
     """Run the engine under guard and return its exit status, as the shell would write it."""
     os.set_inheritable(lifeline, False)
     _thread.start_new_thread(watch, (lifeline, parent))
@@ -53,4 +53,4 @@ def exit_status(status: int) -> int:
 
 
 if __name__ == "__main__":
-    os._exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))
+    os._exit(run_guarded(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+import chess
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-import chess
 from skilloscope.core.errors import InputError
 
 LINE = np.dtype([("depth", "u1"), ("rank", "u1"), ("move", "<u2"), ("mate", "u1"), ("score", "<i4")])
@@ -108,18 +109,24 @@ def move_code(move: chess.Move) -> int:
     return move.from_square | move.to_square << 6 | (move.promotion or 0) << 12
 
 
+def move_of_code(code: int) -> chess.Move:
+    """Return the move that a code stands for."""
+    return chess.Move(code & 63, code >> 6 & 63, code >> 12 or None)
+
+
 def move_uci(code: int | np.integer[Any]) -> str:
     """Return the code's move as an engine writes it.
 
     >>> move_uci(code_from_uci("e7e8q"))
     'e7e8q'
     """
-    number = int(code)
-    if number == 0:
-        return "0000"
-    piece = number >> 12
-    squares = chess.SQUARE_NAMES[number & 63] + chess.SQUARE_NAMES[number >> 6 & 63]
-    return squares + (chess.piece_symbol(piece) if piece else "")
+    return move_of_code(int(code)).uci()
+
+
+def moves_uci(codes: npt.NDArray[np.uint16]) -> pa.Array:
+    """Return the moves as an engine writes them, null where none was made; each different one is written once."""
+    distinct, places = np.unique(codes, return_inverse=True)
+    return pa.array([move_uci(code) if code else None for code in distinct], type=pa.string()).take(pa.array(places))
 
 
 @cache

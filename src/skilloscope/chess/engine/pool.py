@@ -15,15 +15,14 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import Any
 
-from skilloscope.chess.engine.runner import Outcome, Runner
+from skilloscope.chess.engine.runner import Runner, SearchOutcome, SearchRunner
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.core.errors import EngineError, InputError
 
 
-class Pool:
+class EnginePool(SearchRunner):
     """So many engines behind one search; a context manager that leaves no process and no thread behind.
 
     The first engine starts with the pool and gives its key; the others start with the first problem that they get,
@@ -41,13 +40,13 @@ class Pool:
         others = (Runner(path, settings, key=first.key, stop=self._bell.descriptor) for _ in range(workers - 1))
         self._runners = [first, *others]
 
-    def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[Outcome]:
+    def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[SearchOutcome]:
         """Yield the outcomes as they come; when the clock (time.monotonic) has reached `until`, none begins."""
         if not self._runners:
             raise EngineError("the engines of this pool are closed")
         self._stop(self._threads)  # of a search that was left in the middle
         feed = _Feed(problems)
-        outcomes: queue.SimpleQueue[Outcome | BaseException | None] = queue.SimpleQueue()
+        outcomes: queue.SimpleQueue[SearchOutcome | BaseException | None] = queue.SimpleQueue()
 
         def work(runner: Runner) -> None:
             try:
@@ -82,14 +81,6 @@ class Pool:
             with ThreadPoolExecutor(len(self._runners)) as together:  # one that does not quit costs a second
                 list(together.map(Runner.close, self._runners))
         self._runners = []
-
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _stop(self, threads: list[threading.Thread]) -> None:
         """Make the threads give up what they search, and wait for them; the pool can search again afterwards."""

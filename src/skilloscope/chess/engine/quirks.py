@@ -4,12 +4,12 @@ In: the name of a program, or the name by which an engine greets. Out: how to st
 
 | engine (Debian) | what it does | so we |
 |---|---|---|
-| Stockfish 15.1 | exact values, best first; obeys `searchmoves` and `nodes`; ends with its input | ask it |
+| Stockfish 15.1 | exact values, best first; obeys `nodes`; ends with its input | ask it |
 | Fairy-Stockfish 11.1 | as Stockfish, but may flag the last line of a finished list as a bound | count it |
 | Glaurung 2.2 | no list of depth 1; prints old lines again; `bestmove` need not be its first line | ask it |
-| Ethereal 12.00 | exact values, not best first; ignores `searchmoves`; stops at once at `nodes` | rank them anew |
-| Toga II 3.0 | its further lines are bounds; ignores `searchmoves` and `nodes` | search each child |
-| GNU Chess 6.2.7 | has no MultiPV; ignores `searchmoves` and `nodes` | search each child |
+| Ethereal 12.00 | exact values, not best first; stops at once at `nodes` | rank them anew |
+| Toga II 3.0 | its further lines are bounds; ignores `nodes` | search each child |
+| GNU Chess 6.2.7 | has no MultiPV; ignores `nodes` | search each child |
 
 Ethereal ranks as it searches, so a mate in one may come fifth, and below depth 8 be missing from a list of five;
 nor are its mates always the shortest.
@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-Method = Literal["list", "ranked", "children"]
+ListMethod = Literal["list", "ranked", "children"]
 """How the values of several moves are had: from the engine's list as it is, from its list ranked anew by value, or
 from a search of the position after each move."""
 
@@ -37,9 +37,7 @@ from a search of the position after each move."""
 class Quirks:
     """How an engine is asked, and read."""
 
-    method: Method = "list"
-    searchmoves: bool = True
-    """Whether it can be held to one move."""
+    method: ListMethod = "list"
     nodes: bool = True
     """Whether it can be held to a number of nodes."""
     flags_values: bool = False
@@ -48,9 +46,9 @@ class Quirks:
 
 _BY_NAME = {
     "Fairy-Stockfish 11": Quirks(flags_values=True),
-    "Ethereal 12": Quirks("ranked", searchmoves=False, nodes=False),
-    "Toga II": Quirks("children", searchmoves=False, nodes=False, flags_values=True),
-    "GNU Chess 6": Quirks("children", searchmoves=False, nodes=False),
+    "Ethereal 12": Quirks("ranked", nodes=False),
+    "Toga II": Quirks("children", nodes=False, flags_values=True),
+    "GNU Chess 6": Quirks("children", nodes=False),
 }
 
 _ARGUMENTS = {"gnuchess": ["-u"]}

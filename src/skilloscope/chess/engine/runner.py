@@ -1,6 +1,6 @@
 """The runner: positions in, outcomes out, whatever the engine does meanwhile.
 
-In: problems (FENs as the engine gets them). Out: an Outcome for each, as soon as it is known.
+In: problems (FENs as the engine gets them). Out: an SearchOutcome for each, as soon as it is known.
 
 An engine that crashes, hangs or answers nonsense is ended and started anew, and the position tried once more. A
 position that fails twice has failed; an engine on which nothing works is given up.
@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import time
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 from skilloscope.chess.engine.engine import Answer, Engine, SearchStopped, find_engine
 from skilloscope.chess.engine.settings import Settings
+from skilloscope.core.closing import Closing
 from skilloscope.core.errors import EngineError, InputError
 
 HOPELESS = 10
@@ -24,7 +25,7 @@ HOPELESS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SearchOutcome:
     """The answer to a problem, or the reason why there is none."""
 
     problem: str
@@ -36,29 +37,21 @@ class AnotherEngineError(EngineError):
     """The program that was started again is not the engine that it was."""
 
 
-class SearchRunner(Protocol):
+class SearchRunner(Closing):
     """What searches: one engine, several side by side, or a cluster. The order of outcomes is the runner's own."""
 
     key: dict[str, Any]
 
-    def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[Outcome]:
-        """Yield an outcome for each problem; when the clock has reached `until`, no further search begins."""
-
-    def close(self) -> None:
-        """End every engine."""
-
-    def __enter__(self) -> SearchRunner: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    @abstractmethod
+    def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[SearchOutcome]:
+        """Yield an outcome for each problem; when the clock (time.monotonic) reaches `until`, no search begins."""
 
 
 def start_runner(
     engine: str | os.PathLike[str] | None, settings: Settings, *, workers: int = 1, scheduler: str | None = None
 ) -> SearchRunner:
     """Start what is to search: an engine found by name or path, so many times, here or on a cluster."""
-    from skilloscope.chess.engine.pool import Pool  # which is made of runners
+    from skilloscope.chess.engine.pool import EnginePool  # which is made of runners
 
     if scheduler is not None:
         from skilloscope.chess.engine.cluster import ClusterRunner  # loads Dask, so only when asked for
@@ -67,10 +60,10 @@ def start_runner(
     if workers < 1:
         raise InputError(f"workers is {workers}", hint="it must be at least 1")
     path = find_engine(engine)
-    return Runner(path, settings) if workers == 1 else Pool(path, settings, workers)
+    return Runner(path, settings) if workers == 1 else EnginePool(path, settings, workers)
 
 
-class Runner:
+class Runner(SearchRunner):
     """One engine process, replaced when it fails; a context manager that leaves no process behind.
 
     With a `key` the engine is started when it is first needed, and must be of that key. `stop` is the descriptor
@@ -94,7 +87,7 @@ class Runner:
             key = self._engine.key
         self.key: dict[str, Any] = key
 
-    def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[Outcome]:
+    def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[SearchOutcome]:
         """Yield the outcomes; when the clock (time.monotonic) has reached `until`, no further search begins."""
         failures = 0
         for problem in problems:
@@ -115,28 +108,20 @@ class Runner:
             self._engine.close()
             self._engine = None
 
-    def __enter__(self) -> Runner:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _ask_twice(self, problem: str) -> Outcome:
+    def _ask_twice(self, problem: str) -> SearchOutcome:
         reason = ""
         for _ in range(2):
             try:
-                return Outcome(problem, self._started().analyse(problem))
+                return SearchOutcome(problem, self._started().analyse(problem))
             except InputError as error:  # the position is at fault, not the engine: it need not be asked again
-                return Outcome(problem, None, str(error))
+                return SearchOutcome(problem, None, str(error))
             except (SearchStopped, AnotherEngineError):
                 self.close()
                 raise
             except EngineError as error:
                 reason = str(error)
                 self.close()
-        return Outcome(problem, None, reason)
+        return SearchOutcome(problem, None, reason)
 
     def _started(self) -> Engine:
         """Return the engine, started where there is none; one that answers under another key is refused."""

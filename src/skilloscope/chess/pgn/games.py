@@ -12,11 +12,12 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
 from skilloscope.chess.pgn.reading import HEADERS, GameColumns, Watch, read_source
@@ -24,6 +25,16 @@ from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.core.columns import Selection, ragged_take, selection_index
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, source_name
+
+_PER_MOVE = ("moves", "clocks", "evals", "mates")
+_SHARED = ("game", "date", "year", "event", "site", "time_control", "file")
+_BY_SIDE = {
+    "player": ("white", "black"),
+    "elo": ("white_elo", "black_elo"),
+    "opponent": ("black", "white"),
+    "opponent_elo": ("black_elo", "white_elo"),
+}
+_WHITE_SCORES = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +93,20 @@ class Games:
         value = value_pawns(mated, np.where(mated, white_mates, centipawns), mate_cap)
         return np.where(mated | ~np.isnan(self.evals), value, np.nan)
 
+    def by_mover(self, game: npt.NDArray[Any], mover: npt.NDArray[np.int8]) -> dict[str, pa.Array]:
+        """Return for moves of these games, by white (0) or black (1), what the headers say from the mover's view."""
+        headers = self.headers.take(pa.array(game)).combine_chunks()
+        white = pa.array(mover == 0)
+        own: dict[str, pa.Array] = {name: headers[name].combine_chunks() for name in _SHARED}
+        for name, sides in _BY_SIDE.items():
+            own[name] = pc.if_else(white, *(headers[side].combine_chunks() for side in sides))
+        scores = np.array([_WHITE_SCORES.get(result, np.nan) for result in headers["result"].to_pylist()])
+        scores = np.where(mover == 0, scores, 1 - scores)
+        return own | {
+            "mover": pc.if_else(white, "white", "black"),
+            "result": pa.array(scores, mask=np.isnan(scores)),
+        }
+
     def select(self, selection: Selection, *, reason: str = "") -> Games:
         """Return the selected games; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
@@ -92,7 +117,7 @@ class Games:
             headers=self.headers.take(index),
             offsets=offsets,
             tally=self.tally + Tally({reason: left} if reason and left > 0 else {}),
-            **{name: getattr(self, name)[flat] for name in ("moves", "clocks", "evals", "mates")},
+            **{name: getattr(self, name)[flat] for name in _PER_MOVE},
         )
 
     def renamed(self, names: Mapping[str, str]) -> Games:
@@ -104,19 +129,29 @@ class Games:
         return replace(self, headers=headers)
 
     @classmethod
+    def from_columns(cls, columns: GameColumns, tally: Tally) -> Games:
+        """Return the games that were read into columns, each with its id."""
+        return cls(
+            headers=unique_games(columns.headers()),
+            moves=np.array(columns.moves, dtype=np.uint16),
+            offsets=np.array(columns.offsets, dtype=np.int64),
+            clocks=np.array(columns.clocks, dtype=np.float32),
+            evals=np.array(columns.evals, dtype=np.float32),
+            mates=np.array(columns.mates, dtype=np.int16),
+            tally=tally,
+        )
+
+    @classmethod
     def concat(cls, batches: Sequence[Games]) -> Games:
         """Return the batches one after another; tallies add. The same game twice is refused."""
         if not batches:
             return read_games([])
-        starts = np.cumsum([0, *(len(batch.moves) for batch in batches)])
+        counts = np.concatenate([batch.counts for batch in batches])
         return cls(
-            unique_games(pa.concat_tables([batch.headers for batch in batches])),
-            np.concatenate([batch.moves for batch in batches]),
-            np.concatenate([[0], *(b.offsets[1:] + s for s, b in zip(starts, batches, strict=False))]).astype(np.int64),
-            np.concatenate([batch.clocks for batch in batches]),
-            np.concatenate([batch.evals for batch in batches]),
-            np.concatenate([batch.mates for batch in batches]),
-            Tally.sum(batch.tally for batch in batches),
+            headers=unique_games(pa.concat_tables([batch.headers for batch in batches])),
+            offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            tally=Tally.sum(batch.tally for batch in batches),
+            **{name: np.concatenate([getattr(batch, name) for batch in batches]) for name in _PER_MOVE},
         )
 
 
@@ -137,15 +172,7 @@ def read_games(sources: Source | Sequence[Source], watch: Watch | None = None) -
             continue
         seen.add(identity)
         read_source(source, name, columns, tally, watch)
-    return Games(
-        unique_games(columns.headers()),
-        np.array(columns.moves, dtype=np.uint16),
-        np.array(columns.offsets, dtype=np.int64),
-        np.array(columns.clocks, dtype=np.float32),
-        np.array(columns.evals, dtype=np.float32),
-        np.array(columns.mates, dtype=np.int16),
-        tally,
-    )
+    return Games.from_columns(columns, tally)
 
 
 def unique_games(headers: pa.Table) -> pa.Table:

@@ -38,7 +38,7 @@ def scan(data: bytes, *, final: bool) -> tuple[Places, Places, npt.NDArray[np.ui
     begins = np.empty((room, len(TAGS)), dtype=np.int32)
     ends = np.empty((room, len(TAGS)), dtype=np.int32)
     moves = np.empty(room, dtype=np.uint8)
-    games, used = _scan(view, final, _NAMES, _STARTS, begins, ends, moves)
+    games, used = _scan(view, final, begins, ends, moves)
     return begins[:games], ends[:games], moves[:games], used
 
 
@@ -88,8 +88,8 @@ def _plies(movetext: bytes) -> int:
 
 
 @njit(cache=True)
-def _scan(view, final, names, starts, begins, ends, moves):  # type: ignore[no-untyped-def] # pragma: no cover
-    size, tags = len(view), len(starts) - 1
+def _scan(view, final, begins, ends, moves):  # type: ignore[no-untyped-def] # pragma: no cover
+    size = len(view)
     game, has_moves, inside, used, at = -1, False, False, 0, 0
     while at < size:
         stop = at
@@ -101,7 +101,7 @@ def _scan(view, final, names, starts, begins, ends, moves):  # type: ignore[no-u
         while first < stop and (view[first] == _BLANK or view[first] == _TAB or view[first] == _RETURN):
             first += 1
         if first < stop and view[first] == 91 and (not inside or _is_event(view, first, stop)):
-            column, low, high = _tag(view, first, stop, names, starts, tags)
+            column, low, high = _tag(view, first, stop)
             if low >= 0:
                 if game < 0 or has_moves or (column >= 0 and begins[game, column] >= 0):
                     game += 1
@@ -137,7 +137,7 @@ def _is_event(view, first, stop):  # type: ignore[no-untyped-def] # pragma: no c
 
 
 @njit(cache=True)
-def _tag(view, first, stop, names, starts, tags):  # type: ignore[no-untyped-def] # pragma: no cover
+def _tag(view, first, stop):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the column of a tag (−1: not one of ours) and where its value lies (−1: the line is no tag)."""
     low = first + 1
     while low < stop and (view[low] == _BLANK or view[low] == _TAB):
@@ -157,12 +157,12 @@ def _tag(view, first, stop, names, starts, tags):  # type: ignore[no-untyped-def
         last -= 1
     if last == quote:
         return -1, -1, -1
-    for column in range(tags):
-        width = starts[column + 1] - starts[column]
+    for column in range(len(_STARTS) - 1):
+        width = _STARTS[column + 1] - _STARTS[column]
         if width == high - low:
             same = True
             for i in range(width):
-                if view[low + i] != names[starts[column] + i]:
+                if view[low + i] != _NAMES[_STARTS[column] + i]:
                     same = False
                     break
             if same:

@@ -10,9 +10,9 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
+import chess
 import pyarrow as pa
 
-import chess
 from skilloscope.chess.pgn.text import MainLine, RawGame, Watcher, main_line, split_games
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, Source, open_lines
@@ -111,26 +111,24 @@ def _read_raw(raw: RawGame, index: int, file: str, columns: GameColumns, tally: 
         index += 1
         for what, place, detail in faults:
             tally.fault(what, file, f"game {index}, {place}", detail)
-        _keep(tags, line, reason, file, index, columns, tally)
+        _say_what_is_wrong(tags, line, reason, f"game {index}", file, tally)
+        if line.moves:
+            columns.append(header_from_tags(tags, line, file, index), line)
         if not line.rest.strip():
             return index
         tags, movetext, faults = {}, line.rest, []
 
 
-def _keep(
-    tags: dict[str, str], line: MainLine, reason: str, file: str, index: int, columns: GameColumns, tally: Tally
-) -> None:
-    """Append the game if it has moves; count it, or name its fault, if something is wrong with it."""
+def _say_what_is_wrong(tags: dict[str, str], line: MainLine, reason: str, place: str, file: str, tally: Tally) -> None:
+    """Count a game, or name its fault, if something is wrong with it; the moves before a fault are kept."""
     if reason.startswith("variant"):
         tally.count(reason)
     elif reason:
-        tally.fault(reason, file, f"game {index}", tags.get("FEN", "")[:90])
+        tally.fault(reason, file, place, tags.get("FEN", "")[:90])
     elif line.fault:
-        tally.fault(line.fault[0], file, f"game {index}, {line.fault[1]}", line.fault[2])
+        tally.fault(line.fault[0], file, f"{place}, {line.fault[1]}", line.fault[2])
     elif not line.moves:
         tally.count("no moves")
-    if line.moves:
-        columns.append(header_from_tags(tags, line, file, index), line)
 
 
 def _start(tags: dict[str, str]) -> tuple[chess.Board | None, str]:

@@ -19,9 +19,9 @@ from skilloscope.sources.shipped import century_analyses_file, game_of_the_centu
 
 
 def _gains(_: Budget) -> Sequence[Row]:
-    from skilloscope.chess.annotations import losses_from_comments
+    from skilloscope.chess.evaluations import evaluations_from_comments
 
-    losses = losses_from_comments(game_of_the_century())
+    losses = evaluations_from_comments(game_of_the_century()).losses()
     gains = dict(zip(losses.context.column("ply").to_pylist(), losses.gain.tolist(), strict=True))
     return [
         Row(_label(line), printed(line["gain"]), gains.get(int(line["ply"]))) for line in paper_table("FER12_figure_1")

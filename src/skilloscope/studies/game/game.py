@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import chess
 import numpy as np
 import numpy.typing as npt
 
-import chess
+from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.evaluations import Evaluations
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
@@ -189,7 +190,7 @@ def game_study(
 def written_moves(codes: npt.NDArray[np.uint16], start: str | None) -> list[str]:
     """Return the moves of a game in standard algebraic notation."""
     board = chess.Board(start or chess.STARTING_FEN)
-    moves = [chess.Move(code & 63, code >> 6 & 63, code >> 12 or None) for code in codes.tolist()]
+    moves = [move_of_code(code) for code in codes.tolist()]
     return [board.san_and_push(move) for move in moves]
 
 

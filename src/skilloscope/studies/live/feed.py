@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import chess
-from skilloscope.chess.engine.lines import value_pawns
+
+from skilloscope.chess.engine.lines import move_of_code, value_pawns
 from skilloscope.chess.evaluations import final_value
 from skilloscope.chess.pgn.reading import header_from_tags
 from skilloscope.chess.pgn.text import NO_MATE, MainLine, RawGame, main_line, split_games
@@ -114,7 +115,7 @@ def _board(tags: tuple[tuple[str, str], ...], movetext: str) -> BoardText | None
 def _replayed(board: chess.Board, line: MainLine) -> tuple[tuple[str, ...], tuple[str, ...]]:
     fens, san = [board.fen()], []
     for code in line.moves:
-        move = chess.Move(code & 63, code >> 6 & 63, code >> 12 or None)
+        move = move_of_code(code)
         san.append(board.san_and_push(move))
         fens.append(board.fen())
     return tuple(fens), tuple(san)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import binomtest
 
-from skilloscope.chess.speed import is_classical
+from skilloscope.chess.facts import is_classical
 from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions

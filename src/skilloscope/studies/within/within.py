@@ -332,7 +332,7 @@ def _plies(batch: Decisions) -> npt.NDArray[np.int64]:
 
 def _written_moves(batch: Decisions) -> list[str | None]:
     """Return each move in standard algebraic notation, None where position or move is unknown."""
-    from skilloscope.chess.notation import san
+    from skilloscope.chess.facts import san
 
     fens, moves = _column(batch, "fen"), _column(batch, "move")
     return [san(fen, move) if fen and move else None for fen, move in zip(fens, moves, strict=True)]
