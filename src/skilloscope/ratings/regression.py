@@ -89,8 +89,8 @@ def elo_line(c: npt.ArrayLike, elo: npt.ArrayLike) -> tuple[float, float]:
     >>> round(slope), round(intercept)
     (2000, 0)
     """
-    fit = linregress(c, elo)
-    return float(fit.slope), float(fit.intercept)
+    slope, intercept = np.polyfit(np.asarray(c, dtype=float), np.asarray(elo, dtype=float), 1)
+    return float(slope), float(intercept)
 
 
 def fit_elo_line(c: npt.ArrayLike, elo: npt.ArrayLike) -> EloLine:
