@@ -20,19 +20,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-STARTED = time.monotonic()
-
 try:
     import torch
-except ImportError:
+
+    from human_training.draw import HELD_OUT, Draws, Split, split, with_legal_move
+    from human_training.figures import figures, quick_figures
+    from human_training.net import SHAPES, HumanNet, Shape
+    from human_training.replay import Games, Positions, read_games, replay
+    from human_training.train import SHARES, Plan, Training, halved, load_net, save_half
+except ModuleNotFoundError as missing:
+    if missing.name != "torch":
+        raise
     sys.exit("train_human: PyTorch is missing; install it (pip install torch) in an environment of its own")
 
-sys.path.insert(0, str(Path(__file__).parent))
-from human.draw import HELD_OUT, Draws, Split, split, with_legal_move
-from human.figures import figures, quick_figures
-from human.net import SHAPES, HumanNet, Shape
-from human.replay import Games, Positions, read_games, replay
-from human.train import SHARES, Plan, Training, halved, load_net, save_half
+STARTED = time.monotonic()
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -61,7 +62,7 @@ def main(arguments: list[str] | None = None) -> None:
         name.with_suffix(".json").write_text(json.dumps(card, indent=1) + "\n")
         print(_clock(), json.dumps(found), flush=True)
     if options.onnx:
-        from human.export import export
+        from human_training.export import export
 
         export(halved(net), name.with_suffix(".onnx"))
     print(_clock(), "done", flush=True)

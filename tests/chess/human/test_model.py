@@ -41,8 +41,8 @@ def played_positions(model: Human, n_games: int, seed: int, elo: float = 1900.0,
 def drawn(choices: HumanChoices, elo: float, rng: np.random.Generator) -> list[int]:
     """One move a position, drawn at an Elo (the largest of log p + Gumbel noise)."""
     noisy = choices.log_probabilities(elo)[:, 0] + rng.gumbel(size=len(choices.moves))
-    best = [int(begin + noisy[begin:end].argmax()) for begin, end in zip(choices.offsets, choices.offsets[1:], strict=False)]
-    return [int(choices.moves[at]) for at in best]
+    spans = zip(choices.offsets, choices.offsets[1:], strict=False)
+    return [int(choices.moves[begin + noisy[begin:end].argmax()]) for begin, end in spans]
 
 
 def test_probabilities_of_the_legal_moves_sum_to_one(model: Human) -> None:
@@ -83,10 +83,12 @@ def test_moves_are_listed_likeliest_first(model: Human) -> None:
     assert (np.diff(answer.probability.mean(axis=1)) <= 0).all()
 
 
-def test_a_mate_in_one_is_found_more_often_by_the_strong(model: Human) -> None:
-    answer = model.moves("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 30", [1000, 2500])
-    mate = answer.probability[answer.san.index("Rd8#")]
-    assert mate[1] > mate[0] > 0.3
+def test_the_strong_avoid_a_known_trap_more_often(model: Human) -> None:
+    after_nxe5 = "rnbqkb1r/pppp1ppp/5n2/4N3/4P3/8/PPPP1PPP/RNBQKB1R b KQkq - 0 3"
+    answer = model.moves(after_nxe5, [1200, 2400])
+    retreat, trap = (answer.probability[answer.san.index(move)] for move in ("d6", "Nxe4"))
+    assert retreat[1] > retreat[0]
+    assert trap[1] < trap[0]
 
 
 @pytest.mark.parametrize("elo", [100, 4000, float("nan")])

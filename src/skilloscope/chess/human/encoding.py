@@ -41,8 +41,9 @@ class Boards:
         return f"<Boards: {len(self):,} positions>"
 
     def __getitem__(self, rows: slice | npt.NDArray[np.integer]) -> Boards:
-        columns = (self.board, self.rights, self.passant, self.last, self.ply, self.black)
-        return Boards(*(column[rows] for column in columns))
+        return Boards(
+            self.board[rows], self.rights[rows], self.passant[rows], self.last[rows], self.ply[rows], self.black[rows]
+        )
 
     def planes(self) -> npt.NDArray[np.float32]:
         """Return the network's input, [positions, 20, 8, 8]."""
@@ -121,7 +122,7 @@ def _playable(fen: str) -> chess.Board:
 def _movers(offsets: npt.NDArray[np.int64], first: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     counts = np.diff(offsets)
     half = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    return ((half + np.repeat(first, counts)) % 2).astype(bool)
+    return np.asarray((half + np.repeat(first, counts)) % 2, dtype=bool)
 
 
 def _row(board: chess.Board) -> tuple[list[int], int, int, int, int, int]:

@@ -1,7 +1,7 @@
 """Evidence about Elo from what was played, without an engine: a log-likelihood curve for each group of moves.
 
-In: positions, the moves played there, a label for each. Out: an EvidenceTable along the Elo axis. Every legal move is an
-alternative, so positions carry no evidence of their own.
+In: positions, the moves played there, a label for each. Out: an EvidenceTable along the Elo axis. Every legal move is
+an alternative, so positions carry no evidence of their own.
 """
 
 from __future__ import annotations

@@ -10,7 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+
 from skilloscope.models.kernels import njit
+
+U8 = npt.NDArray[np.uint8]
+U16 = npt.NDArray[np.uint16]
+I16 = npt.NDArray[np.int16]
+I64 = npt.NDArray[np.int64]
+F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 N_PLANES, N_MAPS = 20, 4
 N_FROM_TO = 4096
@@ -39,7 +48,7 @@ JUMPS = _targets(_JUMPS, 1)[:, :, 0].copy()
 
 
 @njit(cache=True)
-def is_attacked(board: npt.NDArray[np.uint8], square: int) -> bool:
+def is_attacked(board: U8, square: int) -> bool:
     """Does a piece of the opponent's attack the square?"""
     for way in range(8):
         knight = JUMPS[square, way]
@@ -61,7 +70,7 @@ def is_attacked(board: npt.NDArray[np.uint8], square: int) -> bool:
 
 
 @njit(cache=True)
-def _keep_if_safe(board, king, start, end, passant, out, count):  # type: ignore[no-untyped-def]
+def _keep_if_safe(board: U8, king: int, start: int, end: int, passant: int, out: I16, count: int) -> int:
     """Try a move; write it where the own king is not attacked afterwards. Return how many are written."""
     piece, taken = board[start], board[end]
     in_passing = piece == 1 and end == passant
@@ -84,7 +93,7 @@ def _keep_if_safe(board, king, start, end, passant, out, count):  # type: ignore
 
 
 @njit(cache=True)
-def legal_places(board, rights, passant, out):  # type: ignore[no-untyped-def]
+def legal_places(board: U8, rights: int, passant: int, out: I16) -> int:
     """Write the places of all legal moves; return how many there are."""
     count = 0
     king = 0
@@ -123,21 +132,21 @@ def legal_places(board, rights, passant, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _with_castling(board, rights, out, count):  # type: ignore[no-untyped-def]
+def _with_castling(board: U8, rights: int, out: I16, count: int) -> int:
     if (rights & 3) == 0 or is_attacked(board, 4):
         return count
     if rights & 1 and board[5] == 0 and board[6] == 0 and not is_attacked(board, 5) and not is_attacked(board, 6):
         out[count] = 64 * 4 + 6
         count += 1
-    if rights & 2 and board[1] == 0 and board[2] == 0 and board[3] == 0:
-        if not is_attacked(board, 3) and not is_attacked(board, 2):  # noqa: SIM102 — numba reads it better so
-            out[count] = 64 * 4 + 2
-            count += 1
+    free = board[1] == 0 and board[2] == 0 and board[3] == 0
+    if rights & 2 and free and not is_attacked(board, 3) and not is_attacked(board, 2):
+        out[count] = 64 * 4 + 2
+        count += 1
     return count
 
 
 @njit(cache=True)
-def _play(board, rights, passant, move):  # type: ignore[no-untyped-def]
+def _play(board: U8, rights: int, passant: int, move: int) -> tuple[int, int]:
     """Play a move (mover's view, promotion as python-chess numbers pieces) and turn the board around, in place."""
     start, end, promotion = move & 63, (move >> 6) & 63, move >> 12
     piece = board[start]
@@ -168,7 +177,10 @@ def _play(board, rights, passant, move):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def replayed(moves, offsets, board, rights, passant, black, ply, out_board, out_rights, out_passant, out_last, out_ply):  # type: ignore[no-untyped-def]  # noqa: E501
+def replayed(
+    moves: U16, offsets: I64, board: U8, rights: U8, passant: U8, black: Flags, ply: U8,
+    out_board: U8, out_rights: U8, out_passant: U8, out_last: I16, out_ply: U8,
+) -> None:  # fmt: skip
     """Write the position before every move of the games; the states given are those at the games' starts."""
     for game in range(len(offsets) - 1):
         now = board[game].copy()
@@ -180,11 +192,11 @@ def replayed(moves, offsets, board, rights, passant, black, ply, out_board, out_
             out_last[at] = last if last < 0 else last ^ flip
             out_ply[at] = min(LAST_PLY, ply[game] + half)
             last = moves[at] & 4095
-            right, passing = _play(now, right, passing, np.int64(moves[at]) ^ flip)
+            right, passing = _play(now, right, passing, np.int64(moves[at]) ^ flip)  # type: ignore[arg-type]
 
 
 @njit(cache=True)
-def written_planes(board, rights, passant, last, ply, out):  # type: ignore[no-untyped-def]
+def written_planes(board: U8, rights: U8, passant: U8, last: I16, ply: U8, out: F32) -> None:
     """Write the network's input: 12 planes of pieces, 4 castling, en passant, last move from and to, ply / 100."""
     out[:] = 0
     for i in range(len(board)):
@@ -203,7 +215,7 @@ def written_planes(board, rights, passant, last, ply, out):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def listed_moves(board, rights, passant, counts, places):  # type: ignore[no-untyped-def]
+def listed_moves(board: U8, rights: U8, passant: U8, counts: I64, places: I16) -> int:
     """Write the legal moves of every position one after the other; return how many in all."""
     total = 0
     for i in range(len(board)):
@@ -213,7 +225,7 @@ def listed_moves(board, rights, passant, counts, places):  # type: ignore[no-unt
 
 
 @njit(cache=True)
-def picked(maps, under, offsets, places, out):  # type: ignore[no-untyped-def]
+def picked(maps: F32, under: F32, offsets: I64, places: I16, out: F32) -> None:
     """Write the four coefficients of every legal move from the network's maps."""
     for i in range(len(offsets) - 1):
         for at in range(offsets[i], offsets[i + 1]):
@@ -228,7 +240,7 @@ def picked(maps, under, offsets, places, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def add_choice_curves(coefficients, offsets, chosen, groups, basis, out):  # type: ignore[no-untyped-def]
+def add_choice_curves(coefficients: F32, offsets: I64, chosen: I64, groups: I64, basis: F64, out: F64) -> None:
     """Add log p(chosen move | Elo) at every Elo of the basis to the row of the decision's group."""
     for i in range(len(chosen)):
         begin, end, row = offsets[i], offsets[i + 1], groups[i]

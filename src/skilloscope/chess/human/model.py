@@ -1,7 +1,7 @@
 """The human model: the probability of every legal move at any Elo.
 
-logit(m, E) = Σ_j b_j(E)·L_j(m),  b = (1, x, x² − ½, x³ − x),  x = (E − 2100) / 450, and a softmax over exactly the legal
-moves. The network gives four numbers a move, once; every Elo is then free.
+logit(m, E) = Σ_j b_j(E)·L_j(m),  b = (1, x, x² − ½, x³ − x),  x = (E − 2100) / 450, and a softmax over exactly the
+legal moves. The network gives four numbers a move, once; every Elo is then free.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHUNK = 64 * BATCH
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HumanChoices:
-    """All legal moves of many positions, with the four coefficients of each: position i owns offsets[i]:offsets[i + 1]."""
+    """All legal moves of many positions, four coefficients each: position i owns offsets[i]:offsets[i + 1]."""
 
     offsets: npt.NDArray[np.int64]
     moves: npt.NDArray[np.uint16]
@@ -106,9 +106,7 @@ class Human:
             fen, tuple(levels), tuple(m.uci() for m in listed), tuple(board.san(m) for m in listed), probability[order]
         )
 
-    def _chunk(
-        self, boards: Boards
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16], npt.NDArray[np.float32]]:
+    def _chunk(self, boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16], npt.NDArray[np.float32]]:
         counts = np.zeros(len(boards), dtype=np.int64)
         places = np.empty((len(boards) + 1) * kernels.MOST_MOVES, dtype=np.int16)
         total = kernels.listed_moves(boards.board, boards.rights, boards.passant, counts, places)

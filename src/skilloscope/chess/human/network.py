@@ -36,7 +36,7 @@ class Network:
         return hashlib.sha256(self.weights).hexdigest()
 
     def maps(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the four from–to maps [n, 4, 4096] and the terms of underpromotions [n, 4, 3, 8] of ≤ BATCH positions."""
+        """Return the maps [n, 4, 4096] and the terms of underpromotions [n, 4, 3, 8] of at most BATCH positions."""
         n = len(planes)
         if n < BATCH:
             planes = np.concatenate([planes, np.zeros((BATCH - n, N_PLANES, 8, 8), dtype=np.float32)])

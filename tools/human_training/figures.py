@@ -1,7 +1,8 @@
-"""Figures of a network on moves of players it never saw: likelihood by rating and ply, calibration, best Elo by band."""
+"""Figures on moves of players never seen: likelihood by rating and ply, calibration, best Elo by band."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -31,7 +32,7 @@ def figures(net: HumanNet, positions: Positions, places: Tensor, per_band: int =
     nats, top = _outcomes(net, positions, places, bins)
     elo, ply = positions.elo[places.long()], positions.ply[places.long()].int()
     bands = {str(b): (elo >= b - 50) & (elo < b + 50) for b in BANDS}
-    spans = {f"{a}-{b - 1}": (ply >= a) & (ply < b) for a, b in zip(PLIES, PLIES[1:], strict=False)}
+    spans = {f"{a}-{b - 1}": (ply >= a) & (ply < b) for a, b in pairwise(PLIES)}
     return {
         "moves": len(places),
         **_summary(nats, top),

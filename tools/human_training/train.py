@@ -12,11 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .draw import FORGET_LAST, Batch, Draws, gather
+from .draw import FORGET_LAST, Draws, gather
 from .net import HumanNet, Shape
 from .replay import Positions
 
 ILLEGAL = -1e9
+Soft = tuple[Tensor, Tensor]  # a teacher's distributions at two Elos
 SHARES = (0.25, 0.55, 0.20)  # of the loss: moves played, the teacher at the mover's Elo, the teacher at another Elo
 OTHER_SD, OTHER_RANGE = 300.0, (800.0, 2850.0)
 
@@ -43,7 +44,7 @@ def log_policy(net: HumanNet, features: tuple[Tensor, Tensor, Tensor], elo: Tens
 
 
 def _loss(
-    net: HumanNet, x: Tensor, legal: Tensor, move: Tensor, elo: Tensor, other: Tensor, soft: tuple[Tensor, Tensor] | None
+    net: HumanNet, x: Tensor, legal: Tensor, move: Tensor, elo: Tensor, other: Tensor, soft: Soft | None
 ) -> tuple[Tensor, Tensor]:
     with torch.autocast(x.device.type, torch.bfloat16, enabled=x.device.type == "cuda"):
         features = net.features(x)
@@ -183,9 +184,3 @@ def halved(net: HumanNet) -> HumanNet:
     twin = HumanNet(net.shape).to(next(net.parameters()).device, memory_format=torch.channels_last)
     twin.load_state_dict(state)
     return twin.eval()
-
-
-def example_batch(positions: Positions, places: Tensor) -> Batch:
-    """A batch as it is evaluated: nothing forgotten."""
-    with torch.no_grad():
-        return gather(positions, places.long())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -19,16 +20,18 @@ def export(net: HumanNet, path: Path) -> None:
     """Write the network as it is used: planes in, maps and underpromotion terms out."""
     net = copy.deepcopy(net).float().cpu().eval()
     example = torch.zeros(BATCH, N_PLANES, 8, 8)
-    torch.onnx.export(
-        net,
-        (example,),
-        str(path),
-        input_names=["planes"],
-        output_names=["maps", "under"],
-        dynamic_axes={"planes": {0: "batch"}, "maps": {0: "batch"}, "under": {0: "batch"}},
-        opset_version=17,
-        dynamo=False,
-    )
+    with warnings.catch_warnings():  # the exporter that traces is called old, but needs no further package
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            net,
+            (example,),
+            str(path),
+            input_names=["planes"],
+            output_names=["maps", "under"],
+            dynamic_axes={"planes": {0: "batch"}, "maps": {0: "batch"}, "under": {0: "batch"}},
+            opset_version=17,
+            dynamo=False,
+        )
     model = onnx.load(str(path))
     _halve(model)
     onnx.checker.check_model(model)

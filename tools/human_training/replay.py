@@ -4,7 +4,7 @@ A position is told from the mover's view: the board is mirrored for Black, so th
 
 - board: 64 codes, 0 empty, 1–6 one's own pawn, knight, bishop, rook, queen, king, 7–12 the opponent's.
 - rights: bit 0 castling king's side, bit 1 queen's side, bits 2 and 3 the opponent's.
-- passant: the square behind a pawn that just made two steps, where a pawn of the mover's stands beside it; otherwise 64.
+- passant: the square behind a pawn that just made two steps, if a pawn of the mover's stands beside it; otherwise 64.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def legal_moves(board: Tensor, rights: Tensor, passant: Tensor) -> Tensor:
     steady = target[:, None, :] & (~pinned[:, :, None] | table["line"][king])
     move &= torch.where(is_king, ~attacked[:, None, :], steady)
     move = _with_castling(move, rights, own | other, attacked, checks)
-    move = _with_passant(move, board, passant, king, reach_king, between_king)
+    move = _with_passant(move, board, passant, reach_king, between_king)
     return torch.cat([move.flatten(1), _underpromotions(move, board)], 1)
 
 
@@ -74,7 +74,7 @@ def _with_castling(move: Tensor, rights: Tensor, occupied: Tensor, attacked: Ten
     return move
 
 
-def _with_passant(move: Tensor, board: Tensor, passant: Tensor, king: Tensor, reach_king: Tensor, rays: Tensor) -> Tensor:
+def _with_passant(move: Tensor, board: Tensor, passant: Tensor, reach_king: Tensor, rays: Tensor) -> Tensor:
     """Both ways of taking in passing, each tried on the board as it then stands."""
     row = torch.arange(len(board), device=board.device)
     end = passant.long().clamp(max=63)
@@ -117,7 +117,7 @@ def tables(device: torch.device) -> dict[str, Tensor]:
     for a in range(64):
         for b in range(64):
             if aligned[a, b]:
-                line[a, b] = (df[a] * sr[a, b] == dr[a] * sf[a, b])
+                line[a, b] = df[a] * sr[a, b] == dr[a] * sf[a, b]
     jump = df.abs() * dr.abs() == 2
     up = (df.abs() == 1) & (dr == 1)
     own = [up, jump, diagonal, straight, aligned, far == 1]

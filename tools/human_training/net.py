@@ -111,7 +111,7 @@ class HumanNet(nn.Module):
         self.under = nn.Linear(c, N_MAPS * 3)
 
     def features(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Features of the square left [batch, 64, 4, width], of the square reached, and [batch, 4, 3, 8] underpromotions."""
+        """Features of the square left and reached, [batch, 64, 4, width], and of underpromotions, [batch, 4, 3, 8]."""
         x = F.relu(self.enter_norm(self.enter(x)))
         x = self.trunk(x).flatten(2).transpose(1, 2)
         x = F.relu(self.head(self.attend(x)))
