@@ -22,8 +22,8 @@ check: test-setup ## style, format and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
 
-soak: test-setup engine ## the slow tests: kills, fuzzing, large streams
-	$(BIN)/python -m pytest -ra -m soak
+soak: test-setup engine ## the slow tests: kills, fuzzing, large streams, other random examples
+	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -ra -m "soak or hypothesis"
 
 bench: test-setup engine ## how fast each part is
 	$(BIN)/python -m benchmarks

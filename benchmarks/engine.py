@@ -15,13 +15,13 @@ from pathlib import Path
 
 import skilloscope
 from benchmarks.measure import Figure
-from skilloscope.chess.engine import Engine, find_engine
-from skilloscope.chess.exchange import read_export
-from skilloscope.chess.lines import pack_lines
-from skilloscope.chess.pool import Pool
-from skilloscope.chess.runner import Runner, SearchRunner
-from skilloscope.chess.settings import DFH13, Settings
-from skilloscope.errors import EngineError
+from skilloscope.chess.analysis.files import read_export
+from skilloscope.chess.engine.engine import Engine, find_engine
+from skilloscope.chess.engine.lines import pack_lines
+from skilloscope.chess.engine.pool import EnginePool
+from skilloscope.chess.engine.runner import Runner, SearchRunner
+from skilloscope.chess.engine.settings import DFH13, Settings
+from skilloscope.core.errors import EngineError
 from skilloscope.store import Store, StoredAnalysis
 
 POSITIONS = 60
@@ -92,7 +92,7 @@ def _side_by_side(path: Path, fens: list[str]) -> Iterator[Figure]:
     """Two workers that store what they find: how busy their engines are, and what a position costs them."""
     busiest, dearest = 0.0, float("inf")
     for _ in range(RUNS):
-        with Runner(path, DFH13) as one, Pool(path, DFH13, 2) as two:
+        with Runner(path, DFH13) as one, EnginePool(path, DFH13, 2) as two:
             for runner in (one, two):
                 list(runner.search(fens[:4]))  # starts every engine
             _, alone, _ = _measured(one, fens)

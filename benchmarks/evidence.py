@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks.measure import Figure, cpu_seconds
 from skilloscope.decision import Decisions
-from skilloscope.decision.tables import read_parquet, write_parquet
+from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
 from skilloscope.inference import Grid, evidence
-from skilloscope.inference.files import read_evidence, write_evidence
+from skilloscope.inference.stored import read_evidence, write_evidence
 
 DECISIONS, GROUPS, ALTERNATIVES = 10_000_000, 100_000, 10
 PART = 100_000
@@ -79,12 +79,12 @@ def made(file: str) -> dict[str, float]:
     stored = read_evidence(stored_at)
     regrouping = cpu_seconds(lambda: stored.regrouped(labels))
     found = {"from_decisions": from_decisions, "regrouping": regrouping, "reading": reading, "gigabytes": _gigabytes()}
-    write_parquet(batch, file)
+    batch_to_parquet(batch, file)
     return found
 
 
 def read_back(file: str) -> dict[str, float]:
-    batch = read_parquet(file)
+    batch = batch_from_parquet(file)
     assert isinstance(batch, Decisions)
     evidence(batch, grid=Grid())
     return {"gigabytes": _gigabytes()}

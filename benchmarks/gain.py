@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import Figure, cpu_seconds
-from skilloscope.chess.engine import find_engine
-from skilloscope.chess.settings import FER12
-from skilloscope.errors import EngineError
+from skilloscope.chess.engine.engine import find_engine
+from skilloscope.chess.engine.settings import FER12
+from skilloscope.core.errors import EngineError
 from skilloscope.models.gain import GainHistogram, expected_score, expected_scores
-from skilloscope.studies.feed_sources import FileFeed
-from skilloscope.studies.following import Following, Stopping
-from skilloscope.studies.live import Follower, Live
+from skilloscope.studies.live.feed_sources import FileFeed
+from skilloscope.studies.live.following import Following, Stopping
+from skilloscope.studies.live.live import Follower, Live
 
 PLAYERS, BINS = 1000, 2000
 BUDGET = 0.2

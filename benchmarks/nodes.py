@@ -9,9 +9,9 @@ from scipy.interpolate import CubicSpline
 
 from benchmarks.measure import Figure
 from skilloscope.inference import Grid
-from skilloscope.models import kernels
 from skilloscope.models.choice_sets import choice_sets
-from skilloscope.studies.simulation import made_up_spreads, simulate_choices
+from skilloscope.models.kernels import agent as kernels
+from skilloscope.simulate.agents import made_up_spreads, simulate_choices
 
 DECISIONS = 20_000
 

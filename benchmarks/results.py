@@ -18,16 +18,16 @@ from scipy.stats import spearmanr
 
 from benchmarks import peers
 from benchmarks.measure import Figure, NotMeasured, cpu_seconds, first_seconds
-from skilloscope.chess.results import read_pgn_results
+from skilloscope.chess.pgn.results import read_pgn_results
 from skilloscope.models.logistic_normal import integrated_probability
-from skilloscope.ratings.histories import History
-from skilloscope.ratings.periods import Periods
-from skilloscope.ratings.prediction import evaluate, held_out
-from skilloscope.ratings.smoothing import joint, smooth
-from skilloscope.ratings.states import State
-from skilloscope.ratings.variances import fit_variances
+from skilloscope.ratings.periods.histories import History
+from skilloscope.ratings.periods.periods import Periods
+from skilloscope.ratings.periods.prediction import evaluate
+from skilloscope.ratings.periods.smoothing import joint, smooth
+from skilloscope.ratings.periods.states import State
+from skilloscope.ratings.periods.variances import fit_variances
 from skilloscope.results.period_games import PeriodGames
-from skilloscope.studies.paired_simulation import Population, Simulated, simulate_results, simulated_games
+from skilloscope.simulate.populations import Population, Simulated, simulate_results, simulated_games
 
 # The set on which peers are compared; its strengths are a random walk with these two standard deviations.
 SIGMA0, NU = 300.0, 40.0
@@ -99,10 +99,10 @@ def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Fi
     history = History.from_rows(rows, state)
     split = games.n_periods - HELD_OUT
     early = fit_variances(games.between(0, split))
-    known = State.empty(sigma0=early.sigma0, nu=early.nu)
-    filtered = held_out(games, known, periods=HELD_OUT, rolling=False).log_loss
-    weighed = Periods(sigma0=early.sigma0, nu=early.nu, smoothing="joint", predict_from="joint")
     late = games.between(split, games.n_periods)
+    model = Periods(sigma0=early.sigma0, nu=early.nu).fit(games.between(0, split))
+    filtered = model.evaluate(late).log_loss
+    weighed = Periods(sigma0=early.sigma0, nu=early.nu, smoothing="joint", predict_from="joint")
     beliefs = weighed.fit(games.between(0, split)).beliefs_
     names = np.asarray(games.players, dtype=object)
     sides = [
@@ -171,7 +171,7 @@ def _streamed(path: Path) -> dict[str, Any]:
     code = (
         "import json, resource, sys, time\n"
         "from pathlib import Path\n"
-        "from skilloscope.studies.rating_runs import rate_stream\n"
+        "from skilloscope.studies.results.runs import rate_stream\n"
         f"rated = rate_stream([Path(sys.argv[1])], '1W', sigma0={SIGMA0}, nu={NU})\n"
         "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
         "print(json.dumps({'games': rated.state.games, 'seconds': time.process_time(), 'megabytes': peak}))\n"

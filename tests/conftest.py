@@ -1,20 +1,49 @@
-"""What the tests share: real data where they are at hand, an engine where there is one."""
+"""What the tests share: real data where they are at hand, an engine where there is one, the same examples every time.
+
+`make test` draws the same examples on every run and every machine; `make soak` draws new ones (HYPOTHESIS_PROFILE).
+Limits of time are for what never happens: a test waits for a condition, and only a fault lets a limit pass.
+"""
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
+import hypothesis
 import psutil
 import pytest
 
-from skilloscope.chess.engine import find_engine
-from skilloscope.errors import EngineError
+from skilloscope.chess.engine import engine as engine_module
+from skilloscope.chess.engine.engine import find_engine
+from skilloscope.core.errors import EngineError
 
+Ends = Callable[[str], None]
 ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 60.0
+"""Seconds that a test waits for what is bound to happen, however busy the machine is."""
+
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("random", deadline=None, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let Ctrl-C end the session also where a command under test takes it for its own, as `live` does."""
+
+    def end(_: int, frame: FrameType | None) -> None:
+        session.shouldstop = "interrupted"
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, end)
 
 
 @pytest.fixture(scope="session")
@@ -60,11 +89,29 @@ def fake_engine(tmp_path: Path) -> Callable[[str], Path]:
     return make
 
 
-@pytest.fixture(scope="session")
-def all_end_within() -> Callable[[str, float], bool]:
-    """Tell whether, after so many seconds, no process is alive whose command line holds a text; zombies are dead."""
+@pytest.fixture
+def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make an engine's silence end the waiting as soon as the engine says that it has fallen silent for ever."""
 
-    def living(text: str) -> list[str]:
+    class Poll:
+        def __init__(self, process: subprocess.Popen[bytes], stop: int | None) -> None:
+            self._real, self._sign = honest(process, stop), tmp_path / f"silent.{process.pid}"
+
+        def poll(self, milliseconds: float) -> list[tuple[int, int]]:
+            while not (ready := self._real.poll(20)) and not self._sign.exists():
+                pass
+            return ready
+
+    honest = engine_module._poll
+    monkeypatch.setattr(engine_module, "_poll", Poll)
+    monkeypatch.setattr(engine_module, "_QUIT_SECONDS", 0.1)
+
+
+@pytest.fixture(scope="session")
+def living() -> Callable[[str], list[str]]:
+    """Return the command lines that hold a text, of the processes that are alive; zombies are dead."""
+
+    def find(text: str) -> list[str]:
         found = []
         for process in psutil.process_iter():
             try:
@@ -75,13 +122,23 @@ def all_end_within() -> Callable[[str, float], bool]:
                 continue
         return found
 
-    def wait(text: str, seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
-        while alive := living(text):
-            if time.monotonic() > deadline:
-                print("alive:", *alive, sep="\n")
-                return False
+    return find
+
+
+@pytest.fixture(scope="session")
+def wait_until() -> Callable[[Callable[[], object]], None]:
+    """Wait until something has happened; a test in which it never does fails."""
+
+    def wait(happened: Callable[[], object]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not happened():
+            assert time.monotonic() < end, "it does not happen"
             time.sleep(0.02)
-        return True
 
     return wait
+
+
+@pytest.fixture(scope="session")
+def all_end(living: Callable[[str], list[str]], wait_until: Callable[[Callable[[], object]], None]) -> Ends:
+    """Wait until no process is alive whose command line holds a text."""
+    return lambda text: wait_until(lambda: not living(text))

@@ -2,7 +2,8 @@
 
 Its moves are the legal ones in alphabetical order, worth 90, 80, 70 … centipawns at every depth. `MISHAP on TEXT`
 happens only at positions whose FEN ends with the text, `MISHAP on rooks` only where White has one;
-commas part several mishaps.
+commas part several mishaps. When it falls silent for ever it says so in a file beside STATE, `silent.GUARD`, by the
+number of the process that started it. `meets` waits in a search until another process of its kind searches too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import time
 from pathlib import Path
 
 import chess
+
+LONG = 300.0
+"""Seconds of silence: more than any test waits."""
 
 
 def main(mishap: str, state: Path) -> None:
@@ -36,7 +40,7 @@ def main(mishap: str, state: Path) -> None:
         elif words == ["quit"] and mishap != "does not quit":
             return
     if mishap == "does not quit":
-        time.sleep(60)
+        time.sleep(LONG)
 
 
 def mishap_at(mishap: str, fen: str) -> str:
@@ -51,7 +55,7 @@ def mishap_at(mishap: str, fen: str) -> str:
 def greet(mishap: str, state: Path) -> None:
     """Say who it is, unless it is nobody."""
     if mishap == "mute":
-        time.sleep(60)
+        time.sleep(LONG)
     if mishap == "dies at once":
         os._exit(7)
     say("id name Fake 2.0" if mishap == "changes" and state.exists() else "id name Fake 1.0")
@@ -66,7 +70,9 @@ def greet(mishap: str, state: Path) -> None:
 def answer(mishap: str, state: Path, fen: str, count: int) -> None:
     """Answer one search, in the way of the mishap."""
     if mishap == "hang":
-        time.sleep(60)
+        fall_silent(state)
+    if mishap == "meets":
+        meet(state)
     if mishap == "crash" or (mishap == "crash once" and not state.exists()):
         state.touch()
         os._exit(3)
@@ -92,6 +98,22 @@ def answer(mishap: str, state: Path, fen: str, count: int) -> None:
     elif mishap != "stops early":
         listing(2, moves[:count])
     say("bestmove 0000")
+    if mishap == "half a line":
+        fall_silent(state)
+
+
+def fall_silent(state: Path) -> None:
+    """Say nothing more, and leave a sign of it."""
+    (state.parent / f"silent.{os.getppid()}").touch()
+    time.sleep(LONG)
+
+
+def meet(state: Path) -> None:
+    """Wait until two processes are searching."""
+    state.mkdir(exist_ok=True)
+    (state / str(os.getpid())).touch()
+    while len(list(state.iterdir())) < 2:
+        time.sleep(0.01)
 
 
 def listing(depth: int, moves: list[str]) -> None:

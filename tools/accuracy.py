@@ -15,14 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.chess.analysed import read_analysed
+from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
 from skilloscope.decision import Decisions
 from skilloscope.inference import Grid, Uniform, evidence
 from skilloscope.models.agent import Agent
 from skilloscope.models.choice_sets import fit_bucket
+from skilloscope.papers.samples import SHARED_ANALYSES
 from skilloscope.ratings.scale import Scale
-from skilloscope.studies.simulation import cut_lists, fisher_information, simulated_deciders
+from skilloscope.simulate.agents import cut_lists, fisher_information, simulated_deciders
 
 COMPETENCES = (0.5, 1.0, 1.5, 2.5)
 ANALYSED = Path(__file__).resolve().parents[2] / "shared" / "data" / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz"
@@ -102,7 +103,7 @@ def elo_cells(rng: np.random.Generator) -> None:
     """Print how often Elo intervals hold the rating of real players, from a scale fitted on the other half."""
     from fit_scale import fit_scale
 
-    batch = decisions(read_analysed(ANALYSED)).at_depths()
+    batch = decisions(read_analysed(ANALYSED, SHARED_ANALYSES)).at_depths()
     labels, codes = batch.groups("game")
     left = rng.permutation(len(labels)) < len(labels) // 2
     people = {"mean": 2150.0, "sd": 340.0}

@@ -16,16 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.chess.analysed import read_analysed
-from skilloscope.chess.analyses import Analyses
-from skilloscope.chess.analysis import analyse
-from skilloscope.chess.exchange import export_analyses
-from skilloscope.chess.lines import last_depth, value_pawns
-from skilloscope.chess.settings import Settings
+from skilloscope.chess.analysis.analyse import analyse
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.analysis.files import export_analyses
+from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.chess.engine.lines import last_depth, value_pawns
+from skilloscope.chess.engine.settings import Settings
 from skilloscope.decision import UNLISTED, Decisions
 from skilloscope.inference import Grid, evidence
 from skilloscope.models.agent import Agent
-from skilloscope.studies.simulation import cut_lists, simulate_choices
+from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.simulate.agents import cut_lists, simulate_choices
 
 FULL = Settings(depth=10, multipv=500)
 KEPT = Path(__file__).resolve().parent.parent / "measurements" / "full_lists_sf151.jsonl.gz"
@@ -63,7 +64,7 @@ def main() -> None:
 
 def both_lists(path: Path, n: int, rng: np.random.Generator) -> tuple[Decisions, Decisions]:
     """Return the sampled positions twice: with ten moves listed, and with all; alternatives carry their moves."""
-    listed = read_analysed(path)
+    listed = read_analysed(path, SHARED_ANALYSES)
     fens = listed.positions.fen.to_pylist()
     first = np.sort([fens.index(fen) for fen in dict.fromkeys(fens)])
     wide = first[listed.positions.n_legal[first] > 10]
@@ -98,8 +99,6 @@ def repeated(batch: Decisions, times: int) -> Decisions:
 
 def searched(ten: Decisions, everything: Decisions, rng: np.random.Generator) -> Decisions:
     """Return the ten-move lists with the choices made on the full ones, and one valued unlisted move each."""
-    assert ten.context is not None
-    assert everything.context is not None
     short, long = ten.context["moves"].to_pylist(), everything.context["moves"].to_pylist()
     chosen, unlisted = np.full(len(ten), UNLISTED), np.full(len(ten), np.nan)
     for row, (few, all_moves) in enumerate(zip(short, long, strict=True)):

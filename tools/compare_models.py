@@ -18,16 +18,17 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-from skilloscope.chess.analysed import read_analysed
+from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
 from skilloscope.decision import Decisions
-from skilloscope.models.curve_kernels import CurveColumns, scores
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.curves import CURVES
+from skilloscope.models.kernels.curves import CurveColumns, scores
 from skilloscope.models.mappings import MAPPINGS
-from skilloscope.ratings.curve_fitting import fit_curves
-from skilloscope.ratings.swing import Swing, held_out
-from skilloscope.studies.intrinsic_scale import fit_lines, lines_log_p
+from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.ratings.intrinsic.fitting import fit_curves
+from skilloscope.ratings.intrinsic.swing import Swing, unseen_log_p
+from skilloscope.studies.intrinsic.scale import fit_lines, lines_log_p
 
 FOLDS = 5
 ALL = tuple(range(1, 11))
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=60.0, metavar="MINUTES", help="of CPU time")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    batch = decisions(read_analysed(arguments.analysed))
+    batch = decisions(read_analysed(arguments.analysed, SHARED_ANALYSES))
     usable = batch.select(batch.listed & (batch.counts > 1))
     games = usable.groups("game")[1]
     fold = np.random.default_rng(arguments.seed).permutation(int(games.max()) + 1)[games] % FOLDS
@@ -88,7 +89,8 @@ def models(batch: Decisions, fold: np.ndarray, seed: int) -> Iterator[tuple[str,
                 yield f"{model.name}, lines in Elo", said, lambda m=model, o=own: in_elo(o, m, fold, x)
     for swing in swings():
         elo = "" if swing.by_elo else ", without Elo"
-        yield f"{swing.name}{elo}", f"a = {swing.scaling:g}", lambda m=swing: held_out(batch, m, folds=FOLDS, seed=seed)
+        name = f"{swing.name}{elo}"
+        yield name, f"a = {swing.scaling:g}", lambda m=swing: unseen_log_p(batch, m, folds=FOLDS, seed=seed)
 
 
 def swings() -> Iterator[Swing]:

@@ -16,12 +16,13 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from skilloscope.chess.analysed import read_analysed
+from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
 from skilloscope.decision import Decisions
 from skilloscope.inference import Grid, evidence
 from skilloscope.models.agent import Agent
-from skilloscope.ratings.fitting import fit_line
+from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.ratings.line import fit_line
 from skilloscope.ratings.scale import Scale
 
 ORIGIN = 2100.0
@@ -34,7 +35,8 @@ def main() -> None:
     parser.add_argument("analysed", type=Path)
     parser.add_argument("--population", type=Path, required=True, help="results with ratings, for the population prior")
     arguments = parser.parse_args()
-    scale = fit_scale(decisions(read_analysed(arguments.analysed)).at_depths(), population(arguments.population))
+    batch = decisions(read_analysed(arguments.analysed, SHARED_ANALYSES)).at_depths()
+    scale = fit_scale(batch, population(arguments.population))
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     TARGET.write_text(scale.to_json(), encoding="utf-8")
     print(scale.to_json())

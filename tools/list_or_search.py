@@ -14,13 +14,15 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from skilloscope.chess.analysed import read_analysed
-from skilloscope.chess.analyses import Analyses
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.analysis.files import read_export
+from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
-from skilloscope.chess.exchange import read_export
-from skilloscope.chess.settings import problem_text
-from skilloscope.reports.tables.sensitivity import sensitivity_tables
-from skilloscope.studies.sensitivity import Plan, sensitivity
+from skilloscope.chess.engine.settings import problem_text
+from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.reports.terminal import drawn
+from skilloscope.studies.sensitivity.sensitivity import Varied, sensitivity
+from skilloscope.studies.sensitivity.tables import sensitivity_sheets
 
 KEPT = Path(__file__).resolve().parent.parent / "measurements" / "full_lists_sf151.jsonl.gz"
 
@@ -29,7 +31,7 @@ def main() -> None:
     """Join the two searches by position and print what each makes of the same moves."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("analysed", type=Path)
-    ten = read_analysed(parser.parse_args().analysed)
+    ten = read_analysed(parser.parse_args().analysed, SHARED_ANALYSES)
     export = read_export(KEPT)
     answers = {row.fen: row.lines for row in export.rows}
     rule = export.settings["fen_rule"]
@@ -38,9 +40,9 @@ def main() -> None:
     every = Analyses.from_answers(chosen, export.settings, answers)
     few = Analyses.from_answers(chosen, ten.settings, dict(_answers(ten, rows)))
     judged = [decisions(analyses, named_moves=True) for analyses in (every, few)]
-    study = sensitivity(judged[0], Plan(lists=(5, 10), judges={"search with 10 lines": judged[1]}), by="mover")
-    for table in sensitivity_tables(study.as_dict()):
-        Console(width=160).print(table)
+    study = sensitivity(judged[0], Varied(lists=(5, 10), judges={"search with 10 lines": judged[1]}), by="mover")
+    for sheet in sensitivity_sheets(study.as_dict()):
+        Console(width=160).print(drawn(sheet))
 
 
 def _answers(analyses: Analyses, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.chess.analysis import analyse
+from skilloscope.chess.analysis.analyse import analyse
 from skilloscope.chess.decisions import decisions
-from skilloscope.reports.figures.profile import priors_figure
-from skilloscope.reports.figures.ratings import elo_figure
 from skilloscope.reports.words import elo_interval
-from skilloscope.studies.careers import simulated_career
-from skilloscope.studies.profile import competence_profiles
-from skilloscope.studies.rating import Ratings, rate
-from skilloscope.studies.shipped import analyses_file, demo_games
+from skilloscope.simulate.careers import simulate_career
+from skilloscope.sources.shipped import analyses_file, demo_games
+from skilloscope.studies.profile.figures import priors_figure
+from skilloscope.studies.profile.profile import competence_profiles
+from skilloscope.studies.rate.figures import elo_figure
+from skilloscope.studies.rate.rate import Ratings, rate
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "img"
 
@@ -41,7 +41,7 @@ def demo_ratings() -> Ratings:
 
 def career_figure() -> str:
     """Return a simulated career under the four priors, beside the truth."""
-    career = simulated_career(np.random.default_rng(5), years=(24, 24), games=(4, 30), drift=(0.06, 0.06))
+    career = simulate_career(np.random.default_rng(5), years=(24, 24), games=(4, 30), drift=(0.06, 0.06))
     truth = {float(year): c for year, c in career.truth.items()}
     return priors_figure(competence_profiles(career.decisions, every="year"), truth)
 

@@ -20,10 +20,10 @@ import chess
 import chess.pgn
 import numpy as np
 
-from skilloscope.chess.engine import Engine, find_engine
-from skilloscope.chess.exchange import export_analyses, read_export
-from skilloscope.chess.games import read_games
-from skilloscope.chess.lines import AnalysedPosition, last_depth, move_uci, value_pawns
+from skilloscope.chess.analysis.files import export_analyses, read_export
+from skilloscope.chess.engine.engine import Engine, find_engine
+from skilloscope.chess.engine.lines import AnalysedPosition, last_depth, move_uci, value_pawns
+from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.positions import positions
 
 COMPETENCES = (0.6, 1.0, 1.4, 2.0)

@@ -18,8 +18,8 @@ import numpy as np
 
 from skilloscope.decision import Decisions
 from skilloscope.models.curve_model import CurveModel
-from skilloscope.ratings.curve_fitting import FITS, fit_curves
-from skilloscope.studies.curve_simulation import exported_spreads, simulate_curve_choices
+from skilloscope.ratings.intrinsic.fitting import FITS, fit_curves
+from skilloscope.simulate.curves import exported_spreads, simulate_curve_choices
 
 TRUTHS = (
     (0.080, 0.513),
@@ -92,7 +92,7 @@ def cells(errors: list[tuple[float, ...]]) -> str:
 
 def figure(rows: list[str]) -> str:
     """Return the bias of s by the true s, with two standard errors, one panel for each way of fitting."""
-    from skilloscope.reports.figures.style import plt, style, svg
+    from skilloscope.reports.style import plt, style, svg
 
     table = [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows]
     with style():

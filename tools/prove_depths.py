@@ -1,4 +1,4 @@
-"""Try whether an engine's deeper search holds the answers of shallower ones, to the bit: what chess/depths.py needs.
+"""Try whether an engine's deeper search holds the answers of shallower ones, to the bit: what depths.py needs.
 
 tools/prove_depths.py --depth 10 --shallower 4 6 8 --multipv 10 --positions 200
 """
@@ -11,11 +11,11 @@ import time
 
 import numpy as np
 
-from skilloscope.chess.depths import differing_depths
-from skilloscope.chess.engine import find_engine
-from skilloscope.chess.exchange import read_export
-from skilloscope.chess.settings import Settings
-from skilloscope.studies.shipped import analyses_file
+from skilloscope.chess.analysis.depths import differing_depths
+from skilloscope.chess.analysis.files import read_export
+from skilloscope.chess.engine.engine import find_engine
+from skilloscope.chess.engine.settings import Settings
+from skilloscope.sources.shipped import analyses_file
 
 
 def demo_positions(count: int) -> list[str]:

@@ -11,32 +11,32 @@ from typing import TYPE_CHECKING, Any
 from skilloscope.__about__ import __version__
 
 if TYPE_CHECKING:
-    from skilloscope.chess.analysis import analyse
+    from skilloscope.chess.analysis.analyse import analyse
     from skilloscope.chess.decisions import decisions
-    from skilloscope.chess.games import read_games
-    from skilloscope.chess.settings import DFH13, FER12, FULL, RH11, RH11_SINGLE, Settings, preset
+    from skilloscope.chess.engine.settings import DFH13, FER12, FULL, RH11, RH11_SINGLE, Settings, preset
+    from skilloscope.chess.pgn.games import read_games
     from skilloscope.decision import Decisions, Losses
     from skilloscope.decision.text import read_decisions
     from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
     from skilloscope.models.agent import Agent
     from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
-    from skilloscope.ratings.periods import Periods
+    from skilloscope.ratings.periods.periods import Periods
     from skilloscope.ratings.scale import Scale, scale
     from skilloscope.results import Results, read_results
     from skilloscope.results.period_games import PeriodGames
-    from skilloscope.studies.profile import profile
-    from skilloscope.studies.rating import rate
-    from skilloscope.studies.shipped import analyses_file, demo_games
-    from skilloscope.studies.simulation import simulate_choices
+    from skilloscope.simulate.agents import simulate_choices
+    from skilloscope.sources.shipped import analyses_file, demo_games
+    from skilloscope.studies.profile.profile import profile
+    from skilloscope.studies.rate.rate import rate
 
 _HOMES = {
-    "DFH13": "chess.settings",
-    "FER12": "chess.settings",
-    "RH11": "chess.settings",
-    "RH11_SINGLE": "chess.settings",
-    "Settings": "chess.settings",
-    "FULL": "chess.settings",
-    "preset": "chess.settings",
+    "DFH13": "chess.engine.settings",
+    "FER12": "chess.engine.settings",
+    "RH11": "chess.engine.settings",
+    "RH11_SINGLE": "chess.engine.settings",
+    "Settings": "chess.engine.settings",
+    "FULL": "chess.engine.settings",
+    "preset": "chess.engine.settings",
     "Agent": "models.agent",
     "Decisions": "decision",
     "Evidence": "inference",
@@ -45,25 +45,25 @@ _HOMES = {
     "Losses": "decision",
     "Normal": "inference",
     "PeriodGames": "results.period_games",
-    "Periods": "ratings.periods",
+    "Periods": "ratings.periods.periods",
     "Results": "results",
     "read_results": "results",
     "Posterior": "inference",
     "Scale": "ratings.scale",
     "Uniform": "inference",
-    "analyse": "chess.analysis",
-    "analyses_file": "studies.shipped",
+    "analyse": "chess.analysis.analyse",
+    "analyses_file": "sources.shipped",
     "decisions": "chess.decisions",
-    "demo_games": "studies.shipped",
+    "demo_games": "sources.shipped",
     "elo_difference": "models.gain",
     "evidence": "inference",
-    "profile": "studies.profile",
+    "profile": "studies.profile.profile",
     "expected_score": "models.gain",
-    "rate": "studies.rating",
+    "rate": "studies.rate.rate",
     "read_decisions": "decision.text",
-    "read_games": "chess.games",
+    "read_games": "chess.pgn.games",
     "scale": "ratings.scale",
-    "simulate_choices": "studies.simulation",
+    "simulate_choices": "simulate.agents",
 }
 
 __all__ = [

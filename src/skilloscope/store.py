@@ -21,9 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from skilloscope.errors import InputError, StoreError
-
-__all__ = ["SCHEMA", "Store", "StoredAnalysis", "settings_digest"]
+from skilloscope.core.errors import InputError, StoreError
 
 SCHEMA = 1
 """The number of the schema below; a file with another number is refused, never guessed at."""

@@ -15,14 +15,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.chess.analyses import Analyses
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.engine.lines import MATE_CAP, moves_uci, value_pawns
 from skilloscope.chess.joining import chosen_places, context_of, movers
-from skilloscope.chess.lines import MATE_CAP, LineArray, move_uci, value_pawns
-from skilloscope.decision.columns import LABELS, encode
+from skilloscope.core.columns import LABELS, encode
+from skilloscope.core.errors import Tally
 from skilloscope.decision.decisions import Decisions
-from skilloscope.errors import Tally
-
-__all__ = ["decided_reason", "decisions"]
 
 
 def decisions(
@@ -80,9 +78,8 @@ class _Answers:
     def __init__(self, analyses: Analyses, mate_cap: float) -> None:
         self.analyses = analyses
         lines = analyses.lines
-        self.row_of_line = np.repeat(np.arange(len(analyses.offsets) - 1), np.diff(analyses.offsets))
+        self.row_of_line, self.last = analyses.row_of_line, analyses.last_depths
         self.value = value_pawns(lines["mate"], lines["score"], mate_cap)
-        self.last = _last_depths(lines, analyses.offsets)
         self.judged = np.flatnonzero(lines["depth"] == self.last[self.row_of_line])
         self.answered = analyses.answered
         best_of_row = np.full(len(analyses.offsets) - 1, -np.inf)
@@ -128,18 +125,10 @@ class _Answers:
         return np.where(early, self.value[self.judged][:, None], table)
 
 
-def _last_depths(lines: LineArray, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    last = np.zeros(len(offsets) - 1, dtype=np.int64)
-    np.maximum.at(last, np.repeat(np.arange(len(last)), np.diff(offsets)), lines["depth"].astype(np.int64))
-    return last
-
-
 def _named(moves: npt.NDArray[np.uint16], counts: npt.NDArray[np.int64]) -> pa.Array:
-    """Return each decision's listed moves as an engine writes them; each different move is written once."""
-    codes, places = np.unique(moves, return_inverse=True)
-    written = pa.array([move_uci(code) for code in codes], type=pa.string()).take(pa.array(places))
+    """Return each decision's listed moves as an engine writes them."""
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return pa.LargeListArray.from_arrays(pa.array(offsets), written)
+    return pa.LargeListArray.from_arrays(pa.array(offsets), moves_uci(moves))
 
 
 def _about(analyses: Analyses, max_abs_value: float, mate_cap: float) -> dict[str, Any]:

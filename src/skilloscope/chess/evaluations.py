@@ -7,10 +7,17 @@ The value before a move is the one after the move before, so each position is va
 game is over needs no engine: mate is worth the cap, stalemate nothing. Whoever resigns, loses on time or agrees to a
 draw makes no move, so there is no gain: the last position keeps its value. What is not known stays unknown and is
 counted, never taken as zero.
+
+Games with evaluations come as JSON lines (.ndjson, .jsonl, packed or not), one game a line: `moves` (as UCI writes
+them) and `stockfish_eval` (centipawns, white's view). The lists that are about repeat every value: where all values
+stand twice, one of each is taken. They begin after the first moves (usually six) and end with the last: a list that is
+shorter than the game is set against its end. The values before it are unknown.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,29 +28,32 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.chess.analyses import Analyses
-from skilloscope.chess.games import Games
-from skilloscope.chess.lines import MATE_CAP, value_pawns
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.engine.lines import MATE_CAP, move_code, move_of_code, value_pawns
+from skilloscope.chess.pgn.games import Games
+from skilloscope.chess.pgn.reading import GameColumns, header_from_tags
+from skilloscope.chess.pgn.text import NO_MATE, MainLine
+from skilloscope.core.columns import encode
+from skilloscope.core.errors import Tally
+from skilloscope.core.files import DAMAGE, BinaryDataError, open_lines, source_name
 from skilloscope.decision import Losses
-from skilloscope.decision.columns import encode
-from skilloscope.errors import Tally
-
-__all__ = [
-    "GAIN_CONTEXT",
-    "Evaluations",
-    "best_of_rows",
-    "evaluations_from_analyses",
-    "evaluations_from_comments",
-    "final_value",
-    "losses_from_analyses",
-    "share_with_comments",
-    "with_ends",
-]
 
 GAIN_CONTEXT = ("game", "ply", "mover", "elo", "opponent", "opponent_elo", "date", "year", "event", "file", "result")
 """The context columns of gains; `first_choice`, where the engine's own move is known, comes after them."""
 
-OVER = "game over"
+_TAGS = {
+    "white": "White",
+    "black": "Black",
+    "white_elo": "WhiteElo",
+    "black_elo": "BlackElo",
+    "result": "Result",
+    "event": "Event",
+    "date": "Date",
+    "ECO": "ECO",
+}
+_KINDS = (".ndjson", ".jsonl")
+_PACKED = (".gz", ".bz2", ".zst")
+_NO_NAMES = {"?", "??", ""}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,56 +79,27 @@ class Evaluations:
         """Where the values of each game begin."""
         return np.asarray(self.games.offsets[:-1] + np.arange(len(self.games)))
 
-    @property
-    def before_move(self) -> npt.NDArray[np.int64]:
-        """For each move where the value before it stands; the one after it is the next."""
-        return np.asarray(np.arange(len(self.games.moves)) + self.games.game_of_move)
-
     def losses(self) -> Losses:
         """Return one row per move whose value before and after is known. [FER12 Algorithm 1, steps 1–2]"""
-        games, at = self.games, self.before_move
+        games, at = self.games, np.arange(len(self.games.moves)) + self.games.game_of_move
         before, after = self.values[at], self.values[at + 1]
-        white, black = games.headers["white"].to_pylist(), games.headers["black"].to_pylist()
-        game, mover = games.game_of_move, games.movers
-        names = [(white, black)[side][row] for row, side in zip(game.tolist(), mover.tolist(), strict=True)]
-        known = np.array([name is not None for name in names], dtype=bool)
+        columns = games.by_mover(games.game_of_move, games.movers)
+        known = pc.is_valid(columns["player"]).to_numpy(zero_copy_only=False)
         usable = np.isfinite(after) & np.isfinite(before)
         tally = self.tally + Tally()
         tally.count("no evaluation after the move", int(np.isnan(after).sum()))
         tally.count("no evaluation before the move", int((np.isfinite(after) & np.isnan(before)).sum()))
         tally.count("unknown player", int((usable & ~known).sum()))
         kept = np.flatnonzero(usable & known)
-        sign = np.where(mover[kept] == 0, 1.0, -1.0)
-        deciders, codes = encode([names[i] or "" for i in kept])
-        context = self._context(kept)
-        return Losses(deciders, codes, sign * before[kept], sign * after[kept], context, tally, self.about)
-
-    def _context(self, kept: npt.NDArray[np.int64]) -> pa.Table:
-        games = self.games
-        game, mover = games.game_of_move[kept], games.movers[kept]
-        headers = games.headers.take(pa.array(game))
-        white = pa.array(mover == 0)
-
-        def by_side(one: str, two: str) -> pa.ChunkedArray:
-            return pc.if_else(white, headers[one], headers[two])
-
-        scores = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
-        won = np.array([scores.get(result, np.nan) for result in headers["result"].to_pylist()], dtype=np.float64)
-        own = np.where(mover == 0, won, 1 - won)
-        columns = {
-            "game": headers["game"],
-            "ply": pa.array((kept - games.offsets[game]).astype(np.int32)),
-            "mover": pc.if_else(white, "white", "black"),
-            "elo": by_side("white_elo", "black_elo"),
-            "opponent": by_side("black", "white"),
-            "opponent_elo": by_side("black_elo", "white_elo"),
-            **{name: headers[name] for name in ("date", "year", "event", "file")},
-            "result": pa.array(own, mask=np.isnan(own)),
-        }
+        sign = np.where(games.movers[kept] == 0, 1.0, -1.0)
+        columns["ply"] = pa.array((at - self.starts[games.game_of_move]).astype(np.int32))
+        table = pa.table({name: columns[name] for name in GAIN_CONTEXT}).take(pa.array(kept))
         if self.first_choice is not None:
             chosen = self.first_choice[kept]
-            columns["first_choice"] = pa.array(chosen == 1, mask=np.isnan(chosen))
-        return pa.table(columns)
+            table = table.append_column("first_choice", pa.array(chosen == 1, mask=np.isnan(chosen)))
+        deciders, codes = encode(columns["player"].take(pa.array(kept)).to_pylist())
+        values = {"before": sign * before[kept], "after": sign * after[kept]}
+        return Losses(deciders, codes, **values, context=table, tally=tally, about=self.about)
 
 
 def evaluations_from_comments(games: Games, *, mate_cap: float = MATE_CAP) -> Evaluations:
@@ -146,14 +127,47 @@ def evaluations_from_analyses(analyses: Analyses, *, mate_cap: float = MATE_CAP)
     entry = (games.offsets[game] + ply)[made]
     first_choice[entry] = games.moves[entry] == move[row[made]]
     tally = games.tally + batch.tally + analyses.tally
-    tally.counts.pop(OVER, None)  # a position without a legal move has its value by the rules
+    tally.counts.pop("game over", None)  # a position without a legal move has its value by the rules
     about = {"source": "engine", "settings": dict(analyses.settings), "mate_cap": mate_cap, **analyses.about}
     return Evaluations(games, with_ends(games, values, mate_cap), first_choice, tally, about)
 
 
-def losses_from_analyses(analyses: Analyses, *, mate_cap: float = MATE_CAP) -> Losses:
-    """Return one row per move whose position before and after was analysed. [FER12 Algorithm 1, steps 1–2]"""
-    return evaluations_from_analyses(analyses, mate_cap=mate_cap).losses()
+def evaluated_kind(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file's name says that it holds games as JSON lines.
+
+    >>> evaluated_kind("games.ndjson.gz"), evaluated_kind("games.pgn")
+    (True, False)
+    """
+    name = os.fspath(path).lower()
+    for ending in _PACKED:
+        name = name.removesuffix(ending)
+    return name.endswith(_KINDS)
+
+
+def read_evaluated(path: str | os.PathLike[str], *, mate_cap: float = MATE_CAP) -> Evaluations:
+    """Read games with their evaluations; a line that cannot be read is a fault, and the reading goes on.
+
+    Players without a name are called after their game, so that their moves are not lost: `game 12, white`.
+    """
+    file = source_name(path)
+    columns, tally = GameColumns(), Tally()
+    lists: list[list[float]] = []
+    try:
+        with open_lines(path) as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    _append(line, number, file, columns, lists, tally)
+    except BinaryDataError as error:
+        tally.fault("binary data", file, f"byte {error.offset}")
+    except DAMAGE as error:
+        tally.fault("damaged file", file, f"after game {len(lists)}", str(error))
+    games = Games.from_columns(columns, tally)
+    values = np.full(len(games.moves) + len(games), np.nan)
+    for game, centipawns in enumerate(lists):
+        end = int(games.offsets[game + 1]) + game + 1
+        values[end - len(centipawns) : end] = np.clip(np.array(centipawns) / 100, -mate_cap, mate_cap)
+    about = {"source": "evaluations in the file", "mate_cap": mate_cap}
+    return Evaluations(games, with_ends(games, values, mate_cap), None, tally, about)
 
 
 def share_with_comments(games: Games) -> float:
@@ -184,7 +198,7 @@ def with_ends(games: Games, values: npt.NDArray[np.float64], mate_cap: float) ->
         if np.isnan(values[last]):
             board = chess.Board(starts[game] or chess.STARTING_FEN)
             for code in games.moves[games.offsets[game] : games.offsets[game + 1]].tolist():
-                board.push(chess.Move(code & 63, code >> 6 & 63, code >> 12 or None))
+                board.push(move_of_code(code))
             final = final_value(board, mate_cap)
             values[last] = np.nan if final is None else final
     return values
@@ -200,12 +214,57 @@ def _start_values(games: Games, mate_cap: float) -> npt.NDArray[np.float64]:
 
 def best_of_rows(analyses: Analyses, mate_cap: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint16]]:
     """Return the value and the move that stand first at the last depth of each answer."""
-    lines, rows = analyses.lines, len(analyses.offsets) - 1
-    row_of_line = np.repeat(np.arange(rows), np.diff(analyses.offsets))
-    last = np.zeros(rows, dtype=np.int64)
-    np.maximum.at(last, row_of_line, lines["depth"].astype(np.int64))
-    firsts = np.flatnonzero((lines["depth"] == last[row_of_line]) & (lines["rank"] == 1))
+    lines, rows, row_of_line = analyses.lines, len(analyses.offsets) - 1, analyses.row_of_line
+    firsts = np.flatnonzero((lines["depth"] == analyses.last_depths[row_of_line]) & (lines["rank"] == 1))
     value, move = np.full(rows, np.nan), np.zeros(rows, dtype=np.uint16)
     value[row_of_line[firsts]] = value_pawns(lines["mate"], lines["score"], mate_cap)[firsts]
     move[row_of_line[firsts]] = lines["move"][firsts]
     return value, move
+
+
+def without_doubles(values: list[Any]) -> list[Any]:
+    """Return the values once each, where the list repeats all of them.
+
+    >>> without_doubles([16, 16, 15, 15]), without_doubles([16, 15, 15])
+    ([16, 15], [16, 15, 15])
+    """
+    doubled = len(values) % 2 == 0 and all(values[i] == values[i + 1] for i in range(0, len(values), 2))
+    return values[::2] if doubled else values
+
+
+def _append(line: str, number: int, file: str, columns: GameColumns, lists: list[list[float]], tally: Tally) -> None:
+    place = f"line {number}"
+    try:
+        row = json.loads(line)
+        played, values = row["moves"], without_doubles(row.get("stockfish_eval") or [])
+        moves = _moves(played)
+        centipawns = [float(value) for value in values]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        tally.fault("unreadable game", file, place, str(error)[:80])
+        return
+    if not moves:
+        tally.count("no moves")
+        return
+    if len(centipawns) > len(moves) + 1:
+        tally.fault("more evaluations than positions", file, place, f"{len(centipawns)} for {len(moves)} moves")
+        return
+    if not centipawns:
+        tally.count("game without evaluations")
+    main = MainLine(moves, [np.nan] * len(moves), [np.nan] * len(moves), [NO_MATE] * len(moves))
+    tags = {tag: str(row[name]) for name, tag in _TAGS.items() if row.get(name) is not None}
+    for side in ("White", "Black"):
+        if tags.get(side, "") in _NO_NAMES:
+            tags[side] = f"game {number}, {side.lower()}"
+    columns.append(header_from_tags(tags, main, file, number), main)
+    lists.append(centipawns)
+
+
+def _moves(played: list[str]) -> list[int]:
+    """Return the codes of the moves, each checked on the board."""
+    board = chess.Board()
+    codes = []
+    for uci in played:
+        move = board.parse_uci(uci)
+        codes.append(move_code(move))
+        board.push(move)
+    return codes

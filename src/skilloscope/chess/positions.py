@@ -10,20 +10,21 @@ values a move by the position after it needs them.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import chess
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.chess.games import Games
-from skilloscope.chess.settings import Scope
-from skilloscope.decision.columns import Selection, selection_index
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["Positions", "opening_reason", "positions"]
+from skilloscope.chess.engine.settings import Scope
+from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.chess.pgn.text import Watcher
+from skilloscope.core.columns import Selection, selection_index
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,42 +83,42 @@ def positions(
     every one.
 
     >>> import io
-    >>> from skilloscope.chess.games import read_games
+    >>> from skilloscope.chess.pgn.games import read_games
     >>> batch = positions(read_games(io.StringIO("1. e4 f6 2. d4 g5 3. Qh5#")), skip_moves=1)
     >>> len(batch), batch.n_legal, batch.tally.as_dict()
     (3, array([30, 19, 37], dtype=int32), {'opening (first 1 moves of each side)': 2})
     """
-    every = scope == "every position"
-    if skip_moves is None:
-        skip_moves = 0 if every else 12
-    if skip_moves < 0:
-        raise InputError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")
-    wanted = {player} if isinstance(player, str) else None if player is None else set(player)
-    columns = _Columns()
-    headers = (games.headers[name].to_pylist() for name in ("start_fen", "black", "white"))
+    watched = Watched(skip_moves, scope, player)
+    headers = (games.headers[name].to_pylist() for name in ("start_fen", "white", "black"))
     for game, (start, *names) in enumerate(zip(*headers, strict=True)):
-        sides = tuple(wanted is None or name in wanted for name in names)  # as chess.BLACK and chess.WHITE count
-        if any(sides):
-            columns.replay(games, game, chess.Board(start or chess.STARTING_FEN), skip_moves, sides, every)
-    tally = Tally()
-    tally.count(opening_reason(skip_moves), columns.opening)
-    tally.count("forced", columns.forced)
-    tally.count("game over", columns.over)
-    owner, ply = np.array(columns.game, dtype=np.int32), np.array(columns.ply, dtype=np.int32)
-    last = ply == games.counts[owner]
-    entry = games.offsets[owner] + ply - last  # after the last move there is none to look up: the one before stands in
-    return Positions(
-        games,
-        owner,
-        ply,
-        np.array(columns.mover, dtype=np.int8),
-        pa.array(columns.fen, type=pa.string()),
-        np.where(last, 0, games.moves[entry]).astype(np.uint16),
-        np.array(columns.n_legal, dtype=np.int32),
-        np.where(last, np.nan, games.clocks[entry]).astype(np.float32),
-        skip_moves,
-        tally,
-    )
+        if (see := watched(game, *names)) is not None:
+            _replay(games, game, chess.Board(start or chess.STARTING_FEN), see)
+    return watched.positions(games)
+
+
+def read_positions(
+    sources: Sequence[Source],
+    *,
+    player: str | Collection[str] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    both_sides: bool = False,
+    scope: Scope = "decisions",
+) -> Positions:
+    """Read PGN files and return their positions as `positions` does, without playing the games a second time.
+
+    Spellings are replaced by names; with `both_sides` the positions of everybody in the games of the players.
+    """
+    watched = Watched(None, scope, player, aliases, both_sides)
+    return watched.positions(read_games(sources, watched).renamed(aliases or {}))
+
+
+def _replay(games: Games, game: int, board: chess.Board, see: Watcher) -> None:
+    moves = games.moves[games.offsets[game] : games.offsets[game + 1]].tolist()
+    for ply, code in enumerate(moves):
+        see(board, ply, False)
+        board.push(chess.Move(code & 63, code >> 6 & 63, code >> 12 or None))
+    if moves:
+        see(board, len(moves), True)
 
 
 def opening_reason(skip_moves: int) -> str:
@@ -125,37 +126,71 @@ def opening_reason(skip_moves: int) -> str:
     return f"opening (first {skip_moves} moves of each side)"
 
 
-class _Columns:
-    """Columns that grow move by move."""
+class Watched:
+    """Positions that are noted while games are played, whoever plays them: the reader of PGN, or a replay."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        skip_moves: int | None,
+        scope: Scope,
+        player: str | Collection[str] | None,
+        aliases: Mapping[str, str] | None = None,
+        both_sides: bool = False,
+    ) -> None:
+        self.every = scope == "every position"
+        self.skip_moves = (0 if self.every else 12) if skip_moves is None else skip_moves
+        if self.skip_moves < 0:
+            raise InputError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")
+        self.wanted = {player} if isinstance(player, str) else None if player is None else set(player)
+        self.aliases, self.both_sides = aliases or {}, both_sides
         self.game, self.ply, self.mover = array("i"), array("i"), array("b")
         self.fen: list[str] = []
         self.n_legal = array("i")
         self.opening = self.forced = self.over = 0
 
-    def replay(
-        self, games: Games, game: int, board: chess.Board, skip_moves: int, sides: tuple[bool, ...], every: bool
-    ) -> None:
+    def __call__(self, game: int, white: str | None, black: str | None) -> Watcher | None:
+        """Return who notes the positions of a game; None where nobody wanted plays in it."""
+        names = [self.aliases.get(name, name) if name else name for name in (black, white)]
+        sides = [self.wanted is None or name in self.wanted for name in names]  # as chess.BLACK and chess.WHITE count
+        if not any(sides):
+            return None
+        return partial(self._see, game, [True, True] if self.both_sides else sides)
+
+    def positions(self, games: Games) -> Positions:
+        """Return what was noted of these games."""
+        tally = Tally()
+        tally.count(opening_reason(self.skip_moves), self.opening)
+        tally.count("forced", self.forced)
+        tally.count("game over", self.over)
+        owner, ply = np.array(self.game, dtype=np.int32), np.array(self.ply, dtype=np.int32)
+        last = ply == games.counts[owner]
+        entry = games.offsets[owner] + ply - last  # after the last move there is none: the one before stands in
+        return Positions(
+            games,
+            owner,
+            ply,
+            np.array(self.mover, dtype=np.int8),
+            pa.array(self.fen, type=pa.string()),
+            np.where(last, 0, games.moves[entry]).astype(np.uint16),
+            np.array(self.n_legal, dtype=np.int32),
+            np.where(last, np.nan, games.clocks[entry]).astype(np.float32),
+            self.skip_moves,
+            tally,
+        )
+
+    def _see(self, game: int, sides: list[bool], board: chess.Board, ply: int, last: bool) -> None:
         # The move number on the board decides, not the count from the game's first move: a game that starts
         # from a middle-game position has no opening left.
-        moves = games.moves[games.offsets[game] : games.offsets[game + 1]].tolist()
-        for ply, code in enumerate(moves):
-            if not (sides[board.turn] or (every and ply and sides[not board.turn])):
-                pass
-            elif board.fullmove_number <= skip_moves:
-                self.opening += 1
-            else:
-                self._add(game, ply, board, every)
-            board.push(chess.Move(code & 63, code >> 6 & 63, code >> 12 or None))
-        if every and moves and sides[not board.turn] and board.fullmove_number > skip_moves:
-            self._add(game, len(moves), board, every)
-
-    def _add(self, game: int, ply: int, board: chess.Board, every: bool) -> None:
+        own, others = (not last) and sides[board.turn], self.every and ply > 0 and sides[not board.turn]
+        if not (own or others):
+            return
+        if board.fullmove_number <= self.skip_moves:
+            self.opening += not last
+            return
         legal = board.legal_moves.count()
         if legal == 0:
             self.over += 1
-        elif legal == 1 and not every:
+        elif legal == 1 and not self.every:
             self.forced += 1
         else:
             self.game.append(game)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 import chess
@@ -20,14 +19,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from skilloscope.chess.engine.lines import move_code
 from skilloscope.chess.joining import chosen_places, context_of, movers
-from skilloscope.chess.lines import move_code
 from skilloscope.chess.positions import Positions
-from skilloscope.decision.columns import encode
+from skilloscope.core.closing import Closing
+from skilloscope.core.columns import encode
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision.decisions import Decisions
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["UTILITY", "JudgedMove", "Tablebase", "syzygy_utility", "tablebase_decisions"]
 
 UTILITY = "syzygy-utility"
 """The name of the utility in reports; another formula will get another name."""
@@ -79,7 +77,7 @@ def syzygy_utility(outcome: npt.ArrayLike, distance: npt.ArrayLike) -> npt.NDArr
     return np.where(kind == 0, 0.0, np.sign(kind) * (anchor + near))
 
 
-class Tablebase:
+class Tablebase(Closing):
     """An open folder of Syzygy tables (or several folders); a context manager.
 
     `with Tablebase("syzygy") as tables: moves = tables.judge(chess.Board(fen))`
@@ -102,14 +100,6 @@ class Tablebase:
 
     def __repr__(self) -> str:
         return f"<Tablebase: {len(self.tables):,} endings of up to {self.pieces} pieces>"
-
-    def __enter__(self) -> Tablebase:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the files."""

@@ -30,8 +30,6 @@ from skilloscope.cli import (
     within,
 )
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="skilloscope",
     help="Measures how well somebody decides: Elo with honest intervals, from the moves themselves.",

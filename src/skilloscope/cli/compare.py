@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass, PlayerName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import (
+    AgentOptions,
+    Aliases,
+    EngineOptions,
+    GameFiles,
+    IntervalOutput,
+    PlayerName,
+    Rule,
+    command,
+)
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
-    from skilloscope.studies.comparison import Comparisons
-    from skilloscope.studies.judging import Judged
-
-__all__ = ["register", "register_on"]
+    from skilloscope.studies.compare.compare import Comparisons
 
 Values = Annotated[tuple[str, str] | None, typer.Option(help="Two values of the column.", metavar="FIRST SECOND")]
 
@@ -23,19 +29,19 @@ Values = Annotated[tuple[str, str] | None, typer.Option(help="Two values of the 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     epilog = 'Example: skilloscope compare games.pgn --player "Ann" --at 2006-07-01 --html compared.html'
-    app.command(epilog=epilog)(with_engine_options(compare))
+    app.command(epilog=epilog)(command(compare))
 
 
 def register_on(group: typer.Typer) -> None:
     """Add the command of any domain to the group `decisions`."""
-    group.command("compare", epilog="Example: skilloscope decisions compare before.jsonl after.jsonl --k 5")(
-        decisions_compare
-    )
+    epilog = "Example: skilloscope decisions compare before.jsonl after.jsonl --k 5"
+    group.command("compare", epilog=epilog)(command(decisions_compare))
 
 
 def compare(
     games: GameFiles,
     player: PlayerName,
+    *,
     at: Annotated[str | None, typer.Option(help="Split before this day: YYYY-MM-DD.", metavar="DATE")] = None,
     by: Annotated[str | None, typer.Option(help="Split by the two values of a column.", metavar="COLUMN")] = None,
     values: Values = None,
@@ -43,18 +49,31 @@ def compare(
     dispersion: Annotated[
         str, typer.Option(help="Scatter between games to allow for: scale, games, or a number.", metavar="NUMBER")
     ] = "scale",
-    rule: Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = None,
-    mass: Mass = 0.95,
-    html: Html = None,
-    *,
-    engine_flags: EngineFlags,
-    as_json: Json = False,
-) -> None:
+    rule: Rule = None,
+    output: IntervalOutput,
+    engine: EngineOptions,
+) -> int:
     """Compare a player's decisions before and after a day: both competences, and which is probably greater."""
-    from skilloscope.cli.console import run
+    from dataclasses import replace
 
-    asked = {"player": player, "at": at, "by": by, "values": values, "alias": alias or [], "rule": rule, "mass": mass}
-    raise typer.Exit(run(lambda: _compare(games, asked, dispersion, html, engine_flags, as_json)))
+    from skilloscope.cli.console import exit_code
+    from skilloscope.cli.judged import agent_of, judge_fields, judge_line, scale_of, source_line
+    from skilloscope.cli.work import judge_files
+    from skilloscope.studies.compare.compare import compare as compare_sets
+
+    _check_split(at, by)
+    model, scale = agent_of(rule), scale_of()
+    allowed = scale.dispersion if dispersion == "scale" else _dispersion(dispersion)
+    judged = judge_files(games, engine, player=player, aliases=alias)
+    batch = judged.decisions
+    first, second, labels = _split(batch, at, by, values)
+    study = compare_sets(
+        first, second, model, labels=labels, dispersion=allowed, mass=output.mass, elo_per_c=1 / scale.slope
+    )
+    notes = scale.warnings(study.about, batch.about.get("settings", {}))
+    study = replace(study, notes=[*notes, *scale.filter_warnings(batch.about)])
+    _show(study, output, source_line(games, judged), head=judge_line(judged), fields=judge_fields(judged))
+    return exit_code(batch.tally)
 
 
 def decisions_compare(
@@ -63,119 +82,65 @@ def decisions_compare(
     ],
     by: Annotated[str | None, typer.Option(help="Split one table by the two values of a column.")] = None,
     values: Values = None,
-    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1,
-    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
     dispersion: Annotated[
         str, typer.Option(help="Scatter to allow for: a number, or games to fit it to a column `game`.")
     ] = "1",
-    mass: Annotated[float, typer.Option(help="Mass of the equal-tailed interval.")] = 0.95,
     prior: Annotated[str, typer.Option(help="Prior of each c: uniform, or normal:MEAN,SD.")] = "uniform",
-    c_range: Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")] = (
-        0.0,
-        4.0,
-    ),
-    html: Html = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    agent: AgentOptions,
+    output: IntervalOutput,
+) -> int:
     """Compare two sets of decisions of the same deciders: both competences, and which is probably greater."""
-    from skilloscope.cli.console import run
-
-    asked = {"by": by, "values": values, "k": k, "rule": rule, "mass": mass, "prior": prior, "range": c_range}
-    raise typer.Exit(run(lambda: _decisions_compare(tables, asked, dispersion, html, as_json)))
-
-
-def _compare(
-    paths: list[Path],
-    asked: dict[str, Any],
-    dispersion: str,
-    html: Path | None,
-    engine_flags: EngineFlags,
-    as_json: bool,
-) -> int:
-    from dataclasses import replace
-
-    from skilloscope.cli.console import exit_code, report_faults
-    from skilloscope.cli.judged import agent_of, source_line
-    from skilloscope.cli.work import working
-    from skilloscope.errors import InputError, check_writable
-    from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.settings import effective_settings
-    from skilloscope.studies.comparison import compare as compare_sets
-    from skilloscope.studies.judging import aliases_from_texts, judge
-    from skilloscope.studies.splitting import first_day
-
-    if (asked["at"] is None) == (asked["by"] is None):
-        raise InputError("a comparison needs one split, --at DATE or --by COLUMN", hint="e.g. --at 2006-07-01")
-    if asked["at"] is not None:
-        first_day(asked["at"])
-    if html:
-        check_writable(html)
-    model, scale = agent_of(asked["rule"], asked["mass"]), load_scale(effective_settings({})["scale"].value)
-    allowed = scale.dispersion if dispersion == "scale" else _dispersion(dispersion)
-    with working(engine_flags) as work:
-        judged = judge(paths, work, player=asked["player"], aliases=aliases_from_texts(asked["alias"]))
-    report_faults(judged.decisions.tally)
-    first, second, labels = _split(judged.decisions, asked)
-    options = {"labels": labels, "dispersion": allowed, "mass": asked["mass"], "elo_per_c": 1 / scale.slope}
-    study = compare_sets(first, second, model, **options)
-    notes = scale.warnings(study.about, judged.decisions.about.get("settings", {}))
-    study = replace(study, notes=[*notes, *scale.filter_warnings(judged.decisions.about)])
-    _show(study, html, source_line(paths, judged), as_json, judged)
-    return exit_code(judged.decisions.tally)
-
-
-def _split(batch: Decisions, asked: dict[str, Any]) -> tuple[Decisions, Decisions, tuple[str, str]]:
-    """Return both sides of the split that was asked for, and their labels."""
-    from skilloscope.studies.splitting import split_by_column, split_by_date
-
-    if asked["at"] is not None:
-        return *split_by_date(batch, asked["at"]), (f"before {asked['at']}", f"from {asked['at']} on")
-    first, second, found = split_by_column(batch, asked["by"], asked["values"])
-    return first, second, (f"{asked['by']} {found[0]}", f"{asked['by']} {found[1]}")
-
-
-def _decisions_compare(
-    tables: list[Path], asked: dict[str, Any], dispersion: str, html: Path | None, as_json: bool
-) -> int:
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.judged import source_line
-    from skilloscope.decision.text import read_tables
-    from skilloscope.errors import InputError, check_writable
+    from skilloscope.core.errors import InputError
     from skilloscope.inference import prior_from_text
-    from skilloscope.models.agent import Agent
-    from skilloscope.studies.comparison import compare as compare_sets
-    from skilloscope.studies.splitting import split_by_column
+    from skilloscope.sources.judge import told_tables
+    from skilloscope.studies.compare.compare import compare as compare_sets
+    from skilloscope.studies.compare.splitting import split_by_column
 
-    if len(tables) != (1 if asked["by"] else 2):
-        raise InputError(
-            f"{len(tables)} tables {'with' if asked['by'] else 'without'} --by",
-            hint="give two tables, or one with --by COLUMN",
-        )
-    if html:
-        check_writable(html)
-    prior = prior_from_text(asked["prior"], *asked["range"])
-    batches = read_tables(tables)
-    if asked["by"]:
-        first, second, labels = split_by_column(batches[0], asked["by"], asked["values"])
+    if len(tables) != (1 if by else 2):
+        said = f"{len(tables)} tables {'with' if by else 'without'} --by"
+        raise InputError(said, hint="give two tables, or one with --by COLUMN")
+    believed, allowed = prior_from_text(prior, *agent.c_range), _dispersion(dispersion)
+    batches = told_tables(tables)
+    if by:
+        first, second, labels = split_by_column(batches[0], by, values)
     else:
         (first, second), labels = batches, (tables[0].name, tables[1].name)
     study = compare_sets(
-        first,
-        second,
-        Agent(k=asked["k"], rule=asked["rule"]),
-        labels=labels,
-        prior=prior,
-        dispersion=_dispersion(dispersion),
-        mass=asked["mass"],
+        first, second, agent.agent(), labels=labels, prior=believed, dispersion=allowed, mass=output.mass
     )
     report_faults(study.tally)
-    _show(study, html, source_line(tables), as_json)
+    _show(study, output, source_line(tables))
     return exit_code(study.tally)
+
+
+def _check_split(at: str | None, by: str | None) -> None:
+    from skilloscope.core.errors import InputError
+    from skilloscope.studies.compare.splitting import first_day
+
+    if (at is None) == (by is None):
+        raise InputError("a comparison needs one split, --at DATE or --by COLUMN", hint="e.g. --at 2006-07-01")
+    if at is not None:
+        first_day(at)
+
+
+def _split(
+    batch: Decisions, at: str | None, by: str | None, values: tuple[str, str] | None
+) -> tuple[Decisions, Decisions, tuple[str, str]]:
+    """Return both sides of the split that was asked for, and their labels."""
+    from skilloscope.studies.compare.splitting import split_by_column, split_by_date
+
+    if at is not None:
+        return *split_by_date(batch, at), (f"before {at}", f"from {at} on")
+    first, second, found = split_by_column(batch, by or "", values)
+    return first, second, (f"{by} {found[0]}", f"{by} {found[1]}")
 
 
 def _dispersion(text: str) -> float | None:
     """Return the dispersion asked for; None is to be fitted to the games."""
-    from skilloscope.errors import InputError
+    from skilloscope.core.errors import InputError
 
     if text == "games":
         return None
@@ -185,18 +150,16 @@ def _dispersion(text: str) -> float | None:
         raise InputError(f"no dispersion {text!r}", hint="a positive number, or games to fit it") from None
 
 
-def _show(study: Comparisons, html: Path | None, source: str, as_json: bool, judged: Judged | None = None) -> None:
-    from skilloscope.cli.console import out, print_json, write_page
-    from skilloscope.cli.judged import judge_fields, judge_line
-    from skilloscope.reports.comparison import comparison_page
-    from skilloscope.reports.tables.comparison import comparison_table
+def _show(
+    study: Comparisons, output: IntervalOutput, source: str, *, head: str = "", fields: Mapping[str, Any] | None = None
+) -> None:
+    from skilloscope.cli.console import show_report, write_page
+    from skilloscope.reports.sheet import caution_sheet
+    from skilloscope.studies.compare.tables import comparison_sheet
 
-    report = study.as_dict()
-    if as_json:
-        print_json({**report, **(judge_fields(judged) if judged else {})})
-    else:
-        if judged:
-            out().print(judge_line(judged))
-        out().print(comparison_table(report))
-    if html:
-        write_page(html, comparison_page(study, source=source))
+    report = {**study.as_dict(), **(fields or {})}
+    show_report(report, comparison_sheet(report), caution_sheet(study.caution), as_json=output.as_json, head=head)
+    if output.html:
+        from skilloscope.studies.compare.page import comparison_page
+
+        write_page(output.html, comparison_page(study, source=source))

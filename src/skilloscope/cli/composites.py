@@ -2,175 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import AgentOptions, EngineOptions, IntervalOutput, Options, command
 
 if TYPE_CHECKING:
-    from skilloscope.models.agent import Agent
-    from skilloscope.studies.composites import Composites
-    from skilloscope.studies.convergence import Convergence
-    from skilloscope.studies.judging import Judged, Work
-    from skilloscope.studies.results_split import ResultsSplit
+    from skilloscope.decision import Decisions
+    from skilloscope.studies.composites.composites import Composites
+    from skilloscope.studies.composites.convergence import Convergence
+    from skilloscope.studies.composites.results_split import ResultsSplit
 
-__all__ = ["register"]
+
+@dataclass(frozen=True)
+class GroupOptions(Options):
+    """What is taken as one player, and what else is asked of it."""
+
+    by: Annotated[str, typer.Option(help="What to group by: milepost (of Elo), or a column.")] = "milepost"
+    tolerance: Annotated[float, typer.Option(help="How far from a milepost an Elo may be.")] = 10.0
+    one_sided: Annotated[bool, typer.Option("--one-sided", help="Whatever the opponent's Elo.")] = False
+    split: Annotated[str | None, typer.Option(help="Split the player-games too: by result.", metavar="result")] = None
+    convergence: Annotated[bool, typer.Option("--convergence", help="Show a group's c as decisions come in.")] = False
+    group: Annotated[
+        str | None, typer.Option(help="The group of --split (all) and --convergence (largest).", metavar="LABEL")
+    ] = None
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     epilog = "Example: skilloscope composites games.pgn --tolerance 15 --html composites.html"
-    app.command(epilog=epilog)(with_engine_options(composites))
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What was asked for on the command line."""
-
-    by: str
-    tolerance: float
-    one_sided: bool
-    model: tuple[float, str]
-    span: tuple[float, float]
-    mass: float
-    split: str | None
-    convergence: bool
-    group: str | None
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The studies that came out."""
-
-    composites: Composites
-    split: ResultsSplit | None
-    convergence: Convergence | None
+    app.command(epilog=epilog)(command(composites))
 
 
 def composites(
     games: Annotated[
         list[Path], typer.Argument(help="PGN files, or tables of decisions (.parquet, .jsonl, .csv).", metavar="GAMES…")
     ],
-    by: Annotated[str, typer.Option(help="What to group by: milepost (of Elo), or a column.")] = "milepost",
-    tolerance: Annotated[float, typer.Option(help="How far from a milepost an Elo may be.")] = 10.0,
-    one_sided: Annotated[bool, typer.Option("--one-sided", help="Whatever the opponent's Elo.")] = False,
-    k: Annotated[float, typer.Option(help="The agent's constant, in pawns.")] = 0.1,
-    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
-    c_range: Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")] = (
-        0.0,
-        4.0,
-    ),
-    mass: Annotated[float, typer.Option(help="Mass of the regions and intervals.")] = 0.95,
-    split: Annotated[str | None, typer.Option(help="Split the player-games too: by result.", metavar="result")] = None,
-    convergence: Annotated[bool, typer.Option("--convergence", help="Show a group's c as decisions come in.")] = False,
-    group: Annotated[
-        str | None, typer.Option(help="The group of --split (all) and --convergence (largest).", metavar="LABEL")
-    ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a page with the figures.", metavar="FILE")] = None,
     *,
-    engine_flags: EngineFlags,
-    as_json: Json = False,
-) -> None:
+    group: GroupOptions,
+    agent: AgentOptions,
+    output: IntervalOutput,
+    engine: EngineOptions,
+) -> int:
     """Take many players as one, by Elo milepost or any column: c with its region, and the line from c to Elo."""
-    from skilloscope.cli.console import run
+    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.judged import judge_line, source_line
+    from skilloscope.cli.work import judge_files
+    from skilloscope.core.errors import InputError
+    from skilloscope.studies.composites.tables import composites_sheets
 
-    wanted = _Wanted(by, tolerance, one_sided, (k, rule), c_range, mass, split, convergence, group)
-    raise typer.Exit(run(lambda: _composites(games, wanted, html, engine_flags, as_json)))
+    if group.split not in (None, "result"):
+        raise InputError(f"no split by {group.split!r}", hint="--split result")
+    agent.agent()  # what cannot be done is refused before the engine is asked
+    judged = judge_files(games, engine, any_domain=True)
+    study, split, convergence = _studies(judged.decisions, group, agent, output.mass)
+    report = {
+        **study.as_dict(),
+        "positions": judged.as_dict(),
+        "split": split.as_dict() if split else None,
+        "convergence": convergence.as_dict() if convergence else None,
+    }
+    show_report(
+        report, *composites_sheets(report), as_json=output.as_json, head=judge_line(judged), notes=report["warnings"]
+    )
+    if output.html:
+        from skilloscope.studies.composites.page import composites_page
 
-
-def _composites(paths: list[Path], wanted: _Wanted, html: Path | None, flags: EngineFlags, as_json: bool) -> int:
-    from skilloscope.cli.console import exit_code, out, print_json, report_faults, report_notes
-    from skilloscope.cli.work import working
-    from skilloscope.errors import InputError, check_writable
-    from skilloscope.models.agent import Agent
-
-    if html:
-        check_writable(html)
-    if wanted.split not in (None, "result"):
-        raise InputError(f"no split by {wanted.split!r}", hint="--split result")
-    model = Agent(*wanted.model)
-    with working(flags) as work:
-        judged = _judged(paths, work)
-    report_faults(judged.decisions.tally)
-    found = _studies(judged, model, wanted)
-    if as_json:
-        print_json(_report(found, judged))
-    else:
-        for table in _tables(found, judged):
-            out().print(table)
-        report_notes(found.composites.notes)
-    if html:
-        _write_page(html, found, paths)
+        page = composites_page(study, source=source_line(games), split=split, convergence=convergence)
+        write_page(output.html, page)
     return exit_code(judged.decisions.tally)
 
 
-def _judged(paths: list[Path], work: Work) -> Judged:
-    """Return the decisions: tables of any domain as they are, games analysed."""
-    from skilloscope.decision import Decisions
-    from skilloscope.decision.text import read_tables, table_kind
-    from skilloscope.studies.judging import Judged, judge
+def _studies(
+    batch: Decisions, group: GroupOptions, agent: AgentOptions, mass: float
+) -> tuple[Composites, ResultsSplit | None, Convergence | None]:
+    from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
+    from skilloscope.studies.composites.composites import composites_from
+    from skilloscope.studies.composites.convergence import group_convergence
+    from skilloscope.studies.composites.game_evidence import player_games
+    from skilloscope.studies.composites.results_split import results_split
 
-    if not all(table_kind(path) for path in paths):
-        return judge(paths, work)
-    return Judged(Decisions.concat([table.at_depths() for table in read_tables(paths)]))
-
-
-def _studies(judged: Judged, model: Agent, wanted: _Wanted) -> _Found:
-    from skilloscope.studies.composites import composites_from
-    from skilloscope.studies.convergence import group_convergence
-    from skilloscope.studies.game_evidence import MILEPOST, player_games, with_mileposts
-    from skilloscope.studies.results_split import results_split
-
-    batch = judged.decisions
-    posts = wanted.by == MILEPOST
+    posts, model = group.by == MILEPOST, agent.agent()
     if posts:
-        batch = with_mileposts(batch, wanted.tolerance, one_sided=wanted.one_sided)
+        batch = with_mileposts(batch, group.tolerance, both=not group.one_sided)
     model = model.prepared(batch) if len(batch) else model
-    rows = player_games(batch, model, by=wanted.by, span=wanted.span)
-    study = composites_from(rows, batch, mass=wanted.mass, tolerance=wanted.tolerance if posts else None)
-    own = None if wanted.group is None else study.named(wanted.group)
+    rows = player_games(batch, model, by=group.by, span=agent.c_range)
+    study = composites_from(rows, batch, mass=mass, tolerance=group.tolerance if posts else None)
+    own = None if group.group is None else study.named(group.group)
     split = convergence = None
-    if wanted.split:
+    if group.split:
         some = rows if own is None else rows.of(own.label)
-        split = results_split(some, name=own.name if own else "all", mass=wanted.mass)
-    if wanted.convergence:
-        shown = own or max(study.groups, key=lambda group: group.decisions)
-        convergence = group_convergence(batch, rows, shown.label, model, mass=wanted.mass)
-    return _Found(study, split, convergence)
-
-
-def _report(found: _Found, judged: Judged) -> dict[str, object]:
-    return {
-        **found.composites.as_dict(),
-        "positions": judged.as_dict(),
-        "split": found.split.as_dict() if found.split else None,
-        "convergence": found.convergence.as_dict() if found.convergence else None,
-    }
-
-
-def _tables(found: _Found, judged: Judged) -> Iterator[object]:
-    from skilloscope.reports.tables.composites import composites_table, convergence_table, split_table
-    from skilloscope.reports.words import engine_line
-
-    report = found.composites.as_dict()
-    yield f"{judged}; {engine_line(report['engine'])}"
-    yield composites_table(report)
-    if found.convergence:
-        yield convergence_table(found.convergence.as_dict())
-    if found.split:
-        yield split_table(found.split.as_dict())
-
-
-def _write_page(path: Path, found: _Found, paths: list[Path]) -> None:
-    from skilloscope.cli.console import write_page
-    from skilloscope.cli.judged import source_line
-    from skilloscope.reports.composites import composites_page
-
-    page = composites_page(
-        found.composites, source=source_line(paths), split=found.split, convergence=found.convergence
-    )
-    write_page(path, page)
+        split = results_split(some, name=own.name if own else "all", mass=mass)
+    if group.convergence:
+        shown = own or max(study.groups, key=lambda one: one.decisions)
+        convergence = group_convergence(batch, rows, shown.label, model, mass=mass)
+    return study, split, convergence

@@ -8,28 +8,17 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skilloscope.errors import SkilloscopeError, Tally
+from skilloscope.core.errors import SkilloscopeError, Tally
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = [
-    "err",
-    "exit_code",
-    "out",
-    "print_json",
-    "progress_bar",
-    "report_faults",
-    "report_notes",
-    "run",
-    "set_verbosity",
-    "write_page",
-]
+    from skilloscope.reports.sheet import Sheet
 
 _MOST_FAULTS = 10
 _state = {"quiet": False}
@@ -56,6 +45,28 @@ def set_verbosity(verbose: int, quiet: bool) -> None:
     level = logging.ERROR if quiet else (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("skilloscope").setLevel(level)
+
+
+def show(*sheets: Sheet) -> None:
+    """Print tables to stdout, one below the other."""
+    from skilloscope.reports.terminal import drawn
+
+    console = out()
+    for sheet in sheets:
+        console.print(drawn(sheet))
+
+
+def show_report(
+    report: Mapping[str, Any], *sheets: Sheet, as_json: bool, head: str = "", notes: Iterable[str] = ()
+) -> None:
+    """Show a report: as JSON, or as its tables under a line on what they stand on, with notes on stderr."""
+    if as_json:
+        print_json(report)
+        return
+    if head:
+        out().print(head)
+    show(*sheets)
+    report_notes(notes)
 
 
 def print_json(value: Any) -> None:

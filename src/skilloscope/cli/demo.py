@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.work import EngineName, Json, StoreFolder
+from skilloscope.cli.options import EngineName, EngineOptions, Json, StoreFolder, command
 
 if TYPE_CHECKING:
-    from skilloscope.studies.judging import Judged, Work
-
-__all__ = ["register"]
+    from skilloscope.sources.judge import Judged, Work
 
 NOTES = (
     "The simulated players chose by the values of Stockfish 15.1; by another engine's their c comes out otherwise.",
@@ -23,7 +21,7 @@ _MOST_SECONDS = 220.0  # of searching, so that the whole demo stays under five m
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope demo --html demo.html")(demo)
+    app.command(epilog="Example: skilloscope demo --html demo.html")(command(demo))
 
 
 def demo(
@@ -31,24 +29,18 @@ def demo(
     store: StoreFolder = None,
     engine: EngineName = None,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Rate the players of the games that ship: simulated players of known competence, and one game of 1956."""
-    from skilloscope.cli.console import run
-
-    raise typer.Exit(run(lambda: _demo(html, {"store": store, "engine": engine}, as_json)))
-
-
-def _demo(html: Path, flags: dict[str, Any], as_json: bool) -> int:
     from skilloscope.cli.console import out
     from skilloscope.cli.rate import show_ratings
     from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
-    from skilloscope.reports.html import ratings_page
-    from skilloscope.studies.rating import rate
-    from skilloscope.studies.shipped import true_competences
+    from skilloscope.core.checks import check_writable
+    from skilloscope.sources.shipped import true_competences
+    from skilloscope.studies.rate.page import ratings_page
+    from skilloscope.studies.rate.rate import rate
 
     check_writable(html)
-    with working(flags) as work:
+    with working(EngineOptions(store=store, engine=engine)) as work:
         judged = _judged(work)
     truth = true_competences()
     ratings = rate(judged.decisions)
@@ -71,11 +63,11 @@ def _judged(work: Work) -> Judged:
     """Return the decisions of the games that ship: by the engine, or from the analyses that ship where it cannot."""
     from dataclasses import replace
 
-    from skilloscope.chess.settings import DFH13
+    from skilloscope.chess.engine.settings import DFH13
     from skilloscope.cli.console import err
-    from skilloscope.errors import EngineError
-    from skilloscope.studies.judging import judge_games
-    from skilloscope.studies.shipped import analyses_file, demo_games
+    from skilloscope.core.errors import EngineError
+    from skilloscope.sources.judge import judge_games
+    from skilloscope.sources.shipped import analyses_file, demo_games
 
     work = replace(work, settings=DFH13)  # the settings of the analyses that ship, whatever else is set here
     shipped = replace(work, imports=(analyses_file(),), engine=None)
@@ -96,8 +88,8 @@ def _judged(work: Work) -> Judged:
 
 
 def _engine_found(name: str | None) -> bool:
-    from skilloscope.chess.engine import find_engine
-    from skilloscope.errors import EngineError
+    from skilloscope.chess.engine.engine import find_engine
+    from skilloscope.core.errors import EngineError
 
     if name is not None:
         return True  # asked for by name: if it is missing, that is an error and not a reason to go on without

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from skilloscope.cli.judged import GameFiles, Html, Mass
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
-
-if TYPE_CHECKING:
-    from skilloscope.studies.dimensions import Dimensions
-    from skilloscope.studies.judging import Judged
-
-__all__ = ["register"]
+from skilloscope.cli.options import EngineOptions, GameFiles, IntervalOutput, command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope dimensions games.pgn --by phase --html dimensions.html")(
-        with_engine_options(dimensions)
-    )
+    example = "Example: skilloscope dimensions games.pgn --by phase --html dimensions.html"
+    app.command(epilog=example)(command(dimensions))
 
 
 def dimensions(
@@ -33,73 +24,30 @@ def dimensions(
     dispersion: Annotated[
         float | None, typer.Option(help="Divide all evidence by this (default: the scale's); 1 believes it in full.")
     ] = None,
-    mass: Mass = 0.95,
-    html: Html = None,
     *,
-    engine_flags: EngineFlags,
-    as_json: Json = False,
-) -> None:
-    """Tell in what players are strong: competence by phase, colour, clock or complexity, with partial pooling."""
-    from skilloscope.cli.console import run
-
-    raise typer.Exit(run(lambda: _dimensions(games, player or [], by, dispersion, mass, html, engine_flags, as_json)))
-
-
-def _dimensions(
-    paths: list[Path],
-    players: list[str],
-    by: str,
-    dispersion: float | None,
-    mass: float,
-    html: Path | None,
-    engine_flags: EngineFlags,
-    as_json: bool,
+    output: IntervalOutput,
+    engine: EngineOptions,
 ) -> int:
-    from skilloscope.chess.joining import CONTEXT
-    from skilloscope.cli.console import exit_code, report_faults, write_page
-    from skilloscope.cli.judged import check_mass, source_line
-    from skilloscope.cli.work import working
-    from skilloscope.decision.text import table_kind
-    from skilloscope.errors import InputError, check_writable
+    """Tell in what players are strong: competence by phase, colour, clock or complexity, with partial pooling."""
+    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.judged import check_column, judge_line, scale_of, source_line
+    from skilloscope.cli.work import judge_files
     from skilloscope.models.agent import Agent
-    from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.reports.dimensions import dimensions_page
-    from skilloscope.settings import effective_settings
-    from skilloscope.studies.dimensions import DIMENSIONS
-    from skilloscope.studies.dimensions import dimensions as by_dimension
-    from skilloscope.studies.judging import judge
+    from skilloscope.studies.dimensions.dimensions import DIMENSIONS
+    from skilloscope.studies.dimensions.dimensions import dimensions as by_dimension
+    from skilloscope.studies.dimensions.tables import dimensions_sheet
 
-    if html:
-        check_writable(html)
-    check_mass(mass)
-    if by not in (*DIMENSIONS, *CONTEXT) and not any(table_kind(path) for path in paths):
-        raise InputError(f"no dimension {by!r}", hint=f"the dimensions: {', '.join((*DIMENSIONS, *CONTEXT))}")
-    scale = load_scale(effective_settings({})["scale"].value)
-    with working(engine_flags) as work:
-        judged = judge(paths, work, player=players)
-    report_faults(judged.decisions.tally)
-    study = by_dimension(
-        judged.decisions,
-        Agent.from_about(scale.model),
-        by=by,
-        players=players,
-        dispersion=scale.dispersion if dispersion is None else dispersion,
-        mass=mass,
-    )
-    _show(study, judged, as_json)
-    if html:
-        write_page(html, dimensions_page(study, title=f"Competence by {study.by}", source=source_line(paths, judged)))
-    return exit_code(judged.decisions.tally)
+    check_column(by, games, DIMENSIONS, what="dimension")
+    scale = scale_of()
+    allowed = scale.dispersion if dispersion is None else dispersion
+    judged = judge_files(games, engine, player=player)
+    batch, model = judged.decisions, Agent.from_about(scale.model)
+    study = by_dimension(batch, model, by=by, players=player or (), dispersion=allowed, mass=output.mass)
+    report = {**study.as_dict(), "positions": judged.as_dict()}
+    show_report(report, dimensions_sheet(report), as_json=output.as_json, head=judge_line(judged))
+    if output.html:
+        from skilloscope.studies.dimensions.page import dimensions_page
 
-
-def _show(study: Dimensions, judged: Judged, as_json: bool) -> None:
-    from skilloscope.cli.console import out, print_json
-    from skilloscope.cli.judged import judge_line
-    from skilloscope.reports.tables.dimensions import dimensions_table
-
-    report = study.as_dict()
-    if as_json:
-        print_json({**report, "positions": judged.as_dict()})
-        return
-    out().print(judge_line(judged))
-    out().print(dimensions_table(report))
+        source = source_line(games, judged)
+        write_page(output.html, dimensions_page(study, title=f"Competence by {by}", source=source))
+    return exit_code(batch.tally)

@@ -6,16 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from skilloscope.cli.work import Json
-
-__all__ = ["register"]
+from skilloscope.cli.options import Json, command
 
 _PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "chess", "matplotlib", "pandas", "polars")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope doctor --warm")(doctor)
+    app.command(epilog="Example: skilloscope doctor --warm")(command(doctor))
 
 
 def doctor(
@@ -23,28 +21,15 @@ def doctor(
         bool, typer.Option("--warm", help="Compile the kernels now, so that the first run is fast.")
     ] = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Show what is installed, the engine, the store, and every effective setting with its source."""
-    from skilloscope.cli.console import run
-
-    raise typer.Exit(run(lambda: _doctor(warm, as_json)))
-
-
-def _doctor(warm: bool, as_json: bool) -> int:
-    from skilloscope.cli.console import out, print_json
+    from skilloscope.cli.console import show_report
+    from skilloscope.reports.sheet import Sheet
 
     report = _report()
     if warm:
         report["warmed_seconds"] = _warm()
-    if as_json:
-        print_json(report)
-        return 0
-    from rich.table import Table
-
-    table = Table(show_header=False)
-    for name, value in _rows(report):
-        table.add_row(name, value)
-    out().print(table)
+    show_report(report, Sheet("", ("", ""), _rows(report), left=2, headed=False), as_json=as_json)
     return 0
 
 
@@ -53,7 +38,7 @@ def _report() -> dict[str, Any]:
     from importlib.metadata import PackageNotFoundError, version
 
     from skilloscope.__about__ import __version__
-    from skilloscope.settings import effective_settings
+    from skilloscope.core.configuration import effective_settings
 
     def installed(name: str) -> str | None:
         try:
@@ -74,8 +59,8 @@ def _report() -> dict[str, Any]:
 
 
 def _engine(name: str | None) -> dict[str, Any]:
-    from skilloscope.chess.engine import Engine, find_engine
-    from skilloscope.errors import EngineError
+    from skilloscope.chess.engine.engine import Engine, find_engine
+    from skilloscope.core.errors import EngineError
 
     try:
         path = find_engine(name)
@@ -86,8 +71,8 @@ def _engine(name: str | None) -> dict[str, Any]:
 
 
 def _store(folder: str) -> dict[str, Any]:
-    from skilloscope.errors import StoreError
-    from skilloscope.settings import store_file
+    from skilloscope.core.configuration import store_file
+    from skilloscope.core.errors import StoreError
     from skilloscope.store import Store
 
     path = store_file(folder)
@@ -106,7 +91,7 @@ def _warm() -> float:
     import numpy as np
 
     from skilloscope.inference import evidence
-    from skilloscope.studies.simulation import made_up_spreads
+    from skilloscope.simulate.agents import made_up_spreads
 
     start = time.perf_counter()
     evidence(made_up_spreads(10, rng=np.random.default_rng(0)))

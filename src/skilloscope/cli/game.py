@@ -3,72 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from skilloscope.cli.gain_options import CurveName, EngineElo, EngineGainsName, MateCap, ValuesName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
-
-__all__ = ["register"]
+from skilloscope.cli.gain_options import EngineGainOptions
+from skilloscope.cli.options import EngineOptions, Output, command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope game games.pgn --index 3 --html game.html")(with_engine_options(game))
+    app.command(epilog="Example: skilloscope game games.pgn --index 3 --html game.html")(command(game))
 
 
 def game(
     games: Annotated[Path, typer.Argument(help="A PGN file, or evaluated games (.ndjson).", metavar="GAMES")],
     index: Annotated[int, typer.Option(help="Which game of the file, counted from 1.", min=1)] = 1,
-    values: ValuesName = "auto",
-    mate_cap: MateCap = 39.0,
-    curve: CurveName = "normal",
-    engine_elo: EngineElo = None,
-    engine_gains: EngineGainsName = "peak",
-    html: Annotated[Path | None, typer.Option(help="Write a page with the chart.", metavar="FILE")] = None,
     *,
-    engine_flags: EngineFlags,
-    as_json: Json = False,
-) -> None:
+    gain: EngineGainOptions,
+    output: Output,
+    engine: EngineOptions,
+) -> int:
     """Follow one game: evaluation, gain, and both players' strength against the engine after every move."""
-    from skilloscope.cli.console import run
-
-    options = {"values": values, "mate_cap": mate_cap, "curve": curve, "engine_elo": engine_elo, "kind": engine_gains}
-    raise typer.Exit(run(lambda: _game(games, index, options, html, engine_flags, as_json)))
-
-
-def _game(path: Path, index: int, options: dict[str, Any], html: Path | None, flags: EngineFlags, as_json: bool) -> int:
-    from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
-    from skilloscope.cli.gain_options import gain_flags
+    from skilloscope.cli.console import exit_code, report_faults, show_report, write_page
+    from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
-    from skilloscope.models.gain import elo_difference
-    from skilloscope.reports.tables.gain import game_table
-    from skilloscope.studies.gains import engine_gains, gains_of_one
-    from skilloscope.studies.game import game_study
+    from skilloscope.sources.gains import engine_gains, gains_of_one
+    from skilloscope.studies.game.game import game_study
+    from skilloscope.studies.game.tables import game_sheets
 
-    if html:
-        check_writable(html)
-    elo_difference(0.5, options["curve"])  # what is no curve is refused before the engine is asked
-    with working(gain_flags(flags)) as work:
-        gained = gains_of_one(path, index, work, values=options["values"], mate_cap=options["mate_cap"])
-        engine = engine_gains(gained, options["kind"], work)
-    study = game_study(
-        gained,
-        engine=engine,
-        engine_gains=options["kind"],
-        engine_elo=options["engine_elo"],
-        curve=options["curve"],
-    )
+    curve = gain.elo_curve()
+    with working(gain_search(engine)) as work:
+        gained = gains_of_one(games, index, work, values=gain.values, mate_cap=gain.mate_cap)
+        own = engine_gains(gained, gain.engine_gains, work)
+    study = game_study(gained, engine=own, engine_gains=gain.engine_gains, engine_elo=gain.engine_elo, curve=curve)
     report_faults(gained.games.tally)
-    if as_json:
-        print_json({**study.as_dict(), "positions": gained.positions()})
-    else:
-        out().print(game_table(study.as_dict()))
-    if html:
-        from skilloscope.reports.gain import game_page
+    report = {**study.as_dict(), "positions": gained.positions()}
+    show_report(report, *game_sheets(report), as_json=output.as_json)
+    if output.html:
+        from skilloscope.studies.game.page import game_page
 
-        html.write_text(game_page(study, path.name), encoding="utf-8")
-        err().print(f"page written to {html}")
+        write_page(output.html, game_page(study, games.name))
     return exit_code(gained.games.tally)

@@ -1,60 +1,66 @@
-"""What the commands on one player's or everybody's games share: their options, and what they say of the judge."""
+"""What the commands on judged decisions share: where these come from, and what is said of the judge."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skilloscope.decision import Decisions
     from skilloscope.models.agent import Agent
-    from skilloscope.studies.judging import Judged
-
-__all__ = [
-    "Aliases",
-    "GameFiles",
-    "Html",
-    "Mass",
-    "PlayerName",
-    "agent_of",
-    "check_mass",
-    "judge_fields",
-    "judge_line",
-    "source_line",
-]
-
-GameFiles = Annotated[
-    list[Path], typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…")
-]
-PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
-Aliases = Annotated[
-    list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
-]
-Mass = Annotated[float, typer.Option(help="Mass of the intervals.")]
-Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
+    from skilloscope.ratings.scale import Scale
+    from skilloscope.sources.judge import Judged
 
 
-def check_mass(mass: float) -> None:
-    """Refuse a mass of intervals that is none, before anything is read or searched."""
-    from skilloscope.errors import InputError
-
-    if not 0 < mass < 1:
-        raise InputError(f"--mass lies between 0 and 1, got {mass}")
-
-
-def agent_of(rule: str | None, mass: float) -> Agent:
-    """Return the agent under the rule asked for, that of the settings, or `listed`; check the mass of intervals."""
+def agent_of(rule: str | None) -> Agent:
+    """Return the agent under the rule asked for, that of the settings, or `listed`."""
+    from skilloscope.core.configuration import effective_settings
     from skilloscope.models.agent import Agent
-    from skilloscope.settings import effective_settings
 
-    check_mass(mass)
     return Agent(rule=effective_settings({"rule": rule})["rule"].value or "listed")
+
+
+def scale_of(name: str | None = None) -> Scale:
+    """Return the scale asked for, or that of the settings."""
+    from skilloscope.core.configuration import effective_settings
+    from skilloscope.ratings.scale import scale
+
+    return scale(effective_settings({"scale": name})["scale"].value)
+
+
+def scaled_agent(scale: Scale, rule: str | None = None) -> Agent:
+    """Return the agent of a scale, under the rule asked for, that of the settings, or the scale's own."""
+    from skilloscope.core.configuration import effective_settings
+    from skilloscope.models.agent import Agent
+
+    return Agent.from_about(scale.model, rule=effective_settings({"rule": rule})["rule"].value)
+
+
+def read_batch(tables: Sequence[Path]) -> Decisions:
+    """Return the decisions of tables of any domain as one batch, at one depth; faults are shown on stderr."""
+    from skilloscope.cli.console import report_faults
+    from skilloscope.sources.judge import told_decisions
+
+    batch = told_decisions(tables)
+    report_faults(batch.tally)
+    return batch
+
+
+def check_column(by: str, paths: Sequence[Path], more: Iterable[str], what: str) -> None:
+    """Refuse a column that games do not have before they are analysed; a table's are known when it is read."""
+    from skilloscope.chess.joining import CONTEXT
+    from skilloscope.core.errors import InputError
+    from skilloscope.decision.text import table_kind
+
+    known = (*more, *CONTEXT)
+    if by not in known and not any(table_kind(path) for path in paths):
+        raise InputError(f"no {what} {by!r}", hint=f"the {what}s: {', '.join(known)}")
 
 
 def judge_fields(judged: Judged) -> dict[str, Any]:
     """Return what judged the moves, and where the answers came from, as JSON documents send them."""
-    from skilloscope.studies.judging import engine_of
+    from skilloscope.sources.judge import engine_of
 
     return {"engine": engine_of(judged.decisions), "positions": judged.as_dict()}
 
@@ -66,7 +72,7 @@ def judge_line(judged: Judged) -> str:
     return f"{judged}; {engine_line(judge_fields(judged)['engine'])}"
 
 
-def source_line(paths: list[Path], judged: Judged | None = None) -> str:
+def source_line(paths: Sequence[Path], judged: Judged | None = None) -> str:
     """Return the files of a page in words, and what judged the moves in them."""
     files = ", ".join(p.name for p in paths[:5]) + (f" and {len(paths) - 5} more files" if len(paths) > 5 else "")
     return files if judged is None else f"{files}; {judge_line(judged)}"

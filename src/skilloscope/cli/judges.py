@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from skilloscope.cli.work import Json
-
-__all__ = ["register_on", "whole_numbers"]
+from skilloscope.cli.options import Json, command
 
 
 def register_on(group: typer.Typer) -> None:
     """Add the command to the group of decisions."""
-    group.command(epilog="Example: skilloscope decisions judges 0-ply.parquet 2-ply.parquet --json")(judges)
+    group.command(epilog="Example: skilloscope decisions judges 0-ply.parquet 2-ply.parquet --json")(command(judges))
 
 
 def judges(
@@ -22,6 +20,7 @@ def judges(
         list[Path],
         typer.Argument(help="Two tables of the same choices, or one with a depth axis.", metavar="TABLE [TABLE]"),
     ],
+    *,
     depths: Annotated[
         str | None, typer.Option(help="Compare two depths of one table, as in 0,2.", metavar="A,B")
     ] = None,
@@ -32,44 +31,41 @@ def judges(
     seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.", min=0)] = 1,
     mass: Annotated[float, typer.Option(help="Mass of the interval.")] = 0.95,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Compare two judges of the same choices: k fitted for each, held-out log-likelihood, difference with interval."""
-    from skilloscope.cli.console import run
-
-    options = {"by": by, "folds": folds, "seed": seed, "mass": mass}
-    raise typer.Exit(run(lambda: _judges(tables, depths, options, as_json)))
-
-
-def _judges(tables: list[Path], depths: str | None, options: dict[str, Any], as_json: bool) -> int:
-    from skilloscope.cli.console import exit_code, out, print_json, report_faults
-    from skilloscope.decision.text import read_tables
-    from skilloscope.errors import InputError, Tally
-    from skilloscope.reports.tables.judges import judges_table
-    from skilloscope.studies.judges import compare_depths, compare_judges
+    from skilloscope.cli.console import exit_code, report_faults, show_report
+    from skilloscope.core.errors import InputError, Tally
+    from skilloscope.sources.judge import told_tables
+    from skilloscope.studies.judges.judges import compare_depths, compare_judges
+    from skilloscope.studies.judges.tables import judges_sheet
 
     if len(tables) != (1 if depths else 2):
         wanted = "one table with a depth axis" if depths else "two tables of the same choices, or one and --depths A,B"
         raise InputError(f"{len(tables)} tables are given", hint=f"give {wanted}")
-    batches = read_tables(tables)
+    batches = told_tables(tables)
     tally = Tally.sum(batch.tally for batch in batches)
     report_faults(tally)
     if depths:
-        pair = whole_numbers(depths, "--depths")
-        if len(pair) != 2:
-            raise InputError(f"--depths takes two depths, got {depths!r}", hint="as in --depths 0,2")
-        report = compare_depths(batches[0], (pair[0], pair[1]), **options)
+        report = compare_depths(batches[0], _two(depths), by=by, folds=folds, seed=seed, mass=mass)
     else:
-        report = compare_judges(batches[0], batches[1], (tables[0].stem, tables[1].stem), **options)
-    if as_json:
-        print_json(report)
-    else:
-        out().print(judges_table(report))
+        names = (tables[0].stem, tables[1].stem)
+        report = compare_judges(batches[0], batches[1], names, by=by, folds=folds, seed=seed, mass=mass)
+    show_report(report, judges_sheet(report), as_json=as_json)
     return exit_code(tally)
+
+
+def _two(depths: str) -> tuple[int, int]:
+    from skilloscope.core.errors import InputError
+
+    pair = whole_numbers(depths, "--depths")
+    if len(pair) != 2:
+        raise InputError(f"--depths takes two depths, got {depths!r}", hint="as in --depths 0,2")
+    return pair[0], pair[1]
 
 
 def whole_numbers(text: str, option: str) -> list[int]:
     """Return the whole numbers of a list as a user writes it."""
-    from skilloscope.errors import InputError
+    from skilloscope.core.errors import InputError
 
     try:
         return [int(part) for part in text.split(",") if part.strip()]

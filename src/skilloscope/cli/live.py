@@ -3,86 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.gain_options import CurveName, EngineElo, MateCap, ValuesName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.gain_options import GainOptions
+from skilloscope.cli.options import EngineOptions, Json, Options, command
 
 if TYPE_CHECKING:
-    from skilloscope.studies.live import Event, Follower
+    from skilloscope.studies.live.live import Event, Follower
 
-__all__ = ["register"]
+
+@dataclass(frozen=True)
+class FollowOptions(Options):
+    """How much time the engine has, how often an address is looked at, and when to stop."""
+
+    budget: Annotated[
+        float, typer.Option(help="Engine time for new moves, shared by the boards that moved.", metavar="MS", min=1)
+    ] = 200.0
+    every: Annotated[float, typer.Option(help="Seconds between two looks at an address.", min=0.1)] = 2.0
+    once: Annotated[bool, typer.Option("--once", help="Stop when all is valued that the feed holds now.")] = False
+    finish: Annotated[bool, typer.Option("--finish", help="Stop when every game has a result.")] = False
+    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.", min=0)] = None
+    stall: Annotated[float, typer.Option(help="Say so where there is no news for so many seconds.")] = 60.0
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope live broadcast.pgn --budget 200")(with_engine_options(live))
+    app.command(epilog="Example: skilloscope live broadcast.pgn --budget 200")(command(live))
 
 
 def live(
     feed: Annotated[str, typer.Argument(help="A PGN file that grows, or an http address.", metavar="FILE|URL")],
-    budget: Annotated[
-        float, typer.Option(help="Engine time for new moves, shared by the boards that moved.", metavar="MS", min=1)
-    ] = 200.0,
-    every: Annotated[float, typer.Option(help="Seconds between two looks at an address.", min=0.1)] = 2.0,
-    once: Annotated[bool, typer.Option("--once", help="Stop when all is valued that the feed holds now.")] = False,
-    finish: Annotated[bool, typer.Option("--finish", help="Stop when every game has a result.")] = False,
-    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.", min=0)] = None,
-    stall: Annotated[float, typer.Option(help="Say so where there is no news for so many seconds.")] = 60.0,
-    values: ValuesName = "auto",
-    mate_cap: MateCap = 39.0,
-    curve: CurveName = "normal",
-    engine_elo: EngineElo = None,
     *,
-    engine_flags: EngineFlags,
+    follow: FollowOptions,
+    gain: GainOptions,
+    engine: EngineOptions,
     as_json: Json = False,
-) -> None:
-    """Follow games while they are played: both players' strength after every move, on every board."""
-    from skilloscope.cli.console import run
-
-    how = {"budget_seconds": budget / 1000, "values": values, "mate_cap": mate_cap}
-    how |= {"curve": curve, "engine_elo": engine_elo}
-    stop = {"once": once, "finished": finish, "seconds": seconds, "stall_seconds": stall}
-    raise typer.Exit(run(lambda: _live(feed, every, how, stop, engine_flags, as_json)))
-
-
-def _live(
-    source: str, every: float, how: dict[str, Any], stop: dict[str, Any], flags: EngineFlags, as_json: bool
 ) -> int:
+    """Follow games while they are played: both players' strength after every move, on every board."""
     import contextlib
     from dataclasses import replace
+    from functools import partial
 
-    from skilloscope.chess.engine import find_engine
-    from skilloscope.cli.gain_options import gain_flags
+    from skilloscope.chess.engine.engine import find_engine
+    from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
-    from skilloscope.errors import InputError
-    from skilloscope.models.gain import elo_difference
-    from skilloscope.studies.feed_sources import open_feed
-    from skilloscope.studies.following import Following, Stopping
-    from skilloscope.studies.gains import VALUES
-    from skilloscope.studies.live import Follower, Live
+    from skilloscope.sources.gains import check_values
+    from skilloscope.studies.live.feed_sources import open_feed
+    from skilloscope.studies.live.following import Following, Stopping
+    from skilloscope.studies.live.live import Follower, Live
 
-    elo_difference(0.5, how["curve"])
-    if how["values"] not in VALUES:
-        raise InputError(f"no values {how['values']!r}", hint=f"whose values: {', '.join(VALUES)}")
-    if not how["mate_cap"] > 0:
-        raise InputError(f"a mate of {how['mate_cap']} pawns", hint="give more than 0; 39 is the paper's")
-    with working(gain_flags(flags)) as work:
-        settings, engine, store = replace(work.settings, multipv=1), work.engine, work.store
-    follower = Follower(Live(**how))
-    with (
-        Following(
-            open_feed(source, every_seconds=every),
-            follower,
-            settings,
-            find=lambda: find_engine(engine),
-            store=store,
-            stopping=Stopping(**stop),
-        ) as following,
-        contextlib.suppress(KeyboardInterrupt),
-    ):  # Ctrl-C is how one stops following
+    curve = gain.elo_curve()
+    check_values(gain.values, gain.mate_cap)
+    with working(gain_search(engine)) as work:
+        settings = replace(work.settings, multipv=1)
+    follower = Follower(
+        Live(follow.budget / 1000, values=gain.values, mate_cap=gain.mate_cap, engine_elo=gain.engine_elo, curve=curve)
+    )
+    following = Following(
+        open_feed(feed, every_seconds=follow.every),
+        follower,
+        settings,
+        find=partial(find_engine, work.engine),
+        store=work.store,
+        stopping=Stopping(follow.once, follow.finish, follow.seconds, follow.stall),
+    )
+    with following, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how one stops following
         _show(following.events(), follower, as_json)
     return 0
 
@@ -92,9 +80,10 @@ def _show(events: Iterable[Event], follower: Follower, as_json: bool) -> None:
     import json
     import sys
 
-    from skilloscope.cli.console import out
-    from skilloscope.reports.tables.live import event_line, live_table
-    from skilloscope.studies.live import SCHEMA
+    from skilloscope.cli.console import out, show
+    from skilloscope.reports.terminal import drawn
+    from skilloscope.studies.live.live import SCHEMA
+    from skilloscope.studies.live.tables import event_line, live_sheet
 
     if as_json:
         for event in events:
@@ -105,11 +94,11 @@ def _show(events: Iterable[Event], follower: Follower, as_json: bool) -> None:
     if not console.is_terminal:
         for event in events:
             console.print(event_line(event), soft_wrap=True)
-        console.print(live_table(follower.table()))
+        show(live_sheet(follower.table()))
         return
     from rich.live import Live as Screen
 
-    with Screen(live_table([]), console=console, auto_refresh=False) as screen:
+    with Screen(drawn(live_sheet([])), console=console, auto_refresh=False) as screen:
         for event in events:
             note = "" if event["type"] == "move" else event_line(event)
-            screen.update(live_table(follower.table(), note), refresh=True)
+            screen.update(drawn(live_sheet(follower.table(), note)), refresh=True)

@@ -1,26 +1,39 @@
-"""`skilloscope profile`: players' strength over the years."""
+"""`skilloscope profile` and `skilloscope decisions profile`: strength over time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import (
+    AgentOptions,
+    Aliases,
+    AxisOptions,
+    EngineOptions,
+    GameFiles,
+    IntervalOutput,
+    Tables,
+    command,
+)
 
 if TYPE_CHECKING:
-    from skilloscope.studies.profile import Profile
+    from skilloscope.studies.profile.profile import Profile
 
-__all__ = ["profile_tables", "register"]
+PeriodPrior = Annotated[str, typer.Option(help="Prior of each period: carry, widen, reset or drift.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     example = 'Example: skilloscope profile games.pgn --player "Fischer, Robert James" --html profile.html'
-    app.command(epilog=example)(with_engine_options(profile))
+    app.command(epilog=example)(command(profile))
+
+
+def register_on(group: typer.Typer) -> None:
+    """Add the command of any domain to the group `decisions`."""
+    example = "Example: skilloscope decisions profile backgammon.jsonl --every season --json"
+    group.command("profile", epilog=example)(command(decisions_profile))
 
 
 def profile(
@@ -28,124 +41,91 @@ def profile(
     player: Annotated[list[str], typer.Option(help="The player to follow; may be repeated.", metavar="NAME")],
     alias: Aliases = None,
     every: Annotated[str, typer.Option(help="The periods: year, month or event.")] = "year",
-    prior: Annotated[str, typer.Option(help="Prior of each period: carry, widen, reset or drift.")] = "drift",
+    prior: PeriodPrior = "drift",
     dispersion: Annotated[
         float | None, typer.Option(help="Divide all evidence by this (default: the scale's); 1 believes it in full.")
     ] = None,
-    scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None,
-    rule: Annotated[
-        str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
-    ] = None,
-    mass: Mass = 0.95,
-    html: Html = None,
     *,
-    engine_flags: EngineFlags,
-    as_json: Json = False,
-) -> None:
-    """Follow players over time: Elo and competence in every year, month or event, beside the Elo in their games."""
-    from skilloscope.cli.console import run
-
-    options = {"every": every, "dispersion": dispersion, "mass": mass, "players": player}
-    named = {"scale": scale, "rule": rule}
-    raise typer.Exit(run(lambda: _profile(games, alias or [], prior, named, options, html, engine_flags, as_json)))
-
-
-def _profile(
-    paths: list[Path],
-    aliases: list[str],
-    prior: str,
-    named: Mapping[str, Any],
-    options: Mapping[str, Any],
-    html: Path | None,
-    engine_flags: EngineFlags,
-    as_json: bool,
+    axis: AxisOptions,
+    output: IntervalOutput,
+    engine: EngineOptions,
 ) -> int:
-    from skilloscope.cli.console import exit_code, out, report_faults, report_notes
-    from skilloscope.cli.judged import judge_line, source_line
-    from skilloscope.cli.work import working
-    from skilloscope.models.agent import Agent
-    from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.settings import effective_settings
-    from skilloscope.studies.judging import aliases_from_texts, judge
-    from skilloscope.studies.profile import profiles
+    """Follow players over time: Elo and competence in every year, month or event, beside the Elo in their games."""
+    from functools import partial
 
-    _check(prior, options, html)
-    names = aliases_from_texts(aliases)
-    found = effective_settings(named)
-    scale = load_scale(found["scale"].value)
-    model = Agent.from_about(scale.model, rule=found["rule"].value)
-    with working(engine_flags) as work:
-        judged = judge(paths, work, player=options["players"], aliases=names)
-    report_faults(judged.decisions.tally)
-    chosen = profiles(judged.decisions, scale, (prior,), model=model, **options)[0]
-    if not as_json:
-        out().print(judge_line(judged))
-    _show(chosen, as_json, {"positions": judged.as_dict()})
-    report_notes(() if as_json else chosen.warnings)
-    if html:
-        everything = profiles(judged.decisions, scale, model=model, **options)
-        _write_page(html, chosen, everything, source_line(paths, judged))
+    from skilloscope.cli.console import exit_code, show_report
+    from skilloscope.cli.judged import judge_line, scale_of, scaled_agent, source_line
+    from skilloscope.cli.work import judge_files
+    from skilloscope.inference.filter import check_period_prior
+    from skilloscope.studies.profile.periods import check_every
+    from skilloscope.studies.profile.profile import profiles
+    from skilloscope.studies.profile.tables import profile_sheet
+
+    check_period_prior(prior)
+    check_every(every)
+    scale = scale_of(axis.scale)
+    model = scaled_agent(scale, axis.rule)
+    judged = judge_files(games, engine, player=player, aliases=alias)
+    study = partial(
+        profiles,
+        judged.decisions,
+        scale,
+        model=model,
+        every=every,
+        players=player,
+        dispersion=dispersion,
+        mass=output.mass,
+    )
+    chosen = study((prior,))[0]
+    report = {**chosen.as_dict(), "positions": judged.as_dict()}
+    notes = chosen.warnings
+    show_report(report, profile_sheet(report), as_json=output.as_json, head=judge_line(judged), notes=notes)
+    if output.html:
+        _write_page(output.html, chosen, study(), source_line(games, judged))
     return exit_code(judged.decisions.tally)
 
 
-def profile_tables(
-    tables: list[Path],
-    every: str,
-    prior: str,
-    agent: tuple[float, str],
-    options: Mapping[str, Any],
-    html: Path | None,
-    as_json: bool,
+def decisions_profile(
+    tables: Tables,
+    every: Annotated[str, typer.Option(help="The column of periods: numbers, dates or names.", metavar="COLUMN")],
+    decider: Annotated[list[str] | None, typer.Option(help="Only this decider; may be repeated.")] = None,
+    prior: PeriodPrior = "drift",
+    dispersion: Annotated[float, typer.Option(help="Divide all evidence by this; 1 believes it in full.")] = 1.0,
+    *,
+    agent: AgentOptions,
+    output: IntervalOutput,
 ) -> int:
-    """Do what `skilloscope decisions profile` asks for: competence by the periods of a column, in any domain."""
-    from skilloscope.cli.console import exit_code, report_faults
-    from skilloscope.cli.judged import source_line
-    from skilloscope.decision.decisions import Decisions
-    from skilloscope.decision.text import read_tables
-    from skilloscope.models.agent import Agent
-    from skilloscope.studies.profile import competence_profiles
+    """Follow deciders over time: the competence c of each in every period, with its interval."""
+    from functools import partial
 
-    _check(prior, options, html)
-    batch = Decisions.concat([table.at_depths() for table in read_tables(tables)])
-    model = Agent(k=agent[0], rule=agent[1])
-    chosen = competence_profiles(batch, model, (prior,), every=every, **options)[0]
-    report_faults(batch.tally)
-    _show(chosen, as_json, {})
-    if html:
-        _write_page(html, chosen, competence_profiles(batch, model, every=every, **options), source_line(tables))
+    from skilloscope.cli.console import exit_code, show_report
+    from skilloscope.cli.judged import read_batch, source_line
+    from skilloscope.inference.filter import check_period_prior
+    from skilloscope.studies.profile.profile import competence_profiles
+    from skilloscope.studies.profile.tables import profile_sheet
+
+    check_period_prior(prior)
+    batch = read_batch(tables)
+    study = partial(
+        competence_profiles,
+        batch,
+        agent.agent(),
+        every=every,
+        players=decider or (),
+        span=agent.c_range,
+        dispersion=dispersion,
+        mass=output.mass,
+    )
+    chosen = study((prior,))[0]
+    show_report(report := chosen.as_dict(), profile_sheet(report), as_json=output.as_json)
+    if output.html:
+        _write_page(output.html, chosen, study(), source_line(tables))
     return exit_code(batch.tally)
-
-
-def _check(prior: str, options: Mapping[str, Any], html: Path | None) -> None:
-    """Refuse what cannot be done before anything is read or searched."""
-    from skilloscope.cli.judged import check_mass
-    from skilloscope.errors import InputError, check_writable
-    from skilloscope.inference.filtering import PERIOD_PRIORS
-    from skilloscope.studies.periods import EVERY
-
-    if html:
-        check_writable(html)
-    if prior not in PERIOD_PRIORS:
-        raise InputError(f"no prior {prior!r} for periods", hint=f"the priors: {', '.join(PERIOD_PRIORS)}")
-    if "every" in options and options["every"] not in EVERY:
-        raise InputError(f"no periods by {options['every']!r}", hint=f"the periods: {', '.join(EVERY)}")
-    check_mass(options["mass"])
-
-
-def _show(chosen: Profile, as_json: bool, more: Mapping[str, Any]) -> None:
-    from skilloscope.cli.console import out, print_json
-    from skilloscope.reports.tables.profile import profile_table
-
-    report = chosen.as_dict()
-    if as_json:
-        print_json({**report, **more})
-    else:
-        out().print(profile_table(report))
 
 
 def _write_page(path: Path, chosen: Profile, everything: list[Profile], source: str) -> None:
     from skilloscope.cli.console import write_page
-    from skilloscope.reports.profile import profile_page
+    from skilloscope.studies.profile.page import profile_page
 
     title = f"Skill over time, by {chosen.every}"
     write_page(path, profile_page(chosen, everything, title=title, source=source))

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.judged import GameFiles, Html, Mass
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import AxisOptions, EngineOptions, GameFiles, IntervalOutput, command
 
 if TYPE_CHECKING:
-    from skilloscope.decision import Decisions
-    from skilloscope.studies.judging import Judged, Work
-    from skilloscope.studies.rating import Ratings
-
-__all__ = ["register", "show_ratings"]
+    from skilloscope.sources.judge import Judged, Work
+    from skilloscope.studies.rate.rate import Ratings
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope rate games.pgn --html report.html")(with_engine_options(rate))
+    app.command(epilog="Example: skilloscope rate games.pgn --html report.html")(command(rate))
 
 
 def rate(
@@ -31,83 +27,45 @@ def rate(
         str, typer.Option(help="What to rate: player, event, year, opponent, mover, result, game …")
     ] = "player",
     prior: Annotated[str | None, typer.Option(help="Prior of Elo: flat (default), population or header.")] = None,
-    scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None,
-    rule: Annotated[
-        str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
-    ] = None,
-    mass: Mass = 0.95,
-    html: Html = None,
     *,
-    engine_flags: EngineFlags,
-    as_json: Json = False,
-) -> None:
-    """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
-    from skilloscope.cli.console import run
-
-    rating_flags = {"prior": prior, "scale": scale, "rule": rule}
-    raise typer.Exit(run(lambda: _rate(games, player, by, mass, html, engine_flags, rating_flags, as_json)))
-
-
-def _rate(
-    paths: list[Path],
-    player: str | None,
-    by: str,
-    mass: float,
-    html: Path | None,
-    engine_flags: EngineFlags,
-    rating_flags: dict[str, Any],
-    as_json: bool,
+    axis: AxisOptions,
+    output: IntervalOutput,
+    engine: EngineOptions,
 ) -> int:
-    from skilloscope.cli.console import exit_code, report_faults
+    """Rate players from their moves: Elo with an interval, competence, move match, mean loss."""
+    from skilloscope.cli.console import exit_code, report_faults, write_page
+    from skilloscope.cli.judged import check_column, scale_of, scaled_agent, source_line
     from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
-    from skilloscope.studies.judging import judge
-
-    if html:
-        check_writable(html)
-    _check_column(by, paths)
-    rated = _rater(by, mass, rating_flags)  # what cannot be done is refused before the engine is asked
-    with working(engine_flags) as work:
-        _refuse_single_lines(paths, work)
-        judged = judge(paths, work, player=player)
-    report_faults(judged.decisions.tally)
-    ratings = rated(judged.decisions)
-    show_ratings(ratings, judged, by=by, as_json=as_json)
-    if html:
-        _write_page(html, ratings, judged.decisions, by, paths)
-    return exit_code(judged.decisions.tally)
-
-
-def _check_column(by: str, paths: list[Path]) -> None:
-    """Refuse a column that games do not have, before they are analysed; a table's columns are known when it is read."""
-    from skilloscope.chess.joining import CONTEXT
-    from skilloscope.decision.text import table_kind
-    from skilloscope.errors import InputError
-
-    columns = ("player", "decider", *CONTEXT)
-    if by not in columns and not any(table_kind(path) for path in paths):
-        raise InputError(f"no column {by!r} to group by", hint=f"the columns: {', '.join(columns)}")
-
-
-def _rater(by: str, mass: float, flags: dict[str, Any]) -> Callable[[Decisions], Ratings]:
-    from skilloscope.cli.judged import check_mass
-    from skilloscope.models.agent import Agent
+    from skilloscope.core.configuration import effective_settings
     from skilloscope.ratings.scale import elo_prior
-    from skilloscope.ratings.scale import scale as load_scale
-    from skilloscope.settings import effective_settings
-    from skilloscope.studies.rating import rate as rate_players
+    from skilloscope.sources.judge import judge
+    from skilloscope.studies.rate.rate import rate as rate_players
 
-    check_mass(mass)
-    found = effective_settings(flags)
-    scale, prior = load_scale(found["scale"].value), found["prior"].value
+    check_column(
+        by, games, ("player", "decider"), what="column"
+    )  # what cannot be done is refused before the engine is asked
+    scale = scale_of(axis.scale)
+    model = scaled_agent(scale, axis.rule)
+    prior = effective_settings({"prior": prior})["prior"].value
     elo_prior(prior, scale)
-    model = Agent.from_about(scale.model, rule=found["rule"].value)
-    return lambda batch: rate_players(batch, scale, model=model, by=by, prior=prior, mass=mass)
+    with working(engine) as work:
+        _refuse_single_lines(games, work)
+        judged = judge(games, work, player=player)
+    batch = judged.decisions
+    report_faults(batch.tally)
+    ratings = rate_players(batch, scale, model=model, by=by, prior=prior, mass=output.mass)
+    show_ratings(ratings, judged, by=by, as_json=output.as_json)
+    if output.html:
+        from skilloscope.studies.rate.page import ratings_page
+
+        title = f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else f'groups by {by}'}"
+        write_page(output.html, ratings_page(ratings, batch, title=title, source=source_line(games), by=by))
+    return exit_code(batch.tally)
 
 
 def _refuse_single_lines(paths: list[Path], work: Work) -> None:
+    from skilloscope.core.errors import InputError
     from skilloscope.decision.text import table_kind
-    from skilloscope.errors import InputError
 
     if work.settings.multipv < 2 and not all(table_kind(path) for path in paths):
         raise InputError(
@@ -126,24 +84,10 @@ def show_ratings(
     as_json: bool = False,
 ) -> None:
     """Show ratings as a table with its notes, or as JSON; with the true c where the players are simulated."""
-    from skilloscope.cli.console import out, print_json, report_notes
-    from skilloscope.reports.tables.ratings import ratings_table
-    from skilloscope.reports.words import engine_line
+    from skilloscope.cli.console import show_report
+    from skilloscope.cli.judged import judge_line
+    from skilloscope.studies.rate.tables import ratings_sheet
 
-    report = ratings.as_dict()
-    if as_json:
-        print_json({**report, "positions": judged.as_dict(), **({"truth": truth} if truth else {})})
-        return
-    console = out()
-    console.print(f"{judged}; {engine_line(report['engine'])}", highlight=False)
-    console.print(ratings_table(report, truth, by=by))
-    report_notes([*ratings.warnings, *notes])
-
-
-def _write_page(path: Path, ratings: Ratings, batch: Decisions, by: str, paths: list[Path]) -> None:
-    from skilloscope.cli.console import write_page
-    from skilloscope.cli.judged import source_line
-    from skilloscope.reports.html import ratings_page
-
-    title = f"Ratings of {len(ratings.players):,} {'players' if by == 'player' else f'groups by {by}'}"
-    write_page(path, ratings_page(ratings, batch, title=title, source=source_line(paths), by=by))
+    report = {**ratings.as_dict(), "positions": judged.as_dict(), **({"truth": truth} if truth else {})}
+    head, told = judge_line(judged), [*ratings.warnings, *notes]
+    show_report(report, ratings_sheet(report, truth, by=by), as_json=as_json, head=head, notes=told)

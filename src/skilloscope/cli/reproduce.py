@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
-
-if TYPE_CHECKING:
-    from skilloscope.studies.reproduction.harness import Reproduction
-
-__all__ = ["register"]
+from skilloscope.cli.options import EngineOptions, Output, command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope reproduce DFH13.line")(with_engine_options(reproduce))
+    app.command(epilog="Example: skilloscope reproduce DFH13.line")(command(reproduce))
 
 
 def reproduce(
@@ -27,47 +22,27 @@ def reproduce(
     ] = None,
     budget: Annotated[float, typer.Option(help="Engine time that may be spent, in minutes.", metavar="MINUTES")] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of whatever is sampled.")] = 1,
-    html: Annotated[Path | None, typer.Option(help="Write a page with the figures.", metavar="FILE")] = None,
     *,
-    engine_flags: EngineFlags,
-    as_json: Json = False,
-) -> None:
-    """Put every printed number of the papers that can be computed beside ours; – where nothing was computed."""
-    from skilloscope.cli.console import run
-
-    raise typer.Exit(run(lambda: _reproduce(key, data, budget, seed, html, engine_flags, as_json)))
-
-
-def _reproduce(
-    key: str, data: Path | None, minutes: float, seed: int, html: Path | None, flags: EngineFlags, as_json: bool
+    output: Output,
+    engine: EngineOptions,
 ) -> int:
-    from skilloscope.cli.console import out, print_json
+    """Put every printed number of the papers that can be computed beside ours; – where nothing was computed."""
+    from skilloscope.cli.console import show_report, write_page
     from skilloscope.cli.work import working
-    from skilloscope.errors import InputError, check_writable
-    from skilloscope.reports.tables.reproduction import reproduction_tables
-    from skilloscope.studies.reproduction import ENTRIES, reproduce
-    from skilloscope.studies.reproduction.harness import Budget
+    from skilloscope.core.errors import InputError
+    from skilloscope.papers import ENTRIES
+    from skilloscope.papers import reproduce as reproduced
+    from skilloscope.papers.harness import Budget
+    from skilloscope.papers.tables import reproduction_sheets
 
     if data is not None and not data.is_dir():
         raise InputError(f"{data}: no such folder", hint="--data takes the folder of games and results")
-    if html:
-        check_writable(html)
-    with working(flags) as work:
-        done = reproduce(ENTRIES, key, Budget(minutes, seed, data, work))
+    with working(engine) as work:
+        done = reproduced(ENTRIES, key, Budget(budget, seed, data, work))
     report = done.as_dict()
-    if as_json:
-        print_json(report)
-    else:
-        for table in reproduction_tables(report):
-            out().print(table)
-    if html:
-        _write_page(html, done)
-    beyond = [row for entry in report["entries"] for row in entry["rows"] if row["within"] is False]
-    return 1 if beyond else 0
+    show_report(report, *reproduction_sheets(report), as_json=output.as_json)
+    if output.html:
+        from skilloscope.papers.page import reproduction_page
 
-
-def _write_page(path: Path, done: Reproduction) -> None:
-    from skilloscope.cli.console import write_page
-    from skilloscope.reports.reproduction import reproduction_page
-
-    write_page(path, reproduction_page(done))
+        write_page(output.html, reproduction_page(done))
+    return int(any(row["within"] is False for entry in report["entries"] for row in entry["rows"]))

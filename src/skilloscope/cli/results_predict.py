@@ -1,49 +1,97 @@
-"""The work of `skilloscope results predict`."""
+"""`skilloscope results predict`: games to come, or how well past ones were foretold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skilloscope.cli.options import Output
+from skilloscope.cli.results_options import AtDate, ResultsOptions, StateFile
 
 if TYPE_CHECKING:
-    from skilloscope.cli.results_work import Asked
-    from skilloscope.studies.rating_runs import Rated
+    import pyarrow as pa
 
-__all__ = ["holdout", "kept", "pairs"]
+    from skilloscope.studies.results.runs import Rated
 
 
-def kept(state: Path, asked: Asked) -> Rated:
+def results_predict(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Results to rate by; not needed with --state.", metavar="RESULTS…")
+    ] = None,
+    pairs: Annotated[
+        Path | None, typer.Option(help="Table player_1,player_2 to predict: .csv or .parquet.", metavar="FILE")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write the pairs with their probability: .csv or .parquet.", metavar="FILE"),
+    ] = None,
+    holdout: Annotated[
+        int | None, typer.Option(help="Predict the last so many periods of the results, and say how well.", min=1)
+    ] = None,
+    *,
+    how: ResultsOptions,
+    draws: Annotated[
+        bool, typer.Option("--draws", help="Beyond the paper: win, draw and loss, each with its own probability.")
+    ] = False,
+    at: AtDate = None,
+    state: StateFile = None,
+    output: Output,
+) -> int:
+    """Predict games: the probability that the first player wins, or how well past periods were foretold."""
+    from skilloscope.cli.results_work import rated
+    from skilloscope.results.writing import check_table_format
+    from skilloscope.sources.results import read_pairs
+
+    if output.html is not None and holdout is None:
+        raise typer.BadParameter("--html goes with --holdout")
+    if holdout is not None and pairs is None:
+        return _held_out(files or [], how, holdout, draws, output)
+    if pairs is None or holdout is not None:
+        raise typer.BadParameter("give --pairs or --holdout, one of the two")
+    if out:
+        check_table_format(out)
+    wanted = read_pairs(pairs)  # what is wrong with them is said before anybody is rated
+    found = _kept(state, how) if not files and state is not None else rated(files or [], how, state, save=False)
+    return _pairs(found, wanted, at=at, out=out, draws=draws, as_json=output.as_json)
+
+
+def _kept(state: Path, how: ResultsOptions) -> Rated:
     """Return kept ratings as they are."""
     from dataclasses import replace
 
     from skilloscope.cli.console import report_faults
-    from skilloscope.errors import InputError
-    from skilloscope.studies.continued import load_kept
-    from skilloscope.studies.rating_runs import as_rated
+    from skilloscope.core.errors import InputError
+    from skilloscope.ratings.periods.kept import load_kept
+    from skilloscope.studies.results.runs import as_rated
 
     if not state.is_file():
         raise InputError(f"{state}: no such file", hint="`results rate --state` keeps ratings")
-    enter, tally = asked.entering()
+    enter, tally = how.entering()
     report_faults(tally)
     found = as_rated(load_kept(state))
     return replace(found, entry=enter, results=replace(found.results, tally=tally))
 
 
-def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | None, draws: bool, as_json: bool) -> int:
+def _pairs(
+    rated: Rated,
+    pairs: tuple[pa.Table, list[str], list[str]],
+    *,
+    at: str | None,
+    out: Path | None,
+    draws: bool,
+    as_json: bool,
+) -> int:
     """Predict the games of a table of pairs."""
-    from skilloscope.cli.console import err, exit_code, print_json
-    from skilloscope.cli.console import out as console
+    from skilloscope.cli.console import err, exit_code, print_json, show
     from skilloscope.cli.results_work import remark
-    from skilloscope.reports.tables.results import predictions_table
-    from skilloscope.results.writing import check_table_format, write_table
-    from skilloscope.studies.result_files import read_pairs, with_probability
-    from skilloscope.studies.results import predictions
+    from skilloscope.results.writing import write_table
+    from skilloscope.sources.results import with_probability
+    from skilloscope.studies.results.results import predictions
+    from skilloscope.studies.results.tables import predictions_sheet
 
-    if out:
-        check_table_format(out)
-    table, player_1, player_2 = read_pairs(path)
-    rated = rate()
+    table, player_1, player_2 = pairs
     report = predictions(rated, player_1, player_2, at=at, draws=draws)
     remark(report)
     if report["new"]:
@@ -51,39 +99,35 @@ def pairs(rate: Callable[[], Rated], path: Path, at: str | None, out: Path | Non
     if as_json:
         print_json(report)
     elif not out:
-        console().print(predictions_table(report))
+        show(predictions_sheet(report))
     if out:
         write_table(with_probability(table, report), out)
         err().print(f"{len(player_1):,} predictions written to {out}")
     return exit_code(rated.results.tally)
 
 
-def holdout(asked: Asked, periods: int, draws: bool, html: Path | None, as_json: bool) -> int:
+def _held_out(files: list[Path], how: ResultsOptions, periods: int, draws: bool, output: Output) -> int:
     """Say how well the last periods are foretold."""
-    from skilloscope.cli.console import exit_code, out, print_json, write_page
-    from skilloscope.cli.results_work import check_files, remark
-    from skilloscope.reports.tables.results import holdout_table
-    from skilloscope.studies.results import holdout_report
+    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.results_work import remark
+    from skilloscope.studies.results.results import holdout_report
+    from skilloscope.studies.results.tables import holdout_sheet
 
-    check_files(None, html)
-    results, enter = asked.read()
+    results, enter = how.read(files)
     report = holdout_report(
         results,
         periods,
-        asked.period,
-        sigma0=asked.sigma0,
-        nu=asked.nu,
-        advantage=asked.advantage,
+        how.period,
+        sigma0=how.sigma0,
+        nu=how.nu,
+        advantage=how.advantage,
         entry=enter,
         draws=draws,
     )
     remark(report)
-    if as_json:
-        print_json(report)
-    else:
-        out().print(holdout_table(report))
-    if html:
-        from skilloscope.reports.results_page import holdout_page
+    show_report(report, holdout_sheet(report), as_json=output.as_json)
+    if output.html:
+        from skilloscope.studies.results.page import holdout_page
 
-        write_page(html, holdout_page(report))
+        write_page(output.html, holdout_page(report))
     return exit_code(results.tally)

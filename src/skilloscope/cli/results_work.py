@@ -1,70 +1,32 @@
-"""What the commands of `skilloscope results` share: reading, rating, showing."""
+"""What the commands of `skilloscope results` share: rating, and showing the leaderboard."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilloscope.results.table import Results
-    from skilloscope.studies.rating_runs import Rated
-
-__all__ = ["Asked", "check_files", "rated", "remark", "show", "streamed"]
+    from skilloscope.cli.results_options import BoardOptions, ResultsOptions
+    from skilloscope.studies.results.runs import Rated
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The files and the options that all commands have."""
-
-    files: list[Path]
-    period: str | None
-    sigma0: float | None
-    nu: float | None
-    advantage: str | None
-    entry: Path | None
-    columns: list[str] | None
-    drop_duplicates: bool
-
-    def read(self) -> tuple[Results, dict[str, float]]:
-        """Return the results, and where some new players enter; faults of both files are shown and counted."""
-        from dataclasses import replace
-
-        from skilloscope.cli.console import report_faults
-        from skilloscope.errors import InputError
-        from skilloscope.studies.result_files import pair_columns, read_files
-
-        if not self.files:
-            raise InputError("no results given", hint="name a table or PGN files")
-        enter, tally = self.entering()
-        table = read_files(self.files, columns=pair_columns(self.columns or []), drop_duplicates=self.drop_duplicates)
-        table = replace(table, tally=table.tally + tally)
-        report_faults(table.tally)
-        return table, enter
-
-    def entering(self) -> tuple[dict[str, float], Any]:
-        """Return where some new players enter, and what was left out of that file."""
-        from skilloscope.errors import Tally
-        from skilloscope.studies.result_files import read_entry
-
-        return read_entry(self.entry) if self.entry else ({}, Tally())
-
-
-def rated(asked: Asked, state: Path | None = None, rewind: str | None = None, *, save: bool = True) -> Rated:
+def rated(
+    files: list[Path], how: ResultsOptions, state: Path | None = None, rewind: str | None = None, *, save: bool = True
+) -> Rated:
     """Rate everybody, on kept ratings where there are some, and keep them."""
     from skilloscope.cli.console import err
-    from skilloscope.studies.continued import Kept, load_kept, save_kept
-    from skilloscope.studies.rating_runs import rate_results
+    from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
+    from skilloscope.studies.results.runs import rate_results
 
     kept: Kept | None = load_kept(state) if state is not None and state.is_file() else None
-    table, enter = asked.read()
+    table, enter = how.read(files)
     found = rate_results(
         table,
-        asked.period,
-        sigma0=asked.sigma0,
-        nu=asked.nu,
-        advantage=asked.advantage,
+        how.period,
+        sigma0=how.sigma0,
+        nu=how.nu,
+        advantage=how.advantage,
         entry=enter,
         kept=kept,
         rewind=rewind,
@@ -76,72 +38,46 @@ def rated(asked: Asked, state: Path | None = None, rewind: str | None = None, *,
     return found
 
 
-def streamed(asked: Asked) -> Rated:
+def streamed(files: list[Path], how: ResultsOptions) -> Rated:
     """Rate everybody from sorted Parquet files, period by period."""
     from dataclasses import replace
 
     from skilloscope.cli.console import report_faults
-    from skilloscope.studies.rating_runs import rate_stream
-    from skilloscope.studies.result_files import pair_columns
+    from skilloscope.studies.results.runs import rate_stream
 
-    enter, tally = asked.entering()
+    enter, tally = how.entering()
     found = rate_stream(
-        asked.files,
-        asked.period,
-        sigma0=asked.sigma0,
-        nu=asked.nu,
-        advantage=asked.advantage,
+        files,
+        how.period,
+        sigma0=how.sigma0,
+        nu=how.nu,
+        advantage=how.advantage,
         entry=enter,
-        columns=pair_columns(asked.columns or []),
+        columns=how.renamed(),
     )
     found = replace(found, results=replace(found.results, tally=found.results.tally + tally))
     report_faults(found.results.tally)
     return found
 
 
-def show(
-    found: Rated,
-    *,
-    at: str | None,
-    active: int | None,
-    top: int,
-    history: Path | None,
-    html: Path | None,
-    as_json: bool,
-) -> int:
+def show_board(found: Rated, board: BoardOptions) -> int:
     """Print the leaderboard or its JSON, and write history and page."""
-    from skilloscope.cli.console import err, exit_code, out, print_json, write_page
-    from skilloscope.reports.tables.results import leaderboard
-    from skilloscope.studies.results import history_table, ratings_report
+    from skilloscope.cli.console import err, exit_code, show_report, write_page
+    from skilloscope.results.writing import write_table
+    from skilloscope.studies.results.results import history_table, ratings_report
+    from skilloscope.studies.results.tables import leaderboard_sheet
 
-    report = ratings_report(found, at=at, active=active)
+    report = ratings_report(found, at=board.at, active=board.active, mass=board.mass)
     remark(report)
-    if as_json:
-        print_json(report)
-    else:
-        out().print(leaderboard(report, top))
-    if history:
-        from skilloscope.results.writing import write_table
+    show_report(report, leaderboard_sheet(report, board.top), as_json=board.as_json)
+    if board.history:
+        write_table(history_table(found), board.history)
+        err().print(f"history written to {board.history}")
+    if board.html:
+        from skilloscope.studies.results.page import results_page
 
-        write_table(history_table(found), history)
-        err().print(f"history written to {history}")
-    if html:
-        from skilloscope.reports.results_page import results_page
-
-        write_page(html, results_page(found, report))
+        write_page(board.html, results_page(found, report))
     return exit_code(found.results.tally)
-
-
-def check_files(history: Path | None, html: Path | None, state: Path | None = None) -> None:
-    """Refuse what cannot be written before anything is computed."""
-    from skilloscope.errors import check_writable
-    from skilloscope.results.writing import check_table_format
-
-    if history:
-        check_table_format(history)
-    for path in (html, state):
-        if path:
-            check_writable(path)
 
 
 def remark(report: Mapping[str, Any]) -> None:

@@ -2,26 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.judged import Html, Mass
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
+from skilloscope.cli.options import EngineOptions, IntervalOutput, Options, command
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
-    from skilloscope.studies.judging import Work
-    from skilloscope.studies.sensitivity import Plan
+    from skilloscope.sources.judge import Work
+    from skilloscope.studies.sensitivity.sensitivity import Varied
 
-__all__ = ["register"]
+
+@dataclass(frozen=True)
+class VariedOptions(Options):
+    """What is varied, each a list as a user writes it."""
+
+    depths: Annotated[str, typer.Option(help="Depths, as in 4,6,8,10; they come with the deepest.")] = ""
+    lists: Annotated[str, typer.Option(help="Lengths to which the lists are cut, as in 3,5.")] = ""
+    searches: Annotated[str, typer.Option(help="Numbers of lines to search with anew, as in 5,20.")] = ""
+    k: Annotated[str, typer.Option("--k", help="Constants of the agent, as in 0.05,0.1,fit.")] = ""
+    rules: Annotated[str, typer.Option(help="Choice-set rules, as in listed,bucket.")] = ""
+    engines: Annotated[
+        str, typer.Option(help="Other judges: engines, or tables of decisions in the same games; by commas.")
+    ] = ""
+
+    def varied(self) -> Varied:
+        """Return what is varied of the same decisions; other judges are still to be asked."""
+        from skilloscope.cli.judges import whole_numbers
+        from skilloscope.studies.rate.deciders import k_from_text
+        from skilloscope.studies.sensitivity.sensitivity import Varied
+
+        return Varied(
+            depths=whole_numbers(self.depths, "--depths"),
+            lists=whole_numbers(self.lists, "--lists"),
+            ks=[k_from_text(part) for part in _parts(self.k)],
+            rules=_parts(self.rules),
+        )
+
+    def judges(self, paths: list[Path], work: Work) -> dict[str, Decisions]:
+        """Return the other judges' decisions by the name of the setting: searched now, or read from tables."""
+        from skilloscope.cli.judges import whole_numbers
+        from skilloscope.decision.text import table_kind
+        from skilloscope.studies.sensitivity.judged import read_judged, searched_again
+
+        found = {}
+        for lines in whole_numbers(self.searches, "--searches"):
+            found[f"search with {lines} lines"] = searched_again(paths, work, lines=lines)
+        for engine in _parts(self.engines):
+            path = Path(engine)
+            table = table_kind(path) is not None
+            name = f"engine {path.name.split('.')[0] if table else path.name}"
+            found[name] = read_judged([path], work) if table else searched_again(paths, work, engine=engine)
+        return found
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     epilog = "Example: skilloscope sensitivity games.pgn --depths 6,10 --k 0.05,0.1,fit --html sensitivity.html"
-    app.command(epilog=epilog)(with_engine_options(sensitivity))
+    app.command(epilog=epilog)(command(sensitivity))
 
 
 def sensitivity(
@@ -32,106 +73,41 @@ def sensitivity(
     by: Annotated[
         str, typer.Option(help="The groups whose c and order are compared: player, year, milepost, any column.")
     ] = "player",
-    depths: Annotated[str, typer.Option(help="Depths, as in 4,6,8,10; they come with the deepest.")] = "",
-    lists: Annotated[str, typer.Option(help="Lengths to which the lists are cut, as in 3,5.")] = "",
-    searches: Annotated[str, typer.Option(help="Numbers of lines to search with anew, as in 5,20.")] = "",
-    k: Annotated[str, typer.Option("--k", help="Constants of the agent, as in 0.05,0.1,fit.")] = "",
-    rules: Annotated[str, typer.Option(help="Choice-set rules, as in listed,bucket.")] = "",
-    engines: Annotated[
-        str, typer.Option(help="Other judges: engines, or tables of decisions in the same games; by commas.")
-    ] = "",
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.", min=0)] = 1,
-    mass: Mass = 0.95,
-    html: Html = None,
     *,
-    engine_flags: EngineFlags,
-    as_json: Json = False,
-) -> None:
-    """Show what depth, list, k, rule and engine do to the same decisions: c, the order of players, likelihood."""
-    from skilloscope.cli.console import run
-
-    texts = {"depths": depths, "lists": lists, "searches": searches, "k": k, "rules": rules, "engines": engines}
-    raise typer.Exit(run(lambda: _sensitivity(games, by, texts, (seed, mass), html, engine_flags, as_json)))
-
-
-def _sensitivity(
-    paths: list[Path],
-    by: str,
-    texts: dict[str, str],
-    options: tuple[int, float],
-    html: Path | None,
-    flags: EngineFlags,
-    as_json: bool,
+    vary: VariedOptions,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.", min=0)] = 1,
+    output: IntervalOutput,
+    engine: EngineOptions,
 ) -> int:
-    from skilloscope.cli.console import exit_code, out, print_json, report_faults, write_page
-    from skilloscope.cli.judged import check_mass, source_line
-    from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
-    from skilloscope.reports.sensitivity import sensitivity_page
-    from skilloscope.reports.tables.sensitivity import sensitivity_tables
-    from skilloscope.reports.words import engine_line
-    from skilloscope.studies.game_evidence import MILEPOST, with_nearest_milepost
-    from skilloscope.studies.judged_sources import read_judged
-    from skilloscope.studies.judging import engine_of
-    from skilloscope.studies.sensitivity import sensitivity as study_of
-
-    if html:
-        check_writable(html)
-    check_mass(options[1])
-    plan = _plan(texts)
-    with working(flags) as work:
-        batch = read_judged(paths, work)
-        judges = _judges(paths, texts, work)
-    report_faults(batch.tally)
-    if by == MILEPOST:
-        batch = with_nearest_milepost(batch)
-        judges = {name: with_nearest_milepost(other) for name, other in judges.items()}
-    study = study_of(batch, _with_judges(plan, judges), by=by, seed=options[0], mass=options[1])
-    if as_json:
-        print_json(study.as_dict())
-    else:
-        for table in sensitivity_tables(study.as_dict()):
-            out().print(table)
-    if html:
-        source = f"{source_line(paths)}; {engine_line(engine_of(batch))}"
-        write_page(html, sensitivity_page(study, source=source))
-    return exit_code(batch.tally)
-
-
-def _plan(texts: dict[str, str]) -> Plan:
-    from skilloscope.cli.judges import whole_numbers
-    from skilloscope.studies.deciders import k_from_text
-    from skilloscope.studies.sensitivity import Plan
-
-    return Plan(
-        depths=whole_numbers(texts["depths"], "--depths"),
-        lists=whole_numbers(texts["lists"], "--lists"),
-        ks=[k_from_text(part) for part in _parts(texts["k"])],
-        rules=_parts(texts["rules"]),
-    )
-
-
-def _judges(paths: list[Path], texts: dict[str, str], work: Work) -> dict[str, Decisions]:
-    """Return the other judges' decisions by the name of the setting: searched now, or read from tables."""
-    from skilloscope.cli.judges import whole_numbers
-    from skilloscope.decision.text import table_kind
-    from skilloscope.studies.judged_sources import read_judged, searched_again
-
-    found = {}
-    for lines in whole_numbers(texts["searches"], "--searches"):
-        found[f"search with {lines} lines"] = searched_again(paths, work, lines=lines)
-    for engine in _parts(texts["engines"]):
-        path = Path(engine)
-        table = table_kind(path) is not None
-        name = f"engine {path.name.split('.')[0] if table else path.name}"
-        found[name] = read_judged([path], work) if table else searched_again(paths, work, engine=engine)
-    return found
-
-
-def _with_judges(plan: Plan, judges: dict[str, Decisions]) -> Plan:
+    """Show what depth, list, k, rule and engine do to the same decisions: c, the order of players, likelihood."""
     from dataclasses import replace
 
-    return replace(plan, judges=judges)
+    from skilloscope.cli.console import exit_code, report_faults, show_report, write_page
+    from skilloscope.cli.judged import source_line
+    from skilloscope.cli.work import working
+    from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
+    from skilloscope.reports.words import engine_line
+    from skilloscope.sources.judge import engine_of
+    from skilloscope.studies.sensitivity.judged import read_judged
+    from skilloscope.studies.sensitivity.sensitivity import sensitivity as study_of
+    from skilloscope.studies.sensitivity.tables import sensitivity_sheets
+
+    varied = vary.varied()
+    with working(engine) as work:
+        batch, judges = read_judged(games, work), vary.judges(games, work)
+    report_faults(batch.tally)
+    if by == MILEPOST:
+        batch = with_mileposts(batch, None)
+        judges = {name: with_mileposts(other, None) for name, other in judges.items()}
+    study = study_of(batch, replace(varied, judges=judges), by=by, seed=seed, mass=output.mass)
+    report = study.as_dict()
+    show_report(report, *sensitivity_sheets(report), as_json=output.as_json)
+    if output.html:
+        from skilloscope.studies.sensitivity.page import sensitivity_page
+
+        source = f"{source_line(games)}; {engine_line(engine_of(batch))}"
+        write_page(output.html, sensitivity_page(study, source=source))
+    return exit_code(batch.tally)
 
 
 def _parts(text: str) -> list[str]:

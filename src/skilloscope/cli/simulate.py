@@ -2,68 +2,88 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-__all__ = ["register"]
+from skilloscope.cli.options import Options, command
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from skilloscope.decision import Decisions
+
+
+@dataclass(frozen=True)
+class DeciderOptions(Options):
+    """Who decides: the agent, or the curves where s is given."""
+
+    c: Annotated[float, typer.Option("--c", help="Competence of the agent.", min=0.0)]
+    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.", min=1e-12)] = 0.1
+    s: Annotated[
+        float | None, typer.Option("--s", help="Sensitivity: the curves of RH11 choose, not the agent.", min=1e-12)
+    ] = None
+    mapping: Annotated[str, typer.Option(help="With --s: shares, powers or third.")] = "shares"
+    curve: Annotated[str, typer.Option(help="With --s: invexp, ipa, ipb, secha or sechb.")] = "invexp"
+
+    @property
+    def name(self) -> str:
+        """What the decider is called."""
+        sensitivity = "" if self.s is None else f"s = {self.s:g}, "
+        return f"simulated, {sensitivity}c = {self.c:g}"
+
+    def about(self) -> dict[str, Any]:
+        """Return what is beside c."""
+        return {"k": self.k} if self.s is None else {"s": self.s, "mapping": self.mapping, "curve": self.curve}
+
+    def choices(self, spreads: Decisions, rng: np.random.Generator) -> Decisions:
+        """Return the same spreads with choices of this decider."""
+        from skilloscope.models.curve_model import CurveModel
+        from skilloscope.simulate.agents import simulate_choices
+        from skilloscope.simulate.curves import simulate_curve_choices
+        from skilloscope.studies.rate.curve_deciders import default_scaling
+
+        if self.s is None:
+            return simulate_choices(spreads, self.c, k=self.k, rng=rng)
+        model = CurveModel(self.mapping, self.curve, scaling=default_scaling(spreads))
+        return simulate_curve_choices(spreads, self.s, self.c, model=model, rng=rng)
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command(epilog="Example: skilloscope simulate spreads.jsonl --c 1.2 --seed 7 --out simulated.jsonl")(simulate)
+    epilog = "Example: skilloscope simulate spreads.jsonl --c 1.2 --seed 7 --out simulated.jsonl"
+    app.command(epilog=epilog)(command(simulate))
 
 
 def simulate(
     tables: Annotated[list[Path], typer.Argument(help="Tables of decisions whose spreads are used.", metavar="TABLE…")],
-    c: Annotated[float, typer.Option("--c", help="Competence of the agent.", min=0.0)],
     out: Annotated[Path, typer.Option(help="File to write: .jsonl, .csv or .parquet.", metavar="FILE")],
-    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.", min=1e-12)] = 0.1,
-    s: Annotated[
-        float | None, typer.Option("--s", help="Sensitivity: the curves of RH11 choose, not the agent.", min=1e-12)
-    ] = None,
-    mapping: Annotated[str, typer.Option(help="With --s: shares, powers or third.")] = "shares",
-    curve: Annotated[str, typer.Option(help="With --s: invexp, ipa, ipb, secha or sechb.")] = "invexp",
+    *,
+    decider: DeciderOptions,
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON about what was done to stdout.")] = False,
-) -> None:
+) -> int:
     """Let the reference agent decide on the spreads of a table; the choices in the table are not used."""
-    from skilloscope.cli.console import run
-
-    how = {"k": k} if s is None else {"s": s, "mapping": mapping, "curve": curve}
-    raise typer.Exit(run(lambda: _simulate(tables, c, out, how, seed, as_json)))
-
-
-def _simulate(tables: list[Path], c: float, path: Path, how: dict[str, Any], seed: int, as_json: bool) -> int:
     from dataclasses import replace
 
     import numpy as np
 
-    from skilloscope.cli.console import err, exit_code, print_json, report_faults
-    from skilloscope.decision.decisions import Decisions
-    from skilloscope.decision.text import check_format, read_tables, write_decisions
-    from skilloscope.models.curve_model import CurveModel
-    from skilloscope.studies.curve_deciders import default_scaling
-    from skilloscope.studies.curve_simulation import simulate_curve_choices
-    from skilloscope.studies.simulation import simulate_choices
+    from skilloscope.cli.console import err, exit_code, print_json
+    from skilloscope.cli.judged import read_batch
+    from skilloscope.decision.text import check_format, write_decisions
 
-    check_format(path)
-    spreads = Decisions.concat([table.at_depths() for table in read_tables(tables)])
-    rng = np.random.default_rng(seed)
-    if "s" in how:
-        model = CurveModel(how["mapping"], how["curve"], scaling=default_scaling(spreads))
-        simulated = simulate_curve_choices(spreads, how["s"], c, model=model, rng=rng)
-    else:
-        simulated = simulate_choices(spreads, c, k=how["k"], rng=rng)
-    sensitivity = f"s = {how['s']:g}, " if "s" in how else ""
-    name = f"simulated, {sensitivity}c = {c:g}"
-    simulated = replace(simulated, deciders=(name,), decider=np.zeros(len(simulated), dtype=np.int32))
-    write_decisions(simulated, path)
-    said = ", ".join(f"{key} = {value}" for key, value in how.items() if key != "s")
-    report_faults(spreads.tally)
+    check_format(out)
+    spreads = read_batch(tables)
+    simulated = decider.choices(spreads, np.random.default_rng(seed))
+    one = np.zeros(len(simulated), dtype=np.int32)
+    write_decisions(replace(simulated, deciders=(decider.name,), decider=one), out)
+    about = decider.about()
     if as_json:
-        print_json({"schema": 1, "decider": name, "decisions": len(simulated), "c": c, **how, "seed": seed})
+        report = {"schema": 1, "decider": decider.name, "decisions": len(simulated), "c": decider.c}
+        print_json({**report, **about, "seed": seed})
     else:
-        err().print(f"{len(simulated):,} decisions by {name} ({said}, seed {seed}) written to {path}")
+        said = ", ".join(f"{key} = {value}" for key, value in about.items() if key != "s")
+        err().print(f"{len(simulated):,} decisions by {decider.name} ({said}, seed {seed}) written to {out}")
     return exit_code(spreads.tally)

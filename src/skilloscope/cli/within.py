@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from skilloscope.cli.judged import Aliases, GameFiles, Html, Mass, PlayerName
-from skilloscope.cli.work import EngineFlags, Json, with_engine_options
-
-if TYPE_CHECKING:
-    from skilloscope.studies.judging import Judged
-    from skilloscope.studies.within_game import RunningCompetence, WithinGames
-
-__all__ = ["register"]
+from skilloscope.cli.options import Aliases, EngineOptions, GameFiles, IntervalOutput, PlayerName, Rule, command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     example = 'Example: skilloscope within games.pgn --player "Ann" --mark "Bob" --html chart.html'
-    app.command(epilog=example)(with_engine_options(within))
+    app.command(epilog=example)(command(within))
 
 
 def within(
@@ -31,54 +23,28 @@ def within(
         str | None, typer.Option(help="Show this game (games.pgn#12) move by move too.", metavar="GAME")
     ] = None,
     alias: Aliases = None,
-    rule: Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = None,
-    mass: Mass = 0.95,
-    html: Html = None,
+    rule: Rule = None,
     *,
-    engine_flags: EngineFlags,
-    as_json: Json = False,
-) -> None:
-    """Show one player's games, each a point: how well the player chose in it, and how well the opponent did."""
-    from skilloscope.cli.console import run
-
-    asked = {"player": player, "mark": mark, "follow": follow, "alias": alias or [], "rule": rule, "mass": mass}
-    raise typer.Exit(run(lambda: _within(games, asked, html, engine_flags, as_json)))
-
-
-def _within(
-    paths: list[Path], asked: dict[str, Any], html: Path | None, engine_flags: EngineFlags, as_json: bool
+    output: IntervalOutput,
+    engine: EngineOptions,
 ) -> int:
-    from skilloscope.cli.console import exit_code, report_faults, write_page
-    from skilloscope.cli.judged import agent_of, source_line
-    from skilloscope.cli.work import working
-    from skilloscope.errors import check_writable
-    from skilloscope.reports.within import within_page
-    from skilloscope.studies.judging import aliases_from_texts, judge
-    from skilloscope.studies.within_game import follow_game, within_games
+    """Show one player's games, each a point: how well the player chose in it, and how well the opponent did."""
+    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.judged import agent_of, judge_fields, judge_line, source_line
+    from skilloscope.cli.work import judge_files
+    from skilloscope.studies.within.tables import running_sheet, within_sheet
+    from skilloscope.studies.within.within import follow_game, within_games
 
-    if html:
-        check_writable(html)
-    model, aliases, mass = agent_of(asked["rule"], asked["mass"]), aliases_from_texts(asked["alias"]), asked["mass"]
-    with working(engine_flags) as work:
-        judged = judge(paths, work, player=asked["player"], aliases=aliases, both_sides=True)
-    report_faults(judged.decisions.tally)
-    study = within_games(judged.decisions, asked["player"], model, mark=asked["mark"], mass=mass)
-    followed = follow_game(judged.decisions, asked["follow"], model, mass=mass) if asked["follow"] else None
-    _show(study, followed, judged, as_json)
-    if html:
-        write_page(html, within_page(study, followed, source=source_line(paths, judged)))
+    model = agent_of(rule)
+    judged = judge_files(games, engine, player=player, aliases=alias, both_sides=True)
+    study = within_games(judged.decisions, player, model, mark=mark, mass=output.mass)
+    followed = follow_game(judged.decisions, follow, model, mass=output.mass) if follow else None
+    moves = followed.as_dict() if followed else None
+    report = {**study.as_dict(), "followed": moves, **judge_fields(judged)}
+    sheets = [within_sheet(report), *([running_sheet(moves)] if moves else [])]
+    show_report(report, *sheets, as_json=output.as_json, head=judge_line(judged))
+    if output.html:
+        from skilloscope.studies.within.page import within_page
+
+        write_page(output.html, within_page(study, followed, source=source_line(games, judged)))
     return exit_code(judged.decisions.tally)
-
-
-def _show(study: WithinGames, followed: RunningCompetence | None, judged: Judged, as_json: bool) -> None:
-    from skilloscope.cli.console import out, print_json
-    from skilloscope.cli.judged import judge_fields, judge_line
-    from skilloscope.reports.tables.within import moves_table, within_table
-
-    if as_json:
-        print_json({**study.as_dict(), "followed": followed.as_dict() if followed else None, **judge_fields(judged)})
-        return
-    out().print(judge_line(judged))
-    out().print(within_table(study.as_dict()))
-    if followed:
-        out().print(moves_table(followed.as_dict()))

@@ -18,22 +18,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.decision.columns import (
+from skilloscope.core.columns import (
     Codes,
     Selection,
     as_context,
     concat_contexts,
     concat_deciders,
     decider_column,
+    empty_context,
     encode,
     group_codes,
     ragged_take,
     reorder_labels,
     selection_index,
 )
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["UNLISTED", "Decisions", "is_best_first"]
+from skilloscope.core.errors import InputError, Tally
 
 UNLISTED = -1
 """The value of `chosen` where the choice is not among the listed alternatives."""
@@ -62,7 +61,7 @@ class Decisions:
     depths: tuple[int, ...] = ()
     unlisted_value: npt.NDArray[np.floating[Any]] | None = None
     """The value of one unlisted alternative (the chosen one if it is unlisted), for the rule `sampled`; else NaN."""
-    context: pa.Table | None = None
+    context: pa.Table = field(default_factory=empty_context)
     tally: Tally = field(default_factory=Tally)
     about: Mapping[str, Any] = field(default_factory=dict)
     """Where the values come from: engine, settings, rules; carried into every report."""
@@ -173,7 +172,6 @@ class Decisions:
         """Return a context column; `decider` (or `player`) is one of them."""
         if name in ("decider", "player"):
             return decider_column(self)
-        assert self.context is not None
         if name not in self.context.column_names:
             known = ", ".join(["decider", *self.context.column_names])
             raise InputError(f"no column {name!r} to group by", hint=f"the columns here: {known}")
@@ -201,7 +199,6 @@ class Decisions:
         index = selection_index(selection, len(self))
         offsets, flat = ragged_take(self.offsets, index)
         tally = self.tally + Tally({reason: len(self) - len(index)} if reason and len(index) < len(self) else {})
-        assert self.context is not None
         return replace(
             self,
             decider=self.decider[index],
@@ -210,7 +207,7 @@ class Decisions:
             chosen=self.chosen[index],
             n_legal=self.n_legal[index],
             unlisted_value=None if self.unlisted_value is None else self.unlisted_value[index],
-            context=self.context.take(index) if self.context.num_columns else None,
+            context=self.context.take(index),
             tally=tally,
         )
 
@@ -236,7 +233,7 @@ class Decisions:
             np.concatenate([batch.n_legal for batch in batches]),
             batches[0].depths,
             _concat_unlisted(batches),
-            concat_contexts([b.context for b in batches if b.context is not None], [len(b) for b in batches]),
+            concat_contexts([b.context for b in batches], [len(b) for b in batches]),
             Tally.sum(batch.tally for batch in batches),
             abouts[0] if all(about == abouts[0] for about in abouts) else {"mixed": abouts},
         )

@@ -14,19 +14,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.decision.columns import (
+from skilloscope.core.columns import (
     Codes,
     Selection,
     as_context,
     concat_contexts,
     concat_deciders,
     decider_column,
+    empty_context,
     group_codes,
     selection_index,
 )
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["Losses"]
+from skilloscope.core.errors import InputError, Tally
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +41,7 @@ class Losses:
     decider: Codes
     before: npt.NDArray[np.floating[Any]]
     after: npt.NDArray[np.floating[Any]]
-    context: pa.Table | None = None
+    context: pa.Table = field(default_factory=empty_context)
     tally: Tally = field(default_factory=Tally)
     about: Mapping[str, Any] = field(default_factory=dict)
 
@@ -68,13 +67,12 @@ class Losses:
         """Return the selected moves; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
         tally = self.tally + Tally({reason: len(self) - len(index)} if reason and len(index) < len(self) else {})
-        assert self.context is not None
         return replace(
             self,
             decider=self.decider[index],
             before=self.before[index],
             after=self.after[index],
-            context=self.context.take(index) if self.context.num_columns else None,
+            context=self.context.take(index),
             tally=tally,
         )
 
@@ -82,7 +80,6 @@ class Losses:
         """Return the labels of the groups that a column makes, and each move's group."""
         if by in ("decider", "player"):
             return group_codes([decider_column(self)])
-        assert self.context is not None
         return group_codes([self.context.column(by)])
 
     def group_by(self, by: str = "decider") -> dict[Any, Losses]:
@@ -101,7 +98,7 @@ class Losses:
             codes,
             np.concatenate([batch.before for batch in batches]),
             np.concatenate([batch.after for batch in batches]),
-            concat_contexts([b.context for b in batches if b.context is not None], [len(b) for b in batches]),
+            concat_contexts([b.context for b in batches], [len(b) for b in batches]),
             Tally.sum(batch.tally for batch in batches),
             batches[0].about,
         )

@@ -11,85 +11,72 @@ counted and named with its file and line; the others go on.
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
-import io
 import json
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+import re
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
-from skilloscope.decision.columns import LABELS
+from skilloscope.core.checks import check_writable
+from skilloscope.core.columns import LABELS
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import Source, head_lines, is_parquet, numbered_lines, source_name
+from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
-from skilloscope.decision.tables import read_parquet, write_parquet
-from skilloscope.errors import InputError, Tally, check_writable
-
-__all__ = [
-    "check_format",
-    "read_decisions",
-    "read_jsonl",
-    "read_long_csv",
-    "read_tables",
-    "table_kind",
-    "write_decisions",
-    "write_jsonl",
-    "write_long_csv",
-]
 
 _JSON_KEYS = ("decider", "utilities", "chosen", "n_legal")
 _CSV_COLUMNS = ("decider", "problem", "alternative", "utility", "chosen", "n_legal")
-_KINDS = {
-    ".csv": ".csv",
-    ".tsv": ".csv",
-    ".jsonl": ".jsonl",
-    ".ndjson": ".jsonl",
-    ".parquet": ".parquet",
-    ".pq": ".parquet",
-}
+_KINDS = {".csv": ".csv", ".tsv": ".csv", ".jsonl": ".jsonl", ".ndjson": ".jsonl", ".parquet": ".parquet"}
+_PACKED = (".gz", ".bz2", ".zst", ".xz")
+_WRITTEN = (".jsonl", ".csv", ".parquet")
 _MOST_LEGAL = 2**31 - 1
 _LARGEST = 1e300  # a utility beyond this overflows as soon as two of them are subtracted
 _TRUE, _FALSE = {"1", "true", "yes", "x"}, {"0", "false", "no", ""}
 
 
 def read_decisions(path: str | Path) -> Decisions:
-    """Read decisions from .csv, .jsonl/.ndjson (both may end in .gz or .bz2) or .parquet, told by the name."""
+    """Read decisions from Parquet, JSON lines or long CSV, packed or not, told by the content."""
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file", hint="give a .csv, .jsonl or .parquet table of decisions")
-    if path.stat().st_size == 0:
-        raise InputError(f"{path}: the file is empty", hint="docs/data.md shows what a table of decisions holds")
-    kind = table_kind(path)
-    if kind == ".parquet":
-        batch = read_parquet(path)
+    if is_parquet(path):
+        batch = batch_from_parquet(path)
         if isinstance(batch, Losses):
             raise InputError(
                 f"{path}: these are losses (two numbers a move), not choice sets",
                 hint="the agent needs the value of every alternative; gain statistics take losses",
             )
         return batch
-    if kind is None:
-        raise InputError(f"{path}: cannot tell the format from the name", hint="use .csv, .jsonl or .parquet")
-    with _open_text(path) as stream:
-        return (read_long_csv if kind == ".csv" else read_jsonl)(stream, name=str(path))
-
-
-def read_tables(paths: Sequence[Path]) -> list[Decisions]:
-    """Read several tables; one that is given twice would count every decision twice, so it is refused."""
-    real = [path.resolve() for path in paths]
-    twice = [path for at, path in enumerate(paths) if real[at] in real[:at]]
-    if twice:
-        raise InputError(f"{twice[0]} is given twice", hint="put each file in once")
-    return [read_decisions(path) for path in paths]
+    if path.is_file() and path.stat().st_size == 0:
+        raise InputError(f"{path}: the file is empty", hint="docs/data.md shows what a table of decisions holds")
+    kind = table_kind(path)
+    if kind is None and path.is_file():
+        raise InputError(f"{path}: cannot tell the format of the table", hint="use .csv, .jsonl or .parquet")
+    return read_jsonl(path) if kind == ".jsonl" else read_long_csv(path)
 
 
 def table_kind(path: Path) -> str | None:
-    """Return the format of a table of decisions by its name, packed or not: .csv, .jsonl or .parquet; else None."""
-    return _KINDS.get(Path(path.name.removesuffix(".gz").removesuffix(".bz2")).suffix.lower())
+    """Return the form of a table by its content, .csv, .jsonl or .parquet; by its name where that does not tell."""
+    if path.is_file():
+        if is_parquet(path):
+            return ".parquet"
+        head = head_lines(path)
+        if any(_is_object(line) for line in head):  # a bad line among the first makes no table of another kind
+            return ".jsonl"
+        if head and "decider" in re.split(r"[,\t]", head[0]):
+            return ".csv"
+    named = next((ending for ending in reversed(path.suffixes) if ending.lower() not in _PACKED), "")
+    return _KINDS.get(named.lower())
+
+
+def _is_object(line: str) -> bool:
+    if not line.startswith("{"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def write_decisions(batch: Decisions, path: str | Path) -> None:
@@ -97,7 +84,7 @@ def write_decisions(batch: Decisions, path: str | Path) -> None:
     path = Path(path)
     check_format(path)
     if path.suffix == ".parquet":
-        write_parquet(batch, path)
+        batch_to_parquet(batch, path)
         return
     with path.open("w", encoding="utf-8", newline="") as stream:
         (write_long_csv if path.suffix == ".csv" else write_jsonl)(batch, stream)
@@ -105,20 +92,22 @@ def write_decisions(batch: Decisions, path: str | Path) -> None:
 
 def check_format(path: Path) -> None:
     """Raise where the format to write cannot be told from the name, or the file cannot be written."""
-    if table_kind(path) is None or path.suffix in (".gz", ".bz2", ".tsv", ".pq"):
+    if path.suffix not in _WRITTEN:
         raise InputError(f"{path}: cannot tell the format from the name", hint="use .jsonl, .csv or .parquet")
     check_writable(path)
 
 
-def read_jsonl(stream: IO[str], *, name: str = "<stream>") -> Decisions:
+def read_jsonl(source: Source, *, name: str = "") -> Decisions:
     """Read decisions from JSON lines.
 
+    >>> import io
     >>> batch = read_jsonl(io.StringIO('{"decider": "Ann", "utilities": [0.1, 0.3], "chosen": 1}'))
     >>> batch.judged, batch.chosen
     (array([0.3, 0.1]), array([0], dtype=int32))
     """
+    name = name or source_name(source) or "<stream>"
     rows = _Rows(name)
-    for number, line in enumerate(_lines(stream, name), 1):
+    for number, line in numbered_lines(source, name):
         if not line.strip():
             continue
         place = f"line {number}"
@@ -135,14 +124,16 @@ def read_jsonl(stream: IO[str], *, name: str = "<stream>") -> Decisions:
     return rows.decisions()
 
 
-def read_long_csv(stream: IO[str], *, name: str = "<stream>") -> Decisions:
+def read_long_csv(source: Source, *, name: str = "") -> Decisions:
     """Read decisions from a long table; rows belong together by (decider, problem), wherever they stand.
 
+    >>> import io
     >>> text = "decider,problem,alternative,utility,chosen\\nAnn,1,a,0.1,0\\nAnn,1,b,0.3,1"
     >>> read_long_csv(io.StringIO(text)).chosen
     array([0], dtype=int32)
     """
-    lines = _lines(stream, name)
+    name = name or source_name(source) or "<stream>"
+    lines = (line for _, line in numbered_lines(source, name))
     header = next(lines, "")
     reader = csv.reader([header], delimiter="\t" if "\t" in header else ",")
     columns = [column.strip() for column in next(reader, [])]
@@ -173,7 +164,6 @@ def read_long_csv(stream: IO[str], *, name: str = "<stream>") -> Decisions:
 
 def write_jsonl(batch: Decisions, stream: IO[str]) -> None:
     """Write one JSON object per decision, readable by `read_jsonl` (the judgement only, without a depth axis)."""
-    assert batch.context is not None
     context = batch.context.to_pylist() if batch.context.num_columns else [{}] * len(batch)
     values, offsets = batch.judged.tolist(), batch.offsets.tolist()
     for row, extra in enumerate(context):
@@ -316,23 +306,3 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return number if abs(number) < _LARGEST else None
-
-
-def _open_text(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline="")
-    if path.suffix == ".bz2":
-        return io.TextIOWrapper(bz2.open(path), encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
-
-
-def _lines(stream: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the lines; a binary file is an error that says where the first strange byte is."""
-    number = 0
-    try:
-        for number, line in enumerate(stream, 1):
-            if "\0" in line:
-                raise InputError(f"{name}, line {number}: binary data, not text", hint="is this the right file?")
-            yield line
-    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{name}, after line {number}: not readable as text ({error})") from error

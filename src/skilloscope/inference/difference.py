@@ -10,8 +10,6 @@ from scipy.signal import fftconvolve
 
 from skilloscope.inference.posterior import Posterior
 
-__all__ = ["difference", "probability_greater"]
-
 Array = npt.NDArray[np.float64]
 
 _STEPS = 2048  # across the narrower of two posteriors

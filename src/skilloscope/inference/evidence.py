@@ -16,16 +16,14 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.sparse import csc_array
 
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions, Losses
-from skilloscope.errors import InputError, Tally
 from skilloscope.inference.grid import Grid
 from skilloscope.inference.posterior import Posterior, posterior_from_log_density
 from skilloscope.inference.priors import Prior, Uniform
 from skilloscope.models.agent import Agent
 from skilloscope.models.choice_sets import ChoiceSets
-from skilloscope.models.kernels import add_curves
-
-__all__ = ["Evidence", "EvidenceTable", "evidence"]
+from skilloscope.models.kernels.agent import add_curves
 
 Array = npt.NDArray[np.float64]
 

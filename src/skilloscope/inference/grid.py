@@ -14,9 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
-from skilloscope.errors import GridError, InputError
-
-__all__ = ["Grid"]
+from skilloscope.core.errors import GridError, InputError
 
 Array = npt.NDArray[np.float64]
 

@@ -22,12 +22,10 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
+from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.errors import InputError
+from skilloscope.inference.bootstrap import cluster_interval
 from skilloscope.inference.grid import Grid
-from skilloscope.inference.resampled import cluster_interval
-
-__all__ = ["Folds", "HeldOut", "cluster_column", "folds_of", "log_mean_likelihood", "scores"]
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -56,7 +54,6 @@ class Folds:
 
 def cluster_column(decisions: Decisions) -> str:
     """Return what is held out whole: `game` where there is such a column, else `problem`, else the deciders."""
-    assert decisions.context is not None
     return next((name for name in ("game", "problem") if name in decisions.context.column_names), "decider")
 
 
@@ -111,7 +108,9 @@ def log_mean_likelihood(curves: Array, grid: Grid, most_decisions: int) -> Array
     return out
 
 
-def scores(folds: Folds, decider: Codes, curves_of: Callable[[int, Codes, int], tuple[Grid, Array]]) -> HeldOut:
+def held_out_scores(
+    folds: Folds, decider: Codes, curves_of: Callable[[int, Codes, int], tuple[Grid, Array]]
+) -> HeldOut:
     """Return the held-out score of every cluster.
 
     `curves_of(fold, groups, n)` gives the curves of n groups of decisions under the model fitted without that fold.

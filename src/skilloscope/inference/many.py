@@ -13,8 +13,6 @@ from scipy.integrate import simpson
 
 from skilloscope.inference.evidence import EvidenceTable
 
-__all__ = ["likelihoods", "means_and_sds"]
-
 Array = npt.NDArray[np.float64]
 
 _POINTS = 1601

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.errors import InputError
-from skilloscope.inference.drift import Lattice, lattice_for, reflected_walk
+from skilloscope.core.errors import InputError
 from skilloscope.inference.evidence import Evidence
 from skilloscope.inference.posterior import Posterior
 from skilloscope.inference.priors import Uniform
 from skilloscope.inference.sd_fit import SdFit, fit_sd, sds_to_try
-
-__all__ = ["Pooled", "pool_groups"]
+from skilloscope.inference.walk import Lattice, lattice_for, reflected_walk
 
 Array = npt.NDArray[np.float64]
 

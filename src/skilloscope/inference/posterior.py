@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.integrate import cumulative_simpson, simpson
 from scipy.signal import fftconvolve
 
-from skilloscope.errors import InputError
+from skilloscope.core.checks import check_mass
 from skilloscope.models.agent import competences
-
-__all__ = ["EdgePosterior", "Posterior", "posterior_from_log_density"]
 
 Array = npt.NDArray[np.float64]
 
@@ -63,10 +62,19 @@ class Posterior:
 
     def interval(self, mass: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed interval that holds `mass`."""
-        if not 0 < mass < 1:
-            raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+        check_mass(mass)
         low, high = self.quantile([(1 - mass) / 2, (1 + mass) / 2])
         return float(low), float(high)
+
+    def c_fields(self, mass: float) -> dict[str, Any]:
+        """Return a competence as every report sends it: mean, sd, interval, and the end that it leans on."""
+        low, high = self.interval(mass)
+        return {"c": self.mean, "sd": self.sd, "low": low, "high": high, "edge": self.edge}
+
+    def elo_fields(self, mass: float) -> dict[str, Any]:
+        """Return an Elo as every report sends it: mean, interval, and the end that it leans on."""
+        low, high = self.interval(mass)
+        return {"elo": self.mean, "elo_low": low, "elo_high": high, "elo_edge": self.edge}
 
     def quantile(self, probabilities: npt.ArrayLike) -> Array:
         """Return the values below which these probabilities lie."""

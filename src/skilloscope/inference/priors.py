@@ -8,9 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.errors import InputError
-
-__all__ = ["Normal", "Prior", "Uniform", "prior_from_text"]
+from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2
 
-__all__ = ["SdFit", "fit_sd", "sds_to_try"]
-
 Array = npt.NDArray[np.float64]
 
 _SMALLEST, _LARGEST, _HOW_MANY = 0.001, 0.5, 24  # of the range

@@ -16,20 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.errors import InputError
 from skilloscope.models.choice_sets import RULES, Bucket, ChoiceSets, choice_sets, fit_bucket
-
-__all__ = [
-    "Agent",
-    "bayes",
-    "bayes_sequence",
-    "competences",
-    "likelihood",
-    "log_likelihood",
-    "probability",
-    "scaled_losses",
-]
 
 Array = npt.NDArray[np.float64]
 

@@ -21,10 +21,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["RULES", "Bucket", "ChoiceSets", "choice_sets", "fit_bucket"]
 
 RULES = ("listed", "bucket", "sampled", "full")
 
@@ -90,7 +88,16 @@ def choice_sets(decisions: Decisions, rule: str = "listed", *, bucket: Bucket | 
     tally = Tally()
     tally.count("single alternative", int(single.sum()))
     tally.count(reason, int((~usable & ~single).sum()))
-    return ChoiceSets(losses, offsets, chosen_loss, extra_loss, extra_weight, ~kept.listed, np.flatnonzero(keep), tally)
+    return ChoiceSets(
+        losses,
+        offsets,
+        chosen_loss,
+        extra_loss,
+        extra_weight,
+        extra_chosen=~kept.listed,
+        row=np.flatnonzero(keep),
+        tally=tally,
+    )
 
 
 def fit_bucket(decisions: Decisions, k: float = 0.1) -> Bucket:
@@ -114,7 +121,7 @@ def fit_bucket(decisions: Decisions, k: float = 0.1) -> Bucket:
 
 def _profile_log_likelihood(sets: ChoiceSets, groups: npt.NDArray[np.int64], k: float) -> float:
     """Return the sum over groups of the largest log-likelihood over c, from curves at equal steps."""
-    from skilloscope.models.kernels import curves
+    from skilloscope.models.kernels.agent import curves
 
     c = np.linspace(0.0, 6.0, 62)
     found = curves(sets, groups, int(groups.max()) + 1, c, k=k)

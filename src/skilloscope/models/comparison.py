@@ -1,7 +1,7 @@
 """Paired comparison with strengths that change over time, one function for each equation of GLI99.
 
 Strengths are on the Elo scale: `mean` is the paper's μ, `variance` its σ². Everything broadcasts, so one player, one
-period or a whole table is the same call. The fast twins, for whole histories, are in `comparison_kernels`.
+period or a whole table is the same call. The fast twins, for whole histories, are in `kernels`.
 """
 
 from __future__ import annotations
@@ -11,24 +11,6 @@ import math
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, xlog1py, xlogy
-
-__all__ = [
-    "Q",
-    "davidson",
-    "discrepancy",
-    "elo_expected",
-    "elo_k",
-    "elo_update",
-    "eq14_step",
-    "expected_score",
-    "g",
-    "game_probability",
-    "inverse_delta2",
-    "passage_of_time",
-    "rts_step",
-    "update",
-    "win_probability",
-]
 
 Array = npt.NDArray[np.float64]
 Floats = npt.ArrayLike
@@ -57,14 +39,14 @@ def g(variance: Floats) -> Array:
     return np.asarray(1 / np.sqrt(1 + 3 * Q * Q * _f(variance) / math.pi**2))
 
 
-def expected_score(mean: Floats, opponent_mean: Floats, opponent_variance: Floats) -> Array:
+def expected_against(mean: Floats, opponent_mean: Floats, opponent_variance: Floats) -> Array:
     """1 / (1 + 10^(−g(σ_j²)(μ − μ_j)/400)) [GLI99 (20)]: the score to expect against an uncertain opponent."""
     return np.asarray(expit(g(opponent_variance) * Q * (_f(mean) - _f(opponent_mean))))
 
 
 def inverse_delta2(mean: Floats, opponent_mean: Floats, opponent_variance: Floats) -> float:
     """1/δ² = q²·Σ_j g(σ_j²)²·E(1 − E) [GLI99 (23)]: what one player's games of one period tell about the strength."""
-    e = expected_score(mean, opponent_mean, opponent_variance)
+    e = expected_against(mean, opponent_mean, opponent_variance)
     return float(Q * Q * np.sum(g(opponent_variance) ** 2 * e * (1 - e)))
 
 
@@ -77,7 +59,7 @@ def update(
     >>> round(mean, 3), round(variance**0.5, 3)
     (1464.106, 151.399)
     """
-    surprise = g(opponent_variance) * (_f(score) - expected_score(mean, opponent_mean, opponent_variance))
+    surprise = g(opponent_variance) * (_f(score) - expected_against(mean, opponent_mean, opponent_variance))
     posterior = 1 / (1 / variance + inverse_delta2(mean, opponent_mean, opponent_variance))
     return mean + posterior * Q * float(np.sum(surprise)), posterior
 
@@ -133,6 +115,21 @@ def eq14_step(mean: Floats, variance: Floats, noise: Floats, next_mean: Floats, 
     ahead = _f(noise) + _f(next_variance)
     v = 1 / (1 / variance + 1 / ahead)
     return np.asarray(v * (mean / variance + _f(next_mean) / ahead)), np.asarray(v)
+
+
+def message(
+    mean: float, variance: float, opponent_mean: float, opponent_variance: float, score: float
+) -> tuple[float, float]:
+    """τ = β/(1 − βσ²), τ·m = (α + βμ)/(1 − βσ²), α and −β the derivatives of log p(s) by (16) in μ: beyond the paper.
+
+    The normal message of one game to one player, as precision and precision times mean: multiplied with N(μ, σ²) it
+    gives mean μ + σ²α and variance σ² − σ⁴β.
+    """
+    k = Q * float(g(variance + opponent_variance))
+    p = float(win_probability(mean, variance, opponent_mean, opponent_variance))
+    alpha, beta = k * (score - p), k * k * p * (1 - p)
+    rest = 1 - beta * variance
+    return beta / rest, (alpha + beta * mean) / rest
 
 
 def davidson(probability: Floats, kappa: float) -> tuple[Array, Array, Array]:

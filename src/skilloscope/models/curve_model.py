@@ -9,15 +9,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions, Losses
-from skilloscope.errors import InputError, Tally
 from skilloscope.models.choice_sets import RULES, Bucket, choice_sets, fit_bucket
-from skilloscope.models.curve_kernels import CurveColumns
 from skilloscope.models.curves import curve
-from skilloscope.models.evaluation_scaling import scaled_decisions
+from skilloscope.models.kernels.curves import CurveColumns
 from skilloscope.models.mappings import mapping
-
-__all__ = ["CurveModel"]
+from skilloscope.models.scaling import scaled_decisions
 
 
 @dataclass(frozen=True)

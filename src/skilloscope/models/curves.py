@@ -15,9 +15,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.errors import InputError
-
-__all__ = ["CURVES", "Curve", "curve", "log_losses"]
+from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 
@@ -26,7 +24,7 @@ _LOG_ZERO = -1e5
 """The logarithm that a loss of nothing gets: so low that (δ/s)^c is 0 for every c of use, and still a number."""
 
 
-class Curve(ABC):
+class LossCurve(ABC):
     """A family of curves g(δ), decreasing from g(0) = 1, with a sensitivity s and a competence c."""
 
     name: str
@@ -44,7 +42,7 @@ class Curve(ABC):
         return self.log_value(log_losses(losses) - np.log(np.asarray(s, dtype=float)), np.asarray(c, dtype=float))
 
 
-class InverseExponential(Curve):
+class InverseExponential(LossCurve):
     """Inverse-exponential: the family on which the paper standardised its results."""
 
     name = "invexp"
@@ -54,7 +52,7 @@ class InverseExponential(Curve):
         return np.asarray(-np.exp(c * log_ratio))
 
 
-class InversePolynomialA(Curve):
+class InversePolynomialA(LossCurve):
     """Inverse-polynomial, the power inside."""
 
     name = "ipa"
@@ -64,7 +62,7 @@ class InversePolynomialA(Curve):
         return np.asarray(-np.logaddexp(0.0, c * log_ratio))
 
 
-class InversePolynomialB(Curve):
+class InversePolynomialB(LossCurve):
     """Inverse-polynomial, the power outside: the agent's own curve."""
 
     name = "ipb"
@@ -74,7 +72,7 @@ class InversePolynomialB(Curve):
         return np.asarray(-c * np.logaddexp(0.0, log_ratio))
 
 
-class HyperbolicSecantA(Curve):
+class HyperbolicSecantA(LossCurve):
     """Related to the logistic function: a hyperbolic secant."""
 
     name = "secha"
@@ -85,7 +83,7 @@ class HyperbolicSecantA(Curve):
         return np.asarray(_LOG_2 - u - np.log1p(np.exp(-2 * u)))
 
 
-class HyperbolicSecantB(Curve):
+class HyperbolicSecantB(LossCurve):
     """Related to the logistic function: its derivative."""
 
     name = "sechb"
@@ -96,7 +94,7 @@ class HyperbolicSecantB(Curve):
         return np.asarray(2 * _LOG_2 - u - 2 * np.log1p(np.exp(-u)))
 
 
-CURVES: dict[str, Curve] = {
+CURVES: dict[str, LossCurve] = {
     found.name: found
     for found in (
         InverseExponential(),
@@ -109,7 +107,7 @@ CURVES: dict[str, Curve] = {
 """The five families by name, in the paper's order."""
 
 
-def curve(name: str) -> Curve:
+def curve(name: str) -> LossCurve:
     """Return the family of that name."""
     if name not in CURVES:
         raise InputError(f"no curve {name!r}", hint=f"the curves: {', '.join(CURVES)}")

@@ -18,28 +18,14 @@ import numpy.typing as npt
 from scipy.signal import fftconvolve
 from scipy.special import log1p, ndtri
 
-from skilloscope.errors import InputError
-
-__all__ = [
-    "CAP",
-    "PEAK",
-    "Curve",
-    "GainHistogram",
-    "clipped_gain",
-    "difference_distribution",
-    "elo_difference",
-    "expected_score",
-    "expected_scores",
-    "move_scores",
-    "score_of_difference",
-]
+from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Curve = Literal["normal", "logistic"]
-Method = Literal["auto", "exact", "fft"]
+_Method = Literal["auto", "exact", "fft"]
 
-CAP = 39.0
+_CAP = 39.0
 """Values are cut at ± so many pawns, which is also what a mate is worth. [FER12 sect. 3]"""
 
 _SPARSE = 4_000_000
@@ -49,7 +35,7 @@ _CHUNK = 8_000_000
 """So many entries of a table of histograms are held at a time."""
 
 
-def clipped_gain(before: npt.ArrayLike, after: npt.ArrayLike, cap: float = CAP) -> Array:
+def clipped_gain(before: npt.ArrayLike, after: npt.ArrayLike, cap: float = _CAP) -> Array:
     """g = s_k − s_{k−1}, the mover's view, of values cut at ± cap. [FER12 Algorithm 1, step 2; sect. 3]
 
     >>> clipped_gain([0.3, -27.82], [0.3, -60.0])
@@ -139,7 +125,7 @@ PEAK = GainHistogram(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
 """The engine as one who never gains or loses: a single peak of height 1 at the origin. [FER12 sect. 6]"""
 
 
-def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: Method = "auto") -> tuple[Integers, Array]:
+def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: _Method = "auto") -> tuple[Integers, Array]:
     """f_{X−Y}[n] = Σ_m f_Y[m]·f_X[n+m]: the n in centipawns, ascending, and the probability of each. [FER12 (1)]
 
     Few different gains are summed one by one, exactly; many by FFT, equal to 1e-12.
@@ -163,7 +149,7 @@ def score_of_difference(at: Integers, f: Array) -> float:
     return float(0.5 * f[at == 0].sum() + f[at > 0].sum())
 
 
-def expected_score(x: GainHistogram, y: GainHistogram = PEAK, *, method: Method = "auto") -> float:
+def expected_score(x: GainHistogram, y: GainHistogram = PEAK, *, method: _Method = "auto") -> float:
     """p_XY = 0.5·P(X = Y) + P(X > Y), by the cross-correlation of the histograms. [FER12 Algorithm 1, step 4]
 
     Without a second histogram the opponent is the engine as a single peak. [FER12 Algorithm 3, step 1]
@@ -220,6 +206,15 @@ def move_scores(gains: npt.ArrayLike, engine: GainHistogram = PEAK) -> Array:
     return np.asarray((below + not_above) / (2 * engine.moves))
 
 
+def elo_curve(name: str) -> Curve:
+    """Return the curve from an expected score to a difference by its name."""
+    if name == "normal":
+        return "normal"
+    if name == "logistic":
+        return "logistic"
+    raise InputError(f"no curve {name!r}", hint="the curves are 'normal' and 'logistic'")
+
+
 def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
     """d = 200·√2·Φ⁻¹(p), or by the logistic curve d = 400·log10(p / (1 − p)). [FER12 Algorithm 1, step 5]
 
@@ -231,17 +226,15 @@ def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
     share = np.asarray(p, dtype=np.float64)
     if np.any((share < 0) | (share > 1)):
         raise InputError("an expected score lies between 0 and 1")
-    if curve == "normal":
+    if elo_curve(curve) == "normal":
         d = 200 * np.sqrt(2) * ndtri(share)
-    elif curve == "logistic":
+    else:
         with np.errstate(divide="ignore"):
             d = 400 / np.log(10) * (np.log(share) - log1p(-share))
-    else:
-        raise InputError(f"no curve {curve!r}", hint="the curves are 'normal' and 'logistic'")
     return float(d) if d.ndim == 0 else d
 
 
-def _by_sums(x: GainHistogram, y: GainHistogram, method: Method) -> bool:
+def _by_sums(x: GainHistogram, y: GainHistogram, method: _Method) -> bool:
     return method == "exact" or (method == "auto" and len(x.counts) * len(y.counts) <= _SPARSE)
 
 

@@ -14,8 +14,6 @@ from scipy.special import expit
 
 from skilloscope.models.comparison import Q
 
-__all__ = ["integrated_probability"]
-
 _NODES = 64
 _CHUNK = 1 << 16  # games whose nodes are in memory at once
 

@@ -17,9 +17,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import logsumexp, wrightomega
 
-from skilloscope.errors import InputError
-
-__all__ = ["LEAST_LOG_G", "MAPPINGS", "Relation", "mapping", "probabilities"]
+from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 

@@ -1,10 +1,10 @@
 """The papers' line from competence to Elo: ordinary least squares over composite players, with its errors.
 
 In: the apparent competence c̄ of groups of known Elo. Out: a line, its standard errors, and the interval in which the
-Elo of a further group is expected. One function per formula; `EloLine` holds them together.
+Elo of a further group is expected.
 
 This is figure 2b of [DFH13] and nothing more: every group weighs the same and c̄ counts as exact. The line of a `Scale`
-is fitted by likelihood, c on Elo, over player-games: `ratings.fitting`.
+is fitted by likelihood, c on Elo, over player-games: `ratings.line`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import linregress
 from scipy.stats import t as student
 
-from skilloscope.errors import InputError
-
-__all__ = ["EloLine", "elo_line", "fit_elo_line", "line_errors", "prediction_error", "residual_error"]
+from skilloscope.core.checks import check_mass
+from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 
@@ -57,10 +57,13 @@ class EloLine:
     def prediction_interval(
         self, c: npt.ArrayLike, mass: float = 0.95, *, sd: npt.ArrayLike = 0.0
     ) -> tuple[Array, Array]:
-        """Return where the Elo of a further group with this c̄ is expected; `sd` is the error of its c̄."""
-        if not 0 < mass < 1:
-            raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
-        error = prediction_error(self.residual_sd, self._leverage(c), slope=self.slope, sd=sd)
+        """Return where the Elo of a further group with this c̄ is expected; `sd` is the error of its c̄.
+
+        Its error about the line is √(s²·(1 + leverage) + slope²·sd²).
+        """
+        check_mass(mass)
+        own = self.slope * np.asarray(sd, dtype=float)
+        error = np.sqrt(self.residual_sd**2 * (1 + self._leverage(c)) + own**2)
         reach = student.ppf(0.5 + mass / 2, self.groups - 2) * error
         return self.elo(c) - reach, self.elo(c) + reach
 
@@ -90,26 +93,6 @@ def elo_line(c: npt.ArrayLike, elo: npt.ArrayLike) -> tuple[float, float]:
     return float(slope), float(intercept)
 
 
-def residual_error(c: npt.ArrayLike, elo: npt.ArrayLike) -> float:
-    """s = √(Σ(Elo − slope·c̄ − intercept)² / (n − 2)), the standard error of the regression."""
-    slope, intercept = elo_line(c, elo)
-    residuals = np.asarray(elo, dtype=float) - slope * np.asarray(c, dtype=float) - intercept
-    return float(np.sqrt((residuals**2).sum() / (len(residuals) - 2)))
-
-
-def line_errors(c: npt.ArrayLike, residual_sd: float) -> tuple[float, float]:
-    """sd(slope) = s/√Σ(c̄ − m)², sd(intercept) = s·√(1/n + m²/Σ(c̄ − m)²), where m is the mean of the c̄."""
-    c = np.asarray(c, dtype=float)
-    spread = float(((c - c.mean()) ** 2).sum())
-    return residual_sd / np.sqrt(spread), residual_sd * float(np.sqrt(1 / len(c) + c.mean() ** 2 / spread))
-
-
-def prediction_error(residual_sd: float, leverage: npt.ArrayLike, *, slope: float, sd: npt.ArrayLike = 0.0) -> Array:
-    """√(s²·(1 + leverage) + slope²·sd²): of a further group's Elo about the line, `sd` the error of its own c̄."""
-    own = slope * np.asarray(sd, dtype=float)
-    return np.asarray(np.sqrt(residual_sd**2 * (1 + np.asarray(leverage, dtype=float)) + own**2))
-
-
 def fit_elo_line(c: npt.ArrayLike, elo: npt.ArrayLike) -> EloLine:
     """Return the line over groups with its errors; it needs three groups, and two distinct c̄."""
     c, elo = np.asarray(c, dtype=float), np.asarray(elo, dtype=float)
@@ -118,17 +101,15 @@ def fit_elo_line(c: npt.ArrayLike, elo: npt.ArrayLike) -> EloLine:
             f"a line with errors needs three groups and two distinct competences, got {len(c)} groups",
             hint="take more groups, or elo_line for the bare line",
         )
-    slope, intercept = elo_line(c, elo)
-    residual_sd = residual_error(c, elo)
-    slope_sd, intercept_sd = line_errors(c, residual_sd)
-    centre = float(c.mean())
+    fit, centre = linregress(c, elo), float(c.mean())
+    spread = float(((c - centre) ** 2).sum())
     return EloLine(
-        slope,
-        intercept,
-        float(slope_sd),
-        intercept_sd,
-        residual_sd,
-        len(c),
-        centre,
-        float(((c - centre) ** 2).sum()),
+        slope=float(fit.slope),
+        intercept=float(fit.intercept),
+        slope_sd=float(fit.stderr),
+        intercept_sd=float(fit.intercept_stderr),
+        residual_sd=float(fit.stderr * np.sqrt(spread)),
+        groups=len(c),
+        centre=centre,
+        spread=spread,
     )

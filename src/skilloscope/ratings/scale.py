@@ -18,11 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.errors import InputError
+from skilloscope.core.errors import InputError
 from skilloscope.inference import Evidence, Normal, Posterior, Prior, Uniform
 from skilloscope.inference.posterior import posterior_from_log_density
-
-__all__ = ["AXIS", "MINUS_LOG_S", "SCHEMA", "Scale", "elo_prior", "scale"]
 
 AXIS = "FIDE Elo, over-the-board classical play"
 SCHEMA = 1

@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-__all__ = [
-    "EDGE_NOTE",
-    "competence",
-    "duration",
-    "edge_mark",
-    "elo_interval",
-    "engine_line",
-    "percent",
-    "plan_lines",
-    "probability_text",
-    "sample_line",
-    "skipped_line",
-]
-
 
 EDGE_NOTE = "↑ ↓ ↕ the estimate leans on the end of its range: the truth may lie beyond"
 
@@ -38,6 +23,20 @@ def elo_interval(player: Mapping[str, Any]) -> str:
 def competence(agent: Mapping[str, Any], digits: int = 2) -> str:
     """Return a competence with its sd, e.g. `1.21 ± 0.08`."""
     return f"{agent['c']:.{digits}f} ± {agent['sd']:.{digits}f}{edge_mark(agent.get('edge'))}"
+
+
+def fitted_sd(fit: Mapping[str, Any], name: str, mass: float, unit: str = "") -> str:
+    """Return a fitted sd with its interval, e.g. `sd 0.031 in one year (95 % interval 0.012 to 0.066)`."""
+    high = "anything" if fit[f"{name}_high"] is None else f"{fit[f'{name}_high']:.3f}"
+    sd = f"sd {fit[f'{name}_sd']:.3f}" + (f" {unit}" if unit else "")
+    return f"{sd} ({100 * mass:g} % interval {fit[f'{name}_low']:.3f} to {high})"
+
+
+def curve_estimate(row: Mapping[str, Any], name: str) -> str:
+    """Return a parameter of the curves with its sd, marked where it lies at the end of its range."""
+    sd = row[f"{name}_sd"]
+    mark = " *" if row["edge"] and name in row["edge"].split(" and ") else ""
+    return f"{row[name]:.3f} ± {sd:.3f}{mark}" if sd is not None else f"{row[name]:.3f}{mark}"
 
 
 def duration(seconds: float) -> str:
@@ -67,11 +66,11 @@ def engine_line(about: Mapping[str, Any]) -> str:
     if not about:
         return "engine unknown"
     parts = [
-        str(about.get("engine", "engine unknown")),
+        str(about.get("engine") or "engine unknown"),
         f"depth {about['depth']}" if about.get("depth") else "",
         f"{about['nodes']:,} nodes" if about.get("nodes") else "",
-        f"{about['multipv']} moves listed" if "multipv" in about else "",
-        f"hash {about['hash_mb']} MB" if "hash_mb" in about else "",
+        f"{about['multipv']} moves listed" if about.get("multipv") else "",
+        f"hash {about['hash_mb']} MB" if about.get("hash_mb") else "",
         f"mates at ±{about['mate_cap']:g} pawns" if "mate_cap" in about else "",
     ]
     return ", ".join(part for part in parts if part)
@@ -97,6 +96,11 @@ def sample_line(sample: Mapping[str, Any]) -> str:
         f"a budget of {sample['budget_minutes']:g} minutes takes {games}, "
         f"{sample['to_search']:,} positions to search, expected {duration(sample['expected_seconds'])}"
     )
+
+
+def sentences(notes: Iterable[str]) -> str:
+    """Return notes as running text, e.g. `3 decisions; nothing skipped. Prior: flat.`"""
+    return " ".join(note if note.endswith(".") else f"{note}." for note in notes if note)
 
 
 def skipped_line(decisions: int, skipped: Mapping[str, int]) -> str:

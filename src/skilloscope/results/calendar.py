@@ -13,17 +13,14 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.errors import InputError
-from skilloscope.results.dates import DAY, MONTH, YEAR, parse_date
-
-__all__ = ["GIVEN", "Calendar", "Dates", "Numbers"]
+from skilloscope.core.dates import DAY, MONTH, YEAR, parse_date
+from skilloscope.core.errors import InputError
 
 Dates = npt.NDArray[np.datetime64]
 Numbers = npt.NDArray[np.int64]
@@ -125,7 +122,3 @@ class Calendar:
         if precision > self.precision:
             raise InputError(f"{text!r} does not tell the period of {self}", hint="write the whole date, as 2024-03-31")
         return np.int64(self.numbers(np.array([days], dtype="datetime64[D]"))[0])
-
-    def numbers_of_labels(self, labels: Sequence[str]) -> Numbers:
-        """Return the numbers of many labels."""
-        return np.array([self.number(label) for label in labels], dtype=np.int64)

@@ -16,32 +16,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["read_csv"]
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import DAMAGE, BinaryDataError, open_bytes
 
 _CELLS = "wrong number of cells"
 
 
 def read_csv(path: Path) -> tuple[pa.Table, npt.NDArray[np.int64], Tally]:
     """Read a CSV file; the header is row 1."""
-    header, packed = _header(path)
+    header = _header(path)
     separator = max(";\t,", key=header.count)  # ties go to the semicolon only where there are no commas at all
     for encoding in ("utf8", "latin-1"):
         try:
-            return _read(path, header, separator, encoding, packed)
+            return _read(path, header, separator, encoding)
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
             if encoding == "utf8" and "UTF8" in str(error).upper().replace("-", ""):
                 continue
             raise InputError(f"{path}: not a CSV file that can be read ({error})") from error
-        except OSError as error:
+        except DAMAGE as error:
             raise InputError(f"{path}: damaged file ({error})") from error
     raise AssertionError("unreachable: every byte is Latin-1")
 
 
-def _read(
-    path: Path, header: str, separator: str, encoding: str, packed: str | None
-) -> tuple[pa.Table, npt.NDArray[np.int64], Tally]:
+def _read(path: Path, header: str, separator: str, encoding: str) -> tuple[pa.Table, npt.NDArray[np.int64], Tally]:
     tally, gaps = Tally(), []
 
     def odd(row: Any) -> str:
@@ -53,7 +50,7 @@ def _read(
 
     names = _names(header, separator)
     texts = pa.dictionary(pa.int32(), pa.string())
-    with pa.input_stream(str(path), compression=packed) as stream:
+    with open_bytes(path) as stream:
         table = pa.csv.read_csv(
             stream,
             read_options=pa.csv.ReadOptions(use_threads=False, encoding=encoding, block_size=1 << 22),
@@ -81,16 +78,16 @@ def _names(header: str, separator: str) -> list[str]:
     return next(csv.reader([header], delimiter=separator), [])
 
 
-def _header(path: Path) -> tuple[str, str | None]:
-    """Return the first line, and how the file is packed."""
-    packed = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(path.suffix.lower())
+def _header(path: Path) -> str:
+    """Return the first line."""
     try:
-        with pa.input_stream(str(path), compression=packed) as stream:
-            head = bytes(stream.read(1 << 16))
-    except (OSError, pa.ArrowException) as error:
+        with open_bytes(path) as stream:
+            line = bytes(stream.readline(1 << 16)).rstrip(b"\r\n")
+    except BinaryDataError as error:
+        raise InputError(f"{path}: not a CSV file that can be read ({error})") from error
+    except DAMAGE as error:
         raise InputError(f"{path}: damaged file ({error})") from error
-    line = head.split(b"\n", 1)[0].rstrip(b"\r")
     try:
-        return line.decode("utf-8-sig"), packed
+        return line.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return line.decode("latin-1"), packed
+        return line.decode("latin-1")

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.errors import InputError
-
-__all__ = ["ByPeriod", "PeriodGames"]
+from skilloscope.core.errors import InputError
 
 
 class ByPeriod(Protocol):
@@ -128,16 +126,3 @@ class PeriodGames:
             self.players,
             self.first + start,
         )
-
-    def summary(self) -> dict[str, Any]:
-        """Return what reports send: games, players who played, periods, games per active player and period."""
-        key = np.concatenate(
-            [self.period * self.n_players + self.player_1, self.period * self.n_players + self.player_2]
-        )
-        appearances = len(np.unique(key))
-        return {
-            "games": len(self),
-            "players": len(np.unique(np.concatenate([self.player_1, self.player_2]))),
-            "periods": self.n_periods,
-            "games_per_player_and_period": 2 * len(self) / appearances if appearances else 0.0,
-        }

@@ -21,24 +21,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from skilloscope.errors import InputError, Tally
+from skilloscope.core.dates import DAY, parse_dates
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import is_parquet
+from skilloscope.core.frames import arrow_from_frame
 from skilloscope.results.csv_text import read_csv
-from skilloscope.results.dates import DAY, parse_dates
 from skilloscope.results.scores import BYE, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 
-__all__ = [
-    "AFTER_TODAY",
-    "COLUMNS",
-    "OUT_OF_ORDER",
-    "TWICE",
-    "read_results",
-    "results_from_arrow",
-    "results_from_frame",
-    "tidied",
-]
-
-COLUMNS = ("date", "player_1", "player_2", "score")
+RESULT_COLUMNS = ("date", "player_1", "player_2", "score")
 """The columns of a results table; `period`, a whole number, may stand in place of `date`."""
 
 OUT_OF_ORDER = "row dated before the row above it"
@@ -53,15 +44,13 @@ _BYES = {"bye", "bye bye", "-bye-", "(bye)"}
 def read_results(
     path: str | Path, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
 ) -> Results:
-    """Read results from .csv/.tsv (packed or not) or .parquet, told by the name; `columns` maps our names to theirs."""
+    """Read results from CSV (packed or not) or Parquet, told by the content; `columns` maps our names to theirs."""
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file", hint="give a table date,player_1,player_2,score as .csv or .parquet")
-    if path.stat().st_size == 0:
+    if path.is_file() and path.stat().st_size == 0:
         raise InputError(
             f"{path}: the file is empty", hint="a results table has the columns date,player_1,player_2,score"
         )
-    if path.suffix.lower() in (".parquet", ".pq"):
+    if is_parquet(path):
         table, rows, tally = _read_parquet(path, columns), None, Tally()
     else:
         table, rows, tally = read_csv(path)
@@ -73,11 +62,7 @@ def results_from_frame(
     frame: Any, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
 ) -> Results:
     """Return the results that a pandas or polars frame (or an Arrow table) holds."""
-    if hasattr(frame, "to_arrow"):
-        frame = frame.to_arrow()
-    elif not isinstance(frame, pa.Table):
-        frame = pa.Table.from_pandas(frame, preserve_index=False)
-    return results_from_arrow(frame, columns=columns, name="<frame>", drop_duplicates=drop_duplicates)
+    return results_from_arrow(arrow_from_frame(frame), columns=columns, name="<frame>", drop_duplicates=drop_duplicates)
 
 
 def results_from_arrow(
@@ -252,7 +237,7 @@ def _repeated(results: Results) -> npt.NDArray[np.bool_]:
 def _read_parquet(path: Path, columns: Mapping[str, str] | None) -> pa.Table:
     try:
         names = pq.read_schema(path).names
-        wanted = {(columns or {}).get(name, name) for name in (*COLUMNS, "period")}
+        wanted = {(columns or {}).get(name, name) for name in (*RESULT_COLUMNS, "period")}
         return pq.read_table(path, columns=[name for name in names if name in wanted])
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: not a Parquet file that can be read ({error})") from error
@@ -260,18 +245,18 @@ def _read_parquet(path: Path, columns: Mapping[str, str] | None) -> pa.Table:
 
 def _own_columns(table: pa.Table, columns: Mapping[str, str], name: str) -> tuple[pa.Table, bool]:
     """Return the table under our names, and whether its games have dates."""
-    unknown = sorted(set(columns) - {*COLUMNS, "period"})
+    unknown = sorted(set(columns) - {*RESULT_COLUMNS, "period"})
     if unknown:
         raise InputError(
-            f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(COLUMNS)}, or period"
+            f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(RESULT_COLUMNS)}, or period"
         )
-    theirs = {own: columns.get(own, own) for own in (*COLUMNS, "period")}
+    theirs = {own: columns.get(own, own) for own in (*RESULT_COLUMNS, "period")}
     dated = theirs["date"] in table.column_names and ("period" not in columns or "date" in columns)
-    wanted = (*(COLUMNS if dated else ("period", *COLUMNS[1:])),)
+    wanted = (*(RESULT_COLUMNS if dated else ("period", *RESULT_COLUMNS[1:])),)
     missing = [theirs[own] for own in wanted if theirs[own] not in table.column_names]
     if missing:
         raise InputError(
             f"{name}: the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
-            hint=f"it has: {', '.join(table.column_names)}; a results table is {','.join(COLUMNS)}",
+            hint=f"it has: {', '.join(table.column_names)}; a results table is {','.join(RESULT_COLUMNS)}",
         )
     return pa.table({own: table.column(theirs[own]) for own in wanted}), dated

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BYE", "FORFEIT", "NO_SCORE", "UNFINISHED", "UNKNOWN", "WALKOVER", "is_fault", "parse_score", "parse_scores"]
-
 FORFEIT = "forfeit"
 BYE = "bye"
 WALKOVER = "walkover"

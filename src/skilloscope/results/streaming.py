@@ -18,12 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from skilloscope.errors import InputError, Tally
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.results.period_games import PeriodGames
-from skilloscope.results.reading import COLUMNS, results_from_arrow
+from skilloscope.results.reading import RESULT_COLUMNS, results_from_arrow
 from skilloscope.results.table import Results
-
-__all__ = ["ResultStream"]
 
 
 class ResultStream:
@@ -75,11 +73,11 @@ class ResultStream:
         return games
 
     def _batches(self) -> Iterator[Results]:
-        wanted = [self._columns.get(name, name) for name in (*COLUMNS, "period")]
+        wanted = [self._columns.get(name, name) for name in (*RESULT_COLUMNS, "period")]
         for path in self.paths:
             row = 1
             try:
-                sides = [self._columns.get(name, name) for name in COLUMNS[1:3]]
+                sides = [self._columns.get(name, name) for name in RESULT_COLUMNS[1:3]]
                 # With its own buffering the reader holds on to every byte of the file that it has read.
                 file = pq.ParquetFile(path, read_dictionary=sides, pre_buffer=False)
                 names = [name for name in file.schema_arrow.names if name in wanted]

@@ -17,15 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.decision.columns import Selection, selection_index
-from skilloscope.errors import InputError, Tally
+from skilloscope.core.columns import Codes, Selection, selection_index
+from skilloscope.core.dates import DAY, MONTH
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.results.calendar import GIVEN, Calendar, Dates, Numbers
-from skilloscope.results.dates import DAY, MONTH
 from skilloscope.results.period_games import PeriodGames
-
-__all__ = ["Results", "sorted_codes"]
-
-Codes = npt.NDArray[np.int32]
 
 _MOST_PERIODS = 5_000_000
 

@@ -1,4 +1,4 @@
-"""Results and other tables written as Arrow, frames, Parquet, and CSV that is safe to open in a spreadsheet.
+"""Results and other tables written as Arrow, Parquet, and CSV that is safe to open in a spreadsheet.
 
 A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, and a name can
 hold one. In CSV such texts get a leading apostrophe, which spreadsheets read as "text follows"; numbers stay numbers.
@@ -7,10 +7,8 @@ hold one. In CSV such texts get a leading apostrophe, which spreadsheets read as
 
 from __future__ import annotations
 
-import importlib
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from skilloscope.errors import InputError, MissingExtraError, check_writable
+from skilloscope.core.checks import check_writable
+from skilloscope.core.errors import InputError
 from skilloscope.results.table import Results
-
-__all__ = ["DANGEROUS", "check_table_format", "results_to_arrow", "safe_texts", "to_pandas", "to_polars", "write_table"]
 
 DANGEROUS = "=+-@\t\r"
 """What makes a spreadsheet take a cell for a formula."""
@@ -36,17 +33,6 @@ def results_to_arrow(results: Results) -> pa.Table:
         for side, codes in (("player_1", results.player_1), ("player_2", results.player_2))
     }
     return pa.table({**when, **sides, "score": results.score})
-
-
-def to_pandas(results: Results) -> Any:
-    """Return results as a pandas frame."""
-    _need("pandas")
-    return results_to_arrow(results).to_pandas()
-
-
-def to_polars(results: Results) -> Any:
-    """Return results as a polars frame."""
-    return _need("polars").from_arrow(results_to_arrow(results))
 
 
 def write_table(table: pa.Table, path: str | Path) -> None:
@@ -87,10 +73,3 @@ def _dates(results: Results) -> pa.Array:
     texts = np.datetime_as_string(results.date)
     widths = np.array([10, 7, 4])[results.precision]
     return pa.array([text[:width] for text, width in zip(texts, widths, strict=True)])
-
-
-def _need(package: str) -> Any:
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise MissingExtraError(f"{package} is not installed", hint="pip install 'skilloscope[frames]'") from error

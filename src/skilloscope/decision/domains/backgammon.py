@@ -1,6 +1,6 @@
 """Backgammon: checker plays with the equities of up to five candidates, at one or several plies of look-ahead.
 
-The format is JSON lines, packed (.gz) or not, one file per depth of the same plays:
+The format is JSON lines, packed or not, one file per depth of the same plays:
 
     {"g": match, "n": turn in the match, "player": name, "dice": "32", "pos": position id, "mid": match id,
      "c": [[move, ply, equity], …], "chosen": place of the play among them, or null}
@@ -29,11 +29,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import numbered_lines
 from skilloscope.decision.decisions import UNLISTED, Decisions
-from skilloscope.decision.domains.collecting import Collected, finite, lines
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["LISTED", "read_backgammon"]
+from skilloscope.decision.domains.collecting import Collected, finite
 
 LISTED = 5
 """How many candidates the analyser lists; one more is the play that was made."""
@@ -97,7 +96,7 @@ def _read(path: Path) -> _File:
     """Read one file; the depth of most decisions is the file's, the others are left out and counted."""
     tally = Tally()
     plays: dict[_Key, _Play] = {}
-    for number, line in lines(path):
+    for number, line in numbered_lines(path):
         if not line.strip():
             continue
         try:

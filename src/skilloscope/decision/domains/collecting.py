@@ -1,23 +1,19 @@
-"""Decisions of a domain on their way into columns: what every adapter collects, and how files are opened."""
+"""Decisions of a domain on their way into columns: what every adapter collects, and its CSV files row by row."""
 
 from __future__ import annotations
 
 import csv
-import gzip
-import io
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.decision.columns import LABELS, encode
+from skilloscope.core.columns import LABELS, encode
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import numbered_lines
 from skilloscope.decision.decisions import Decisions
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["Collected", "csv_rows", "finite", "lines"]
 
 
 class Collected:
@@ -86,24 +82,9 @@ def finite(value: Any) -> float:
     return number
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file, packed (.gz) or not, with their numbers; what is no text is an error."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    number = 0
-    try:
-        with _opened(path) as stream:
-            for number, line in enumerate(stream, 1):
-                if "\0" in line:
-                    raise InputError(f"{path}, line {number}: binary data, not text", hint="is this the right file?")
-                yield number, line
-    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}, after line {number}: not readable as text ({error})") from error
-
-
 def csv_rows(path: Path, needed: Sequence[str], tally: Tally) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rows of a CSV file by column, with their places; one of the wrong length is a fault."""
-    body = csv.reader(line for _, line in lines(path))
+    body = csv.reader(line for _, line in numbered_lines(path))
     columns = [column.strip() for column in next(body, [])]
     missing = [column for column in needed if column not in columns]
     if missing:
@@ -115,9 +96,3 @@ def csv_rows(path: Path, needed: Sequence[str], tally: Tally) -> Iterator[tuple[
             tally.fault("a row with the wrong number of fields", str(path), place, found)
             continue
         yield place, {column: cell.strip() for column, cell in zip(columns, row, strict=True)}
-
-
-def _opened(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")

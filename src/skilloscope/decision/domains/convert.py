@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from skilloscope.core.errors import InputError
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.backgammon import read_backgammon
 from skilloscope.decision.domains.four_in_a_row import read_four_in_a_row
 from skilloscope.decision.domains.risky_choice import read_risky_choice
-from skilloscope.errors import InputError
 
-__all__ = ["DOMAINS", "SCHEMA", "conversion_report", "convert"]
-
-SCHEMA = 1
+_SCHEMA = 1
 
 DOMAINS: Mapping[str, tuple[Callable[..., Decisions], tuple[str, ...]]] = {
     "backgammon": (read_backgammon, ()),
@@ -30,7 +28,7 @@ POOLED = "everybody"
 """The one decider of a pooled batch: the composite player."""
 
 
-def convert(domain: str, paths: Sequence[str | Path], *, pooled: bool = False, **options: Any) -> Decisions:
+def converted(domain: str, paths: Sequence[str | Path], *, pooled: bool = False, **options: Any) -> Decisions:
     """Return the decisions that files of a domain hold; options that are None were not given.
 
     With `pooled` all decisions are one composite decider's, and no name is kept.
@@ -52,7 +50,7 @@ def convert(domain: str, paths: Sequence[str | Path], *, pooled: bool = False, *
 def conversion_report(batch: Decisions, file: str | Path) -> dict[str, Any]:
     """Return what a conversion says: how much came in, of what kind, and what was left out."""
     return {
-        "schema": SCHEMA,
+        "schema": _SCHEMA,
         "file": str(file),
         "decisions": len(batch),
         "deciders": len(batch.names()),

@@ -1,6 +1,6 @@
 """Four-in-a-row on a board of 36 squares: a value for every free square, from a solver that sees some wins.
 
-The format is CSV, packed (.gz) or not, one row per move:
+The format is CSV, packed or not, one row per move:
 
     row,player,color,group,black_bits,white_bits,chosen_square,rt_ms,values_36_by_square_nan_if_occupied
 
@@ -9,8 +9,8 @@ and the last column has 36 numbers, `nan` where a stone stands.
 
 **The values are Black's**, whoever is to move: White's are turned round. Where the solver sees the end it says ±10000.
 A solved win is a mark, not a measure: ten thousand would be the only loss that a mean or a figure shows, and a k fitted
-to the other losses would know nothing of it. So values are clipped at ± a cap, `CAP` unless told otherwise; squares
-that are clipped alike are ties. The share of values that were clipped is in `about`.
+to the other losses would know nothing of it. So values are clipped at ± a cap, `SOLVED_CAP` unless told otherwise;
+squares that are clipped alike are ties. The share of values that were clipped is in `about`.
 
 The solver's sums differ in their sixteenth digit (5.6e-16 beside 0), so values are rounded to nine decimals: equal
 squares are ties, not losses of nothing.
@@ -25,14 +25,12 @@ from pathlib import Path
 
 import numpy as np
 
+from skilloscope.core.errors import InputError
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.collecting import Collected, csv_rows, finite
-from skilloscope.errors import InputError
-
-__all__ = ["CAP", "SQUARES", "read_four_in_a_row"]
 
 SQUARES = 36
-CAP = 20.0
+SOLVED_CAP = 20.0
 """Values beyond ± this, solved positions among them, count as this much. Heuristic values reach 19.2."""
 
 _DECIMALS = 9
@@ -40,7 +38,7 @@ _VALUES = "values_36_by_square_nan_if_occupied"
 _NEEDED = ("player", "color", "black_bits", "white_bits", "chosen_square", _VALUES)
 
 
-def read_four_in_a_row(paths: Sequence[str | Path], *, cap: float = CAP) -> Decisions:
+def read_four_in_a_row(paths: Sequence[str | Path], *, cap: float = SOLVED_CAP) -> Decisions:
     """Return the moves of the files, valued from the mover's view, solved values clipped at ± `cap`."""
     if not (np.isfinite(cap) and cap > 0):
         raise InputError(f"the cap of solved values must be a positive number, got {cap}")

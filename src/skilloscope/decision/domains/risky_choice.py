@@ -25,11 +25,10 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import numbered_lines
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.collecting import Collected, csv_rows, finite
-from skilloscope.errors import InputError, Tally
-
-__all__ = ["expected_utility", "read_risky_choice"]
 
 _PRIZES = 4
 _LOTTERIES = ("a", "b")
@@ -99,9 +98,7 @@ def _which(paths: Sequence[str | Path]) -> tuple[Path, Path]:
 
 
 def _header(path: Path) -> list[str]:
-    from skilloscope.decision.domains.collecting import lines
-
-    return [column.strip() for column in next((line for _, line in lines(path)), "").split(",")]
+    return [column.strip() for column in next((line for _, line in numbered_lines(path)), "").split(",")]
 
 
 def _questions(path: Path, tally: Tally) -> dict[str, tuple[Lottery, ...]]:

@@ -1,0 +1,1 @@
+"""Engines: settings, the UCI reader, processes, pools, clusters."""

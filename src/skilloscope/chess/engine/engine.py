@@ -1,0 +1,335 @@
+"""One UCI engine in one process: found, started, asked, closed.
+
+In: a FEN. Out: an Answer, the lines of every depth of one search.
+
+Reproducible to the bit: one thread, a new game before every position, a fixed depth or number of nodes. The
+reader is lean: it works on bytes and looks only at lines that carry a score and a variation. Beside each engine
+runs a guard (guard.py), so that it ends with us even where we are killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import chess
+
+from skilloscope.chess.engine import guard
+from skilloscope.chess.engine.children import child_settings, ranked, search_children
+from skilloscope.chess.engine.lines import LineArray, move_code
+from skilloscope.chess.engine.quirks import ListMethod, arguments_for, quirks_of
+from skilloscope.chess.engine.settings import DFH13, Settings, option_text
+from skilloscope.chess.engine.uci import EngineOption, checked_answer, parse_option, read_answer
+from skilloscope.core.closing import Closing
+from skilloscope.core.errors import EngineError, InputError
+
+ENGINE_DIRECTORIES = (
+    "/usr/games",
+    "/usr/local/games",
+    "/usr/local/bin",
+    "/opt/homebrew/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+    "/opt/local/bin",
+    "/snap/bin",
+)
+"""Where to look beside PATH: Debian puts engines where root does not look, Homebrew where launchers do not."""
+
+_OTHER_NAMES = {"ethereal": "ethereal-chess", "toga": "toga2", "fairy": "fairy-stockfish", "gnu": "gnuchess"}
+
+SILENCE_SECONDS = 60.0
+"""An engine that says nothing for so long is taken to hang."""
+
+SEARCH_SECONDS = 3600.0
+"""One position may take so long, however much the engine talks."""
+
+START_SECONDS = 20.0
+"""An engine may take so long to start, and to take its options: a large hash, a slow disk."""
+
+_QUIT_SECONDS = 1.0
+_STATUS_SECONDS = 10.0  # between the end of an engine's output and that of its process there may lie a busy moment
+_INSTALL_HINT = "install Stockfish (Debian: apt install stockfish; macOS: brew install stockfish) or give its path"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What one search said: lines of all depths, the number of legal moves, nodes and wall-clock seconds spent."""
+
+    lines: LineArray
+    n_legal: int
+    nodes: int
+    seconds: float
+
+
+class SearchStopped(EngineError):
+    """The search was stopped from outside: neither the engine nor the position is at fault."""
+
+
+def find_engine(name_or_path: str | os.PathLike[str] | None = None) -> Path:
+    """Return the engine's executable: the argument, STOCKFISH_EXECUTABLE, PATH, then the usual directories.
+
+    Stockfish, by name or by default, is first looked for at STOCKFISH_EXECUTABLE.
+    """
+    named = None if name_or_path is None else os.fspath(name_or_path)
+    variable = os.environ.get("STOCKFISH_EXECUTABLE") if named in (None, "stockfish") else None
+    asked = variable or named
+    places = [*filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep)), *ENGINE_DIRECTORIES]
+    for name in (asked or "stockfish", _OTHER_NAMES.get(asked or "", "")):
+        found = shutil.which(name, path=os.pathsep.join(places)) if name else None
+        if found:
+            return Path(found)
+    if not asked:
+        raise EngineError("no chess engine was found", hint=_INSTALL_HINT)
+    source = " (from STOCKFISH_EXECUTABLE)" if variable else ""
+    raise EngineError(f"no engine {asked!r}{source}: not a program that can be run", hint=_INSTALL_HINT)
+
+
+class Engine(Closing):
+    """A running engine, set up by `settings`; use it as a context manager, so that no process stays behind.
+
+    It belongs to one thread. Others stop it through `stop`, a file descriptor: once that can be read, whatever
+    waits for the engine raises SearchStopped at once.
+
+    `with Engine(find_engine(), Settings(depth=4, multipv=2)) as engine: answer = engine.analyse(fen)`
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: Settings = DFH13,
+        *,
+        silence_seconds: float | None = None,
+        search_seconds: float | None = None,
+        stop: int | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self.settings = settings
+        self._silence = SILENCE_SECONDS if silence_seconds is None else silence_seconds
+        self._search_seconds = SEARCH_SECONDS if search_seconds is None else search_seconds
+        self._unread = bytearray(b"\n")  # every line then begins after a newline, the first one too
+        self._stop = stop
+        self._process, lifeline = _start(self.path)
+        self._closing = weakref.finalize(self, _shut_down, self._process, lifeline)
+        self._poll = _poll(self._process, stop)
+        try:
+            self.identity, self.options = self._shake_hands()
+            self.quirks = quirks_of(str(self.identity["engine"]))
+            self._set_options()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def defaults(self) -> dict[str, str]:
+        """The engine's own default of every option, by lower-case name."""
+        return {name: option.default for name, option in self.options.items()}
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """Everything that changes this engine's answers under its settings."""
+        key = self.settings.key(self.identity, self.defaults)
+        return key if self.method == "list" else key | {"method": self.method}
+
+    @property
+    def method(self) -> ListMethod:
+        """How the values of several moves are had; one line is always the engine's own."""
+        if self.settings.multipv == 1:
+            return "list"
+        return self.quirks.method if "multipv" in self.options else "children"
+
+    def analyse(self, fen: str) -> Answer:
+        """Search one position from nothing and return what the engine said; EngineError if it fails."""
+        if self.method == "children":
+            return self._analyse_children(fen)
+        return self._search(fen, self.settings)
+
+    def _analyse_children(self, fen: str) -> Answer:
+        legal = legal_moves(fen)
+        start = time.perf_counter()
+
+        def search(child: str, settings: Settings) -> tuple[LineArray, int]:
+            answer = self._search(child, settings)
+            return answer.lines, answer.nodes
+
+        lines, nodes = search_children(fen, self.settings, search)
+        return Answer(checked_answer(lines, legal, self.settings), len(legal), nodes, time.perf_counter() - start)
+
+    def _search(self, fen: str, settings: Settings) -> Answer:
+        self._send("ucinewgame", "isready")
+        try:
+            legal = legal_moves(fen)  # while the engine clears its tables
+        finally:
+            self._read_until(b"readyok", self._silence, self._silence)
+        start = time.perf_counter()
+        self._send(f"position fen {fen}", f"go {settings.limit}")
+        output = self._read_until(b"bestmove", self._search_seconds, self._silence)
+        seconds = time.perf_counter() - start
+        lines, nodes = read_answer(output, flagged=self.quirks.flags_values and settings.depth is not None)
+        if self.method == "ranked":
+            lines = ranked(lines.tolist(), settings.multipv)
+        return Answer(checked_answer(lines, legal, settings), len(legal), nodes, seconds)
+
+    def close(self) -> None:
+        """End the process: ask it to quit, then kill it. Closing twice does no harm."""
+        self._closing()
+
+    def _shake_hands(self) -> tuple[dict[str, Any], dict[str, EngineOption]]:
+        self._send("uci")
+        text = self._read_until(b"uciok", START_SECONDS, START_SECONDS).decode("utf-8", "replace")
+        rows = [row.strip() for row in text.splitlines()]
+        names = [row.removeprefix("id name").strip() for row in rows if row.startswith("id name")]
+        options = {option.name.lower(): option for option in map(parse_option, rows) if option}
+        chosen = {name.lower(): option_text(value) for name, value in self.settings.options.items()}
+        nets = [chosen.get(name, options[name].default) for name in options if name.startswith("evalfile")]
+        return {"engine": names[0] if names else self.path.name, "net": ", ".join(nets) or None}, options
+
+    def _set_options(self) -> None:
+        if self.settings.nodes is not None and not self.quirks.nodes:
+            raise EngineError(
+                f"{self.identity['engine']} cannot be held to a number of nodes", hint="limit its searches by depth"
+            )
+        wanted: dict[str, Any] = dict(self.settings.options)
+        if self.method == "children":
+            child_settings(self.settings)  # refuses what cannot be searched so
+        elif "multipv" in self.options:
+            wanted["MultiPV"] = self.settings.multipv
+        ours = {"Hash": self.settings.hash_mb, "Threads": self.settings.threads, "OwnBook": False}
+        wanted |= {name: value for name, value in ours.items() if name.lower() in self.options}
+        for name, value in wanted.items():
+            self._send(f"setoption name {self._known(name).checked(value)}")
+        self._send("isready")
+        self._read_until(b"readyok", START_SECONDS, START_SECONDS)
+
+    def _known(self, name: str) -> EngineOption:
+        if name.lower() not in self.options:
+            raise EngineError(
+                f"{self.identity['engine']} has no option {name!r}",
+                hint="its options: " + ", ".join(option.name for option in self.options.values()),
+            )
+        return self.options[name.lower()]
+
+    def _send(self, *commands: str) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write("".join(f"{command}\n" for command in commands).encode())
+        except (OSError, ValueError) as error:  # a broken pipe, or a pipe closed by close()
+            raise EngineError(f"{self.path.name} has ended") from error
+
+    def _read_until(self, word: bytes, seconds: float, silence: float) -> bytes:
+        """Return the engine's output up to and with the line that begins with `word`."""
+        assert self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        deadline = time.monotonic() + seconds
+        searched = 0
+        while True:
+            begin = self._unread.find(b"\n" + word, searched)
+            end = self._unread.find(b"\n", begin + 1) if begin >= 0 else -1
+            if end >= 0:
+                taken = bytes(self._unread[: end + 1])
+                del self._unread[:end]
+                return taken
+            searched = max(0, len(self._unread) - len(word)) if begin < 0 else begin
+            wait = min(silence, deadline - time.monotonic())
+            ready = self._poll.poll(wait * 1000) if wait > 0 else []
+            if any(place == self._stop for place, _ in ready):
+                raise SearchStopped(f"{self.path.name} was stopped")
+            if not ready:
+                raise EngineError(f"{self.path.name} did not answer with {word.decode()!r} in time")
+            data = os.read(descriptor, 65536)
+            if not data:
+                raise self._ended()
+            self._unread += data
+
+    def _ended(self) -> EngineError:
+        """Return what to say of an engine that is no more."""
+        _, failed, reason = self._unread.decode("utf-8", "replace").partition(f"\n{guard.FAILED_TO_START}")
+        if failed:
+            return EngineError(f"{self.path} cannot be started: {reason.strip()}", hint=_INSTALL_HINT)
+        return EngineError(f"{self.path.name} ended without an answer{_exit_status(self._process)}")
+
+
+def _poll(process: subprocess.Popen[bytes], stop: int | None) -> select.poll:
+    poll = select.poll()
+    assert process.stdout is not None
+    poll.register(process.stdout, select.POLLIN | select.POLLHUP)
+    if stop is not None:
+        poll.register(stop, select.POLLIN | select.POLLHUP)
+    return poll
+
+
+def _start(path: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """Start the program under guard; return the guard's process, and the end of the pipe that we must hold.
+
+    It has a session of its own: Ctrl-C then reaches us only, and we end the engine in order.
+    """
+    theirs, ours = os.pipe()
+    script = [sys.executable or "python3", "-I", "-S", guard.__file__]
+    try:
+        process = subprocess.Popen(
+            [*script, str(theirs), str(os.getpid()), os.fspath(path), *arguments_for(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=[theirs],
+        )
+    except OSError as error:
+        os.close(ours)
+        raise EngineError(f"{path} cannot be started: {error.strerror or error}", hint=_INSTALL_HINT) from error
+    finally:
+        os.close(theirs)
+    return process, ours
+
+
+def _shut_down(process: subprocess.Popen[bytes], lifeline: int) -> None:
+    """End the process and everything that it started; also called when the Engine is forgotten or Python ends."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(OSError):
+        process.stdin.write(b"quit\n")
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        if process.wait(_QUIT_SECONDS) < 0:  # somebody killed the guard: the engine may still be there
+            _kill_group(process.pid)
+    except subprocess.TimeoutExpired:
+        _kill_group(process.pid)
+        process.wait()
+    finally:
+        process.stdout.close()
+        os.close(lifeline)
+
+
+def _kill_group(leader: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _exit_status(process: subprocess.Popen[bytes]) -> str:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return f" (exit status {process.wait(_STATUS_SECONDS)})"
+    return ""
+
+
+def legal_moves(fen: str) -> set[int]:
+    """Return the codes of the legal moves; an engine may crash on a FEN that this refuses."""
+    try:
+        board = chess.Board(fen)
+    except ValueError as error:
+        raise InputError(f"not a FEN: {fen!r} ({error})") from error
+    if not board.is_valid():
+        raise InputError(f"not a position that chess allows: {fen!r}")
+    legal = {move_code(move) for move in board.legal_moves}
+    if not legal:
+        raise InputError(f"no legal move in {fen!r}")
+    return legal

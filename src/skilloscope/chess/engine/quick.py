@@ -1,0 +1,70 @@
+"""An engine against the clock: the best answer within so many milliseconds, for games that are being played.
+
+In: a FEN and a time. Out: the value of the deepest depth that was finished.
+
+Such answers depend on the machine and on what else it does, so they are never put into the store. The hash table is
+kept from one position to the next, which a broadcast wants and a measurement must not do.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skilloscope.chess.engine.engine import Engine, legal_moves
+from skilloscope.chess.engine.lines import last_depth
+from skilloscope.chess.engine.uci import checked_answer, read_answer
+from skilloscope.core.errors import EngineError
+
+_PATIENCE = 10.0
+"""So many seconds beyond its time an engine may take before it is given up."""
+
+_LOOK_MS = 10
+
+
+@dataclass(frozen=True)
+class QuickAnswer:
+    """The best line's raw score, mover's view, the depth it was searched to, and the seconds it took."""
+
+    mate: bool
+    score: int
+    depth: int
+    seconds: float
+
+
+class QuickEngine(Engine):
+    """An engine that is asked with a time in place of a depth."""
+
+    def analyse_within(self, fen: str, seconds: float, *, interrupted: Callable[[], bool] | None = None) -> QuickAnswer:
+        """Search one position for so long, or until `interrupted` says that something else has come up."""
+        legal = legal_moves(fen)
+        begin = time.perf_counter()
+        self._send(f"position fen {fen}", f"go movetime {max(1, round(seconds * 1000))}")
+        self._wait(seconds + _PATIENCE, interrupted)
+        output = self._read_until(b"bestmove", _PATIENCE, _PATIENCE)
+        # A bound is better than nothing where no depth was finished exactly.
+        lines, _ = read_answer(output)
+        if not len(lines):
+            lines, _ = read_answer(output, flagged=True)
+        any_depth = replace(self.settings, depth=None, nodes=1, multipv=1)
+        best: Any = last_depth(checked_answer(lines, legal, any_depth))[0]
+        return QuickAnswer(bool(best["mate"]), int(best["score"]), int(best["depth"]), time.perf_counter() - begin)
+
+    def _wait(self, seconds: float, interrupted: Callable[[], bool] | None) -> None:
+        """Read until the engine has answered; tell it to stop when it is interrupted."""
+        assert self._process.stdout is not None
+        deadline, told = time.monotonic() + seconds, False
+        while b"\nbestmove" not in self._unread:
+            if self._poll.poll(_LOOK_MS):
+                data = os.read(self._process.stdout.fileno(), 65536)
+                if not data:
+                    raise self._ended()
+                self._unread += data
+            elif interrupted and not told and interrupted():
+                told = True
+                self._send("stop")
+            elif time.monotonic() > deadline:
+                raise EngineError(f"{self.path.name} did not answer in time")

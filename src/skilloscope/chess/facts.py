@@ -1,0 +1,76 @@
+"""Facts of chess that need no engine: a move's name, the phase of a position, the speed of a game.
+
+In: what PGN and FEN say. Out: words for people, and classes for tables.
+
+The phase is told by what is left on the board: the value of all pieces but kings and pawns, both sides together, which
+is 62 at the start with queen 9, rook 5, bishop and knight 3. More than 52 is a full board (at most three minor pieces
+gone), 26 or less is an endgame (two rooks and a minor piece each, or less), the rest is middlegame. The move number
+plays no part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import chess
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.core.errors import InputError
+
+PHASES = ("full board", "middlegame", "endgame")
+
+_VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}
+_MIDDLEGAME, _ENDGAME = 52, 26  # at most
+_CLASSICAL_SECONDS = 3600  # FIDE: an hour or more for sixty moves, increments included
+_STAGE = re.compile(r"(?:(\d+)/)?(\d+)(?:\+(\d+))?")
+
+
+def san(fen: str, move: str) -> str:
+    """Return a move in standard algebraic notation.
+
+    >>> san(chess.STARTING_FEN, "g1f3")
+    'Nf3'
+    """
+    board = chess.Board(fen)
+    try:
+        return board.san(board.parse_uci(move))
+    except ValueError as error:
+        raise InputError(f"{move!r} is no move in {fen}") from error
+
+
+def piece_value(fen: str) -> int:
+    """Return the value of all pieces but kings and pawns in a position, both sides together.
+
+    >>> piece_value("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+    62
+    """
+    board = fen.split(" ", 1)[0].lower()
+    return sum(value * board.count(piece) for piece, value in _VALUES.items())
+
+
+def phases_of(fens: Sequence[str | None]) -> npt.NDArray[np.object_]:
+    """Return the phase of each position, None where the position is not known.
+
+    >>> phases_of(["8/5k2/8/8/8/2R5/4K3/8 w - - 0 60", None]).tolist()
+    ['endgame', None]
+    """
+    found = np.empty(len(fens), dtype=object)
+    for row, fen in enumerate(fens):
+        if fen:
+            value = piece_value(fen)
+            found[row] = PHASES[0] if value > _MIDDLEGAME else PHASES[1] if value > _ENDGAME else PHASES[2]
+    return found
+
+
+def is_classical(time_control: str | None) -> bool | None:
+    """Return whether PGN's TimeControl gives an hour or more for sixty moves; None where it does not say.
+
+    >>> [is_classical(text) for text in ("5400+30", "600+0", "40/7200:1800", "-", None)]
+    [True, False, True, None, None]
+    """
+    stages = [_STAGE.fullmatch(stage) for stage in (time_control or "").split(":")]
+    if not stages or None in stages:
+        return None
+    return sum(int(stage[2]) + 60 * int(stage[3] or 0) for stage in stages if stage) >= _CLASSICAL_SECONDS

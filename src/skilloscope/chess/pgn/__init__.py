@@ -1,0 +1,1 @@
+"""PGN: text, games as columns, headers, results."""

@@ -1,0 +1,202 @@
+"""Games: what was played, as columns. One row per game in `headers`, one entry per move in the rest.
+
+In: PGN files (plain, gzip, bzip2, zstd) and streams. Out: Games, and a tally of everything that could not be read.
+
+What is good is kept: a game with an illegal move keeps the moves before it, a damaged file the games before the
+damage, and every fault has its reason, its file and its place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
+from skilloscope.chess.pgn.reading import HEADERS, GameColumns, Watch, read_source
+from skilloscope.chess.pgn.text import NO_MATE
+from skilloscope.core.columns import Selection, ragged_take, selection_index
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.files import Source, source_name
+
+_PER_MOVE = ("moves", "clocks", "evals", "mates")
+_SHARED = ("game", "date", "year", "event", "site", "time_control", "file")
+_BY_SIDE = {
+    "player": ("white", "black"),
+    "elo": ("white_elo", "black_elo"),
+    "opponent": ("black", "white"),
+    "opponent_elo": ("black_elo", "white_elo"),
+}
+_WHITE_SCORES = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Games:
+    """A columnar batch of games; game i owns the entries `offsets[i]:offsets[i + 1]` of the move columns.
+
+    >>> import io
+    >>> games = read_games(io.StringIO('[White "Ann"] \\n\\n1. e4 {[%clk 0:05:00]} e5 2. Qh5 1-0'))
+    >>> len(games), games.counts, games.clocks[:2], games.headers["white"].to_pylist()
+    (1, array([3]), array([300., nan], dtype=float32), ['Ann'])
+    """
+
+    headers: pa.Table
+    moves: npt.NDArray[np.uint16]
+    offsets: npt.NDArray[np.int64]
+    clocks: npt.NDArray[np.float32]
+    """Seconds that the mover has left after the move; NaN where absent."""
+    evals: npt.NDArray[np.float32]
+    """The evaluation in a comment after the move: pawns, white's view; NaN where absent or a mate."""
+    mates: npt.NDArray[np.int16]
+    """The mate in a comment after the move: moves to mate, positive for white; NO_MATE where absent."""
+    tally: Tally = field(default_factory=Tally)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"<Games: {len(self):,} with {len(self.moves):,} moves; skipped: {self.tally}>"
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many moves (of either side) each game has."""
+        return np.diff(self.offsets)
+
+    @property
+    def game_of_move(self) -> npt.NDArray[np.int64]:
+        """The row of the game that each entry of the move columns belongs to."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    @property
+    def movers(self) -> npt.NDArray[np.int8]:
+        """Who made each move: 0 white, 1 black."""
+        fens = self.headers["start_fen"].to_pylist()
+        first = np.array([bool(fen) and fen.split(" ")[1] == "b" for fen in fens], dtype=np.int64)
+        ply = np.arange(len(self.moves)) - np.repeat(self.offsets[:-1], self.counts)
+        return ((ply + np.repeat(first, self.counts)) % 2).astype(np.int8)
+
+    def eval_values(self, mate_cap: float = MATE_CAP) -> npt.NDArray[np.float64]:
+        """Return the evaluations of the comments in pawns, white's view, mates at ± the cap; NaN where absent.
+
+        `#0` stands after a mating move: the side that moved has won.
+        """
+        mated = self.mates != NO_MATE
+        white_mates = np.where(self.mates == 0, 1 - 2 * self.movers, self.mates)
+        centipawns = np.round(self.evals.astype(float) * 100, 2)  # the decimals of the comment, which float32 blurs
+        value = value_pawns(mated, np.where(mated, white_mates, centipawns), mate_cap)
+        return np.where(mated | ~np.isnan(self.evals), value, np.nan)
+
+    def by_mover(self, game: npt.NDArray[Any], mover: npt.NDArray[np.int8]) -> dict[str, pa.Array]:
+        """Return for moves of these games, by white (0) or black (1), what the headers say from the mover's view."""
+        headers = self.headers.take(pa.array(game)).combine_chunks()
+        white = pa.array(mover == 0)
+        own: dict[str, pa.Array] = {name: headers[name].combine_chunks() for name in _SHARED}
+        for name, sides in _BY_SIDE.items():
+            own[name] = pc.if_else(white, *(headers[side].combine_chunks() for side in sides))
+        scores = np.array([_WHITE_SCORES.get(result, np.nan) for result in headers["result"].to_pylist()])
+        scores = np.where(mover == 0, scores, 1 - scores)
+        return own | {
+            "mover": pc.if_else(white, "white", "black"),
+            "result": pa.array(scores, mask=np.isnan(scores)),
+        }
+
+    def select(self, selection: Selection, *, reason: str = "") -> Games:
+        """Return the selected games; with a `reason` those left out are counted under it."""
+        index = selection_index(selection, len(self))
+        offsets, flat = ragged_take(self.offsets, index)
+        left = len(self) - len(index)
+        return replace(
+            self,
+            headers=self.headers.take(index),
+            offsets=offsets,
+            tally=self.tally + Tally({reason: left} if reason and left > 0 else {}),
+            **{name: getattr(self, name)[flat] for name in _PER_MOVE},
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> Games:
+        """Return the games with players renamed: one person under several spellings becomes one player."""
+        headers = self.headers
+        for side in ("white", "black"):
+            column = [names.get(name, name) for name in headers[side].to_pylist()]
+            headers = headers.set_column(HEADERS.get_field_index(side), side, pa.array(column, type=pa.string()))
+        return replace(self, headers=headers)
+
+    @classmethod
+    def from_columns(cls, columns: GameColumns, tally: Tally) -> Games:
+        """Return the games that were read into columns, each with its id."""
+        return cls(
+            headers=unique_games(columns.headers()),
+            moves=np.array(columns.moves, dtype=np.uint16),
+            offsets=np.array(columns.offsets, dtype=np.int64),
+            clocks=np.array(columns.clocks, dtype=np.float32),
+            evals=np.array(columns.evals, dtype=np.float32),
+            mates=np.array(columns.mates, dtype=np.int16),
+            tally=tally,
+        )
+
+    @classmethod
+    def concat(cls, batches: Sequence[Games]) -> Games:
+        """Return the batches one after another; tallies add. The same game twice is refused."""
+        if not batches:
+            return read_games([])
+        counts = np.concatenate([batch.counts for batch in batches])
+        return cls(
+            headers=unique_games(pa.concat_tables([batch.headers for batch in batches])),
+            offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            tally=Tally.sum(batch.tally for batch in batches),
+            **{name: np.concatenate([getattr(batch, name) for batch in batches]) for name in _PER_MOVE},
+        )
+
+
+def read_games(sources: Source | Sequence[Source], watch: Watch | None = None) -> Games:
+    """Read the games of one or more PGN files or streams; whoever watches sees every board on the way.
+
+    A missing file raises InputError; everything else that is wrong is a fault in `tally`, and the reading goes on.
+    Variants of chess are left out and counted.
+    """
+    single = isinstance(sources, str | os.PathLike) or hasattr(sources, "read")
+    listed = [cast(Source, sources)] if single else cast(Sequence[Source], sources)
+    columns, tally = GameColumns(), Tally()
+    seen: set[str] = set()
+    for name, source in _named(listed):
+        identity = os.path.realpath(name)
+        if identity in seen:
+            tally.fault("file given twice", name, "whole file")
+            continue
+        seen.add(identity)
+        read_source(source, name, columns, tally, watch)
+    return Games.from_columns(columns, tally)
+
+
+def unique_games(headers: pa.Table) -> pa.Table:
+    """Return the headers with an id for each game: the file's name and the game's number in it.
+
+    Where two files have the same name the whole path stands in its place; the same path and number is the same game.
+    """
+    files = headers["file"].to_pylist()
+    names = Counter(os.path.basename(file) for file in set(files))
+    short = [os.path.basename(f) if names[os.path.basename(f)] == 1 else f for f in files]
+    ids = [f"{name}#{index}" for name, index in zip(short, headers["index"].to_pylist(), strict=True)]
+    if len(set(ids)) < len(ids):
+        twice = next(game for game, n in Counter(ids).items() if n > 1)
+        raise InputError(f"the game {twice} is given twice", hint="put each file in once")
+    return headers.set_column(HEADERS.get_field_index("game"), "game", pa.array(ids, type=pa.string()))
+
+
+def _named(sources: Sequence[Source]) -> list[tuple[str, Source]]:
+    """Return the sources with a name for each; streams without one are told apart by a number."""
+    named, streams = [], 0
+    for source in sources:
+        name = source_name(source)
+        if not name:
+            streams += 1
+            name = f"<stream {streams}>"
+        named.append((name, source))
+    return named

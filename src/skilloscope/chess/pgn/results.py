@@ -1,0 +1,182 @@
+"""Results from the headers of PGN games, without reading a move.
+
+In: PGN files (plain, gzip, bzip2, zstd) and streams. Out: Results, player_1 being White, and a tally of every game that
+could not be used.
+
+Left out and counted: forfeits (`+/-` and the like, a termination that says so, a game of one move), unfinished games
+(`*`), games of unknown players. A game without any move is left out where others of its file have moves; in a file of
+bare headers all are games. Missing and impossible dates, unknown results and a player against himself are faults, named
+with file and game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from skilloscope.chess.pgn.headers import TAGS, scan
+from skilloscope.core.dates import parse_dates
+from skilloscope.core.errors import Tally
+from skilloscope.core.files import DAMAGE, BinaryDataError, Source, open_bytes, source_name
+from skilloscope.results.reading import tidied
+from skilloscope.results.scores import BYE, FORFEIT, is_fault, parse_scores
+from skilloscope.results.table import Results, sorted_codes
+
+_CHUNK = 1 << 22
+_UNKNOWN = {"", "?", "-", "NN", "N.N.", "N. N.", "N.N"}  # nomen nescio: not one player of many games
+_FORFEITS = ("forfeit", "walkover", "unplayed", "default", "no show", "no-show")
+_MOST_NAMED = 10_000
+
+
+def read_pgn_results(sources: Source | Sequence[Source], *, drop_duplicates: bool = False) -> Results:
+    """Read the results of all games of one or more PGN sources.
+
+    >>> import io
+    >>> text = '[White "A"] [Black "B"] [Date "2024.05.01"] [Result "1-0"]'.replace("] ", "]\\n")
+    >>> read_pgn_results(io.BytesIO(text.encode()))
+    <Results: 1 games of 2 players; skipped: none>
+    """
+    several = sources if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
+    tables = [_read_source(source) for source in several]
+    return tidied(Results.concat(tables), drop_duplicates=drop_duplicates)
+
+
+def _read_source(source: Source) -> Results:
+    file, tally = source_name(source) or "<stream>", Tally()
+    columns: list[list[pa.Array]] = [[] for _ in TAGS]
+    moves: list[npt.NDArray[np.uint8]] = []
+    try:
+        with open_bytes(source) as stream:
+            for data, begins, ends, plies in _scanned(stream):
+                moves.append(plies)
+                for place, column in enumerate(columns):
+                    column.append(_values(data, begins[:, place], ends[:, place]))
+    except BinaryDataError as error:
+        tally.fault("not a PGN file: binary data", file, f"byte {error.offset}")
+    except DAMAGE as error:
+        tally.fault("damaged file", file, f"after game {sum(map(len, moves))}", str(error))
+    tags = {tag: pa.chunked_array(column, type=_TEXTS) for tag, column in zip(TAGS, columns, strict=True)}
+    return _results(tags, np.concatenate(moves) if moves else np.zeros(0, dtype=np.uint8), file, tally)
+
+
+def _scanned(stream: IO[bytes]) -> Iterator[tuple[bytes, Any, Any, npt.NDArray[np.uint8]]]:
+    """Yield chunk after chunk of whole games with what the scan found in it."""
+    rest = b""
+    while True:
+        block = stream.read(_CHUNK)
+        data = rest + block
+        begins, ends, moves, used = scan(data, final=not block)
+        yield data, begins, ends, moves
+        if not block:
+            return
+        rest = data[used:]
+
+
+_TEXTS = pa.dictionary(pa.int32(), pa.binary())
+
+
+def _values(data: bytes, begins: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]) -> pa.Array:
+    """Return the values of a tag as a dictionary of bytes; absent ones are empty."""
+    lengths = np.where(begins < 0, 0, ends - begins)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    place = np.repeat(np.where(begins < 0, 0, begins) - offsets[:-1], lengths) + np.arange(offsets[-1])
+    found = np.frombuffer(data, dtype=np.uint8)[place]
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(found)]
+    return pa.Array.from_buffers(pa.binary(), len(begins), buffers).dictionary_encode().cast(_TEXTS)
+
+
+def _results(tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], file: str, tally: Tally) -> Results:
+    """Return the games that can be used; name or count the others."""
+    games = len(moves)
+    players, codes = sorted_codes(pa.chunked_array([*_names(tags["White"]).chunks, *_names(tags["Black"]).chunks]))
+    one, two = codes[:games], codes[games:]
+    texts, place = _texts(tags["Result"])
+    score_of, why = parse_scores(texts)
+    reason = np.array(why, dtype=object)[place]
+    day, exact, there, blank = _dates(tags)
+    forfeit = (moves == 1) | _says_forfeit(tags["Termination"])
+    unknown = np.array([name in _UNKNOWN for name in players], dtype=bool)
+    bye = np.array([name.lower() == "bye" for name in players], dtype=bool)
+    left = _Left(games, file, tally)
+    left.out(BYE, bye[one] | bye[two])
+    left.out("unknown player", unknown[one] | unknown[two])
+    for word in sorted(set(why) - {""}):
+        left.out(word, reason == word, [texts[i] for i in place] if is_fault(word) else None)
+    left.out(FORFEIT, forfeit)
+    left.out("no moves", (moves == 0) & bool((moves > 1).any()))
+    left.out("missing date", blank, [""] * games)
+    left.out("impossible date", ~there, [str(value) for value in _joined(tags["Date"])] if not there.all() else None)
+    left.out("a player against himself", one == two, [players[i] for i in one] if np.any(one == two) else None)
+    dates = day.astype("datetime64[D]")
+    whole = Results(players, one, two, score_of[place], dates, None, exact if exact.any() else None, tally)
+    return whole.select(left.good).of_players()
+
+
+class _Left:
+    """Which games are still good; the first reason against one counts, and faults are named."""
+
+    def __init__(self, games: int, file: str, tally: Tally) -> None:
+        self.good = np.ones(games, dtype=bool)
+        self._file, self._tally = file, tally
+
+    def out(self, reason: str, bad: npt.NDArray[np.bool_], details: Sequence[str | None] | None = None) -> None:
+        """Leave out the bad games; with details they are faults."""
+        at = np.flatnonzero(bad & self.good)
+        self.good[at] = False
+        named = at[:0] if details is None else at[:_MOST_NAMED]
+        for game in named:
+            self._tally.fault(reason, self._file, f"game {game + 1}", str((details or [])[game] or "")[:60])
+        self._tally.count(reason, len(at) - len(named))
+
+
+def _dates(tags: dict[str, pa.ChunkedArray]) -> tuple[Any, Any, Any, Any]:
+    """Return days, precision, whether there is a date and whether it is blank: Date, else UTCDate."""
+    found = []
+    for tag in ("Date", "UTCDate"):
+        texts, place = _texts(tags[tag])
+        blank = np.array([not (text or "").strip("?-./ ") for text in texts], dtype=bool)
+        found.append((*(column[place] for column in parse_dates(texts)), blank[place]))
+    use = found[0][3] & ~found[1][3]
+    day, exact, there, blank = (np.where(use, second, first) for first, second in zip(*found, strict=True))
+    return day, exact.astype(np.uint8), there, blank
+
+
+def _says_forfeit(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    """Return whose termination says that nothing was played; a loss on time ("time forfeit") was a game."""
+    texts, place = _texts(column)
+    said = [(text or "").lower() for text in texts]
+    return np.array([any(word in text for word in _FORFEITS) and "time" not in text for text in said], dtype=bool)[
+        place
+    ]
+
+
+def _texts(column: pa.ChunkedArray) -> tuple[list[str | None], npt.NDArray[np.int64]]:
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):  # no chunk at all
+        return [""], np.zeros(0, dtype=np.int64)
+    return [_text(value) for value in whole.dictionary.to_pylist()], whole.indices.to_numpy().astype(np.int64)
+
+
+def _names(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    texts, place = _texts(column)
+    names = [" ".join((text or "").split()) for text in texts]
+    distinct, where = np.unique(np.array(names, dtype=object), return_inverse=True)
+    codes = pa.array(where[place].astype(np.int32))
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, pa.array(distinct, type=pa.string()))])
+
+
+def _joined(column: pa.ChunkedArray) -> list[str | None]:
+    texts, place = _texts(column)
+    return [texts[i] for i in place]
+
+
+def _text(value: bytes) -> str:
+    try:
+        text = value.decode("utf-8")
+    except UnicodeDecodeError:
+        text = value.decode("latin-1")
+    return text.replace('\\"', '"').replace("\\\\", "\\") if "\\" in text else text

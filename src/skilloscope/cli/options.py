@@ -1,0 +1,172 @@
+"""Options as typed objects: a group of options is a dataclass, and a command takes it as one parameter.
+
+typer reads options from a signature. `command` spreads the fields of every parameter that is an `Options` into that
+signature and puts them together again, so that what several commands share is written once and checked as types.
+It also runs the command: errors become a message, a hint and an exit code.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+
+import typer
+
+from skilloscope.core.checks import check_mass, check_writable
+
+if TYPE_CHECKING:
+    from skilloscope.models.agent import Agent
+
+Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
+Mass = Annotated[float, typer.Option(help="Mass of the intervals.")]
+GameFiles = Annotated[
+    list[Path], typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…")
+]
+PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
+Aliases = Annotated[
+    list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
+]
+Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
+Rule = Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")]
+Tables = Annotated[list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")]
+CRange = Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")]
+StoreFolder = Annotated[
+    Path | None, typer.Option(help="Folder of the analysis store (default: the user's data folder).", metavar="DIR")
+]
+EngineName = Annotated[str | None, typer.Option(help="Engine to run: a name or a path (default: Stockfish, found).")]
+
+
+@dataclass(frozen=True)
+class Options:
+    """A group of options: a frozen dataclass whose fields are options, `Annotated` as typer wants them."""
+
+
+@dataclass(frozen=True)
+class EngineOptions(Options):
+    """What was said of the engine on the command line; None where nothing was said."""
+
+    store: StoreFolder = None
+    engine: EngineName = None
+    preset: Annotated[
+        str | None,
+        typer.Option(help="Settings of a paper: DFH13, RH11, RH11-single, FER12, full or nodes-50k.", metavar="NAME"),
+    ] = None
+    depth: Annotated[int | None, typer.Option(help="Search depth in plies (default 10).")] = None
+    nodes: Annotated[int | None, typer.Option(help="Search limit in nodes, in place of a depth.")] = None
+    multipv: Annotated[int | None, typer.Option(help="How many moves the engine lists (default 10).")] = None
+    hash: Annotated[int | None, typer.Option(help="Hash table of the engine in MB (default 16).")] = None
+    workers: Annotated[int | None, typer.Option(help="Engine processes side by side.", metavar="N", min=1)] = None
+    scheduler: Annotated[str | None, typer.Option(help="Search on the cluster of this scheduler.", metavar="ADDR")] = (
+        None
+    )
+    imports: Annotated[
+        list[Path] | None,
+        typer.Option("--import", help="Analyses in files to use; may be repeated.", metavar="FILE"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Output(Options):
+    """Where a report goes. A page that cannot be written is refused before anything is read or searched."""
+
+    html: Html = None
+    as_json: Json = False
+
+    def __post_init__(self) -> None:
+        check_writable(self.html)
+
+
+@dataclass(frozen=True)
+class IntervalOutput(Output):
+    """Where a report with intervals goes, and how much its intervals hold."""
+
+    mass: Mass = 0.95
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_mass(self.mass)
+
+
+@dataclass(frozen=True)
+class AxisOptions(Options):
+    """How evidence is read as Elo; None where the settings decide."""
+
+    scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None
+    rule: Annotated[
+        str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
+    ] = None
+
+
+@dataclass(frozen=True)
+class AgentOptions(Options):
+    """The reference agent, and the range of its competence."""
+
+    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1
+    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed"
+    c_range: CRange = (0.0, 4.0)
+
+    def agent(self) -> Agent:
+        """Return the agent that is described."""
+        from skilloscope.models.agent import Agent
+
+        return Agent(k=self.k, rule=self.rule)
+
+
+def command(function: Callable[..., int | None]) -> Callable[..., None]:
+    """Make a typer command of a function: its groups of options spread, its errors turned into messages."""
+
+    @wraps(function)
+    def run_command(**given: Any) -> None:
+        from skilloscope.cli.console import run
+
+        raise typer.Exit(run(lambda: function(**_gathered(given, groups))))
+
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        parameters += _spread(name, groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
+    keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+    run_command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    run_command.__annotations__ = {one.name: one.annotation for one in keywords}
+    return run_command
+
+
+def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict[str, Any]:
+    """Return the arguments of a command: its groups put together from their fields; a group may refuse its own."""
+    values = dict(given)
+    for name, group in groups.items():
+        values[name] = group(**{one.name: values.pop(f"{name}_{one.name}") for one in fields(group)})
+    return values
+
+
+def _spread(name: str, group: type[Any]) -> Iterator[inspect.Parameter]:
+    """Yield the fields of a group as parameters NAME_FIELD that the command line knows as --FIELD."""
+    hints = get_type_hints(group, include_extras=True)
+    for one in fields(group):
+        yield inspect.Parameter(
+            f"{name}_{one.name}",
+            inspect.Parameter.KEYWORD_ONLY,
+            default=_default(one),
+            annotation=_named(hints[one.name], one.name),
+        )
+
+
+def _default(one: Field[Any]) -> Any:
+    return inspect.Parameter.empty if one.default is MISSING else one.default
+
+
+def _named(hint: Any, name: str) -> Any:
+    """Return the hint with the option's own name in it, unless it has one or is an argument."""
+    kind, info = get_args(hint)
+    own = info.param_decls or isinstance(info.default, str)  # typer takes the first name for a default until it is used
+    if own or isinstance(info, typer.models.ArgumentInfo):
+        return hint
+    named = copy(info)
+    named.param_decls = (f"--{name.replace('_', '-')}",)
+    return Annotated[kind, named]

@@ -1,0 +1,37 @@
+"""What is refused before anything is read or searched: a mass that is none, a file that cannot be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from skilloscope.core.errors import InputError
+
+
+def check_mass(mass: float) -> float:
+    """Return the mass of an interval; raise where it does not lie between 0 and 1.
+
+    >>> check_mass(0.95)
+    0.95
+    """
+    if not 0 < mass < 1:
+        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    return mass
+
+
+def check_dispersion(dispersion: float) -> None:
+    """Raise where evidence cannot be divided by this."""
+    if not 0 < dispersion < float("inf"):
+        raise InputError(
+            f"a dispersion is a positive number, got {dispersion}",
+            hint="1 believes every decision in full, more trusts less",
+        )
+
+
+def check_writable(path: Path | None) -> None:
+    """Raise where a file cannot be written, before hours of work are spent on what goes into it; None is no file."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", hint="give the name of a file in it")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")

@@ -1,0 +1,75 @@
+"""Dates as people write them: ISO, with dots or slashes, run together, or with the day or the month unknown.
+
+In: a text. Out: a WrittenDate, or None where no calendar has such a day. Whoever reads a date reads it here. Every
+distinct text is read once, by `parse_dates`, however many games carry it.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+DAY: Final = 0
+MONTH: Final = 1
+YEAR: Final = 2
+
+_SPLIT = re.compile(r"(\d{4})(?:([-./])(\d{1,2}|\?{1,2})(?:\2(\d{1,2}|\?{1,2}))?)?(?:[T ][\d:.,+Z-]*)?")
+_SOLID = re.compile(r"(\d{4})(\d{2})(\d{2})(?:\.0)?")
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+class WrittenDate(NamedTuple):
+    """The first and the last day that a text may mean, and how exact it is: to the DAY, the MONTH or the YEAR."""
+
+    first: datetime.date
+    last: datetime.date
+    precision: int
+
+
+def read_date(text: str) -> WrittenDate | None:
+    """Return what days a text means; None where it is no date. A day of an unknown month (`1936.??.14`) says a year.
+
+    >>> read_date("2006/07/??").last, read_date("20060701").precision, read_date("2006.02.30")
+    (datetime.date(2006, 7, 31), 0, None)
+    """
+    match = _SPLIT.fullmatch(text.strip()) or _SOLID.fullmatch(text.strip())
+    if not match:
+        return None
+    year, month, day = match.groups() if match.re is _SOLID else match.group(1, 3, 4)
+    try:
+        if not month or month[0] == "?":
+            return WrittenDate(datetime.date(int(year), 1, 1), datetime.date(int(year), 12, 31), YEAR)
+        first = datetime.date(int(year), int(month), 1)
+        if not day or day[0] == "?":
+            return WrittenDate(first, first.replace(day=calendar.monthrange(first.year, first.month)[1]), MONTH)
+        return WrittenDate(first.replace(day=int(day)), first.replace(day=int(day)), DAY)
+    except ValueError:  # 30 February, month 13, year 0
+        return None
+
+
+def parse_date(text: str) -> tuple[int | None, int]:
+    """Return the days since 1970 of a date, or None, and its precision; unknown days and months count from the first.
+
+    >>> parse_date("1970-01-02"), parse_date("1970.02.??"), parse_date("19700201"), parse_date("1971")
+    ((1, 0), (31, 1), (31, 0), (365, 2))
+    >>> parse_date("1995-02-30"), parse_date("????.??.??")
+    ((None, 0), (None, 0))
+    """
+    date = read_date(text)
+    return (None, DAY) if date is None else (date.first.toordinal() - _EPOCH, date.precision)
+
+
+def parse_dates(
+    texts: Sequence[str | None],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+    """Return days since 1970, precision, and whether there is a date at all, for each text."""
+    read = [(None, DAY) if text is None else parse_date(text) for text in texts]
+    days = np.array([day or 0 for day, _ in read], dtype=np.int64)
+    precision = np.array([exact for _, exact in read], dtype=np.uint8)
+    return days, precision, np.array([day is not None for day, _ in read], dtype=bool)

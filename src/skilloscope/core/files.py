@@ -1,0 +1,161 @@
+"""The one opener of files: packed or not, streams too, as bytes or as lines of text.
+
+In: a path or a stream. Out: its name and its content, whatever the packing, the encoding and the line ends.
+
+The packing is told by the first bytes, not by the name: gzip, bzip2, zstd or xz, of one piece or of several glued
+together. Text is UTF-8; a byte that is not is taken as Latin-1, one by one, for many collections are glued together
+from files of both kinds.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, cast
+
+import pyarrow as pa
+
+from skilloscope.core.errors import InputError
+
+Source = str | os.PathLike[str] | IO[Any]
+
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, pa.ArrowException)
+"""What reading a packed file raises where it is damaged or cut."""
+
+_FALLBACK = "skilloscope-latin-1"
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # 0x1a ends some old DOS files, 0x1b shifts some fonts
+_TAG = re.compile(rb'\[\s*\w+\s+"[^\n]*"\s*\]')
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
+_HEAD_LINES = 20
+
+
+class BinaryDataError(ValueError):
+    """The source holds no text; `offset` is the place of the first byte that cannot be text."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(f"binary data at byte {offset}")
+        self.offset = offset
+
+
+def source_name(source: Source) -> str:
+    """Return the path, or the name of the stream, for reports; empty where it has none."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else ""
+
+
+@contextlib.contextmanager
+def open_lines(source: Source) -> Iterator[Iterator[str]]:
+    """Open the source and give its lines; BinaryDataError if it is no text, InputError if it cannot be opened."""
+    if isinstance(source, io.TextIOBase):
+        yield iter(source)
+        return
+    with open_bytes(source) as text:
+        wrapper = io.TextIOWrapper(text, encoding="utf-8-sig", errors=_FALLBACK)
+        try:
+            yield iter(wrapper)
+        finally:
+            wrapper.detach()  # who opened the source closes it
+
+
+@contextlib.contextmanager
+def open_bytes(source: Source) -> Iterator[Any]:
+    """Open the source and give it unpacked; BinaryDataError if it is no text, InputError if it cannot be opened."""
+    with contextlib.ExitStack() as stack:
+        if isinstance(source, str | os.PathLike):
+            raw: Any = stack.enter_context(_open_file(Path(source)))
+        else:
+            raw = source if hasattr(source, "peek") else io.BufferedReader(cast(io.RawIOBase, source))
+        text = _unpacked(raw, stack)
+        head = text.peek(8192)
+        match = _BINARY.search(head)
+        if match and not _TAG.search(head, 0, match.start()):  # after a tag it is damage, and the games before it count
+            raise BinaryDataError(match.start())
+        yield text
+
+
+def numbered_lines(source: Source, name: str = "") -> Iterator[tuple[int, str]]:
+    """Yield the lines with their numbers from 1; a binary or damaged file is an error that says after which line."""
+    name = name or source_name(source) or "<stream>"
+    number = 0
+    try:
+        with open_lines(source) as lines:
+            for number, line in enumerate(lines, 1):
+                if "\0" in line:
+                    raise InputError(f"{name}, line {number}: binary data, not text", hint="is this the right file?")
+                yield number, line
+    except (BinaryDataError, UnicodeDecodeError, *DAMAGE) as error:
+        raise InputError(f"{name}, after line {number}: not readable as text ({error})") from error
+
+
+def head_lines(path: Path) -> list[str]:
+    """Return the first lines that are not blank, to tell what a file is; none of what is no text or cannot be read."""
+    try:
+        with open_lines(path) as lines:
+            return list(islice((line.strip() for line in lines if line.strip()), _HEAD_LINES))
+    except (BinaryDataError, *DAMAGE):
+        return []
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    """Return whether the file begins as Parquet does."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"PAR1"
+    except OSError:
+        return False  # whoever opens it next says what is wrong
+
+
+def given_once(paths: Sequence[Path]) -> list[Path]:
+    """Return the files; one that is given twice, under whatever name, would count twice and is refused."""
+    real = [path.resolve() for path in paths]
+    twice = [path for at, path in enumerate(paths) if real[at] in real[:at]]
+    if twice:
+        raise InputError(f"{twice[0]} is given twice", hint="put each file in once")
+    return list(paths)
+
+
+def _open_file(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb", buffering=1 << 16)
+    except FileNotFoundError as error:
+        raise InputError(f"no file {path}", hint="check the path") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path} is a folder", hint=f"give the files in it, e.g. {path}/*.pgn") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {error.strerror}", hint="check its permissions") from error
+
+
+def _unpacked(raw: Any, stack: contextlib.ExitStack) -> Any:
+    head = raw.peek(6)
+    packing = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+    if packing == "gzip":
+        return stack.enter_context(gzip.GzipFile(fileobj=raw))
+    if packing == "bzip2":
+        return stack.enter_context(bz2.BZ2File(raw))
+    if packing == "xz":
+        return stack.enter_context(lzma.LZMAFile(raw))
+    if packing == "zstd":
+        packed = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
+        return stack.enter_context(io.BufferedReader(packed, 1 << 16))
+    return raw
+
+
+def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error(_FALLBACK, _as_latin_1)

@@ -1,0 +1,217 @@
+"""Decisions and losses as tables: Arrow, Parquet and frames, and back without loss.
+
+One row per decision: `decider`, `values` (a list, best first; with a depth axis a list of lists, one per
+alternative), `chosen` (−1: not listed), `n_legal` (0: unknown), `unlisted_value`, then the context columns. What the
+columns cannot carry (depths, provenance, the tally) travels in the schema's metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from skilloscope.core.columns import decider_column
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.frames import arrow_from_frame
+from skilloscope.decision.decisions import UNLISTED, Decisions, is_best_first
+from skilloscope.decision.losses import Losses
+
+_SCHEMA = 1
+_MOST_LEGAL = 2**31 - 1
+_META = b"skilloscope"
+_DECISION_COLUMNS = ("decider", "values", "chosen", "n_legal", "unlisted_value")
+_LOSS_COLUMNS = ("decider", "before", "after")
+
+
+def decisions_to_arrow(batch: Decisions) -> pa.Table:
+    """Return the batch as an Arrow table that `decisions_from_arrow` reads back exactly."""
+    flat = pa.array(np.ascontiguousarray(batch.values).reshape(-1))
+    items = flat if batch.values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, batch.values.shape[1])
+    columns: dict[str, Any] = {
+        "decider": batch.column("decider"),
+        "values": pa.LargeListArray.from_arrays(pa.array(batch.offsets), items),
+        "chosen": batch.chosen,
+        "n_legal": batch.n_legal,
+    }
+    if batch.unlisted_value is not None:
+        columns["unlisted_value"] = batch.unlisted_value
+    return _with_context(columns, batch, {"depths": list(batch.depths), "kind": "decisions"})
+
+
+def decisions_from_arrow(table: pa.Table, *, name: str = "<table>") -> Decisions:
+    """Return the batch that an Arrow table holds; a table of another producer needs only decider, values and chosen.
+
+    Without `n_legal` the lists are taken to be complete, except where the choice is not on them. Rows at fault are left
+    out, counted and named.
+    """
+    meta = _metadata(table, ("decider", "values", "chosen"))
+    table, faults = _without_faults(table.combine_chunks(), name)
+    lists = _whole(table.column("values"))
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    values = _flat_values(lists)
+    counts = np.diff(offsets)
+    chosen = _integers(table.column("chosen"), UNLISTED)
+    unknown = np.where(chosen < 0, 0, counts)
+    has = set(table.column_names)
+    legal = _integers(table.column("n_legal"), 0) if "n_legal" in has else unknown
+    deciders = _codes(table.column("decider"))
+    others: dict[str, Any] = {
+        "depths": tuple(meta.get("depths", ())),
+        "unlisted_value": table.column("unlisted_value").to_numpy().astype(float) if "unlisted_value" in has else None,
+        "context": _context(table, _DECISION_COLUMNS),
+        "tally": Tally.from_dict(meta.get("tally", {})) + faults,
+        "about": meta.get("about", {}),
+    }
+    if is_best_first(values if values.ndim == 1 else values[:, -1], offsets):  # as we write it: nothing to be sorted
+        return Decisions(*deciders, values, offsets, chosen.astype(np.int32), legal.astype(np.int32), **others)
+    return Decisions.from_columns(deciders, values, counts, chosen, legal, **others)
+
+
+def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
+    """Return the rows that can be used, their lists as large lists of floats, and a fault for each of the others."""
+    kind = table.schema.field("values").type
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
+        raise InputError(f"{name}: the column values holds {kind}, not lists of numbers")
+    if not pa.types.is_nested(kind.value_type):
+        at = table.schema.get_field_index("values")
+        whole = kind.value_type if pa.types.is_floating(kind.value_type) else pa.float64()
+        table = table.set_column(at, "values", table.column("values").cast(pa.large_list(whole)))
+    lists = _whole(table.column("values"))
+    counts = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+    chosen = _integers(table.column("chosen"), UNLISTED)
+    legal = _integers(table.column("n_legal"), 0) if "n_legal" in table.column_names else np.zeros(len(counts), int)
+    reasons = {
+        "no decider": table.column("decider").is_null().to_numpy(),
+        "no alternatives": counts == 0,
+        "utility is not a finite number": _not_finite(lists, counts),
+        "chosen index out of range": (chosen >= counts) | (chosen < UNLISTED),
+        "n_legal is smaller than the list": (legal > 0) & (legal < counts) | (legal > _MOST_LEGAL),
+        "nothing chosen": (chosen == UNLISTED) & (legal == counts),
+    }
+    tally, good = Tally(), np.ones(len(counts), dtype=bool)
+    for reason, bad in reasons.items():
+        for row in np.flatnonzero(bad & good):
+            tally.fault(reason, name, f"row {row + 1}")
+        good &= ~bad
+    return (table if good.all() else table.filter(pa.array(good))), tally
+
+
+def _not_finite(lists: Any, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return which rows hold a judgement that is null, NaN or infinite."""
+    values = _flat_values(lists)
+    bad = ~np.isfinite(values if values.ndim == 1 else values[:, -1])
+    if not bad.any():
+        return np.zeros(len(counts), dtype=bool)
+    row = np.repeat(np.arange(len(counts)), counts)
+    return np.bincount(row[bad], minlength=len(counts)) > 0
+
+
+def _flat_values(lists: Any) -> np.ndarray[Any, Any]:
+    """Return the values of all lists end to end, one column per depth where there is a depth axis."""
+    items = lists.flatten()
+    if pa.types.is_nested(items.type):
+        width = items.type.list_size
+        return np.asarray(items.flatten().to_numpy(zero_copy_only=False).reshape(-1, width))
+    return np.asarray(items.to_numpy(zero_copy_only=False))
+
+
+def _integers(column: pa.ChunkedArray, missing: int) -> np.ndarray[Any, Any]:
+    return np.asarray(column.cast(pa.int64()).fill_null(missing).to_numpy())
+
+
+def losses_to_arrow(batch: Losses) -> pa.Table:
+    """Return the batch as an Arrow table that `losses_from_arrow` reads back exactly."""
+    columns = {
+        "decider": decider_column(batch),
+        "before": batch.before,
+        "after": batch.after,
+    }
+    return _with_context(columns, batch, {"kind": "losses"})
+
+
+def losses_from_arrow(table: pa.Table) -> Losses:
+    """Return the batch that an Arrow table holds."""
+    meta = _metadata(table, _LOSS_COLUMNS)
+    names, codes = _codes(table.column("decider"))
+    return Losses(
+        names,
+        codes,
+        table.column("before").to_numpy(),
+        table.column("after").to_numpy(),
+        _context(table, _LOSS_COLUMNS),
+        Tally.from_dict(meta.get("tally", {})),
+        meta.get("about", {}),
+    )
+
+
+def batch_to_parquet(batch: Decisions | Losses, path: str | Path) -> None:
+    """Write a batch to a Parquet file (zstd)."""
+    table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
+    pq.write_table(table, path, compression="zstd")
+
+
+def batch_from_parquet(path: str | Path) -> Decisions | Losses:
+    """Read a batch from a Parquet file; its metadata or columns tell which kind it is."""
+    try:
+        # Without buffers ahead, and put together here, so that the pieces are given back before they are used.
+        table = pq.read_table(path, pre_buffer=False).combine_chunks()
+        pa.default_memory_pool().release_unused()
+        if "before" in table.column_names:
+            return losses_from_arrow(table)
+        return decisions_from_arrow(table, name=str(path))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: not a Parquet file that can be read ({error})") from error
+
+
+def decisions_from_frame(frame: Any) -> Decisions:
+    """Return the batch that a pandas or polars frame with the columns decider, values and chosen holds."""
+    return decisions_from_arrow(arrow_from_frame(frame))
+
+
+def _with_context(columns: Mapping[str, Any], batch: Decisions | Losses, extra: Mapping[str, Any]) -> pa.Table:
+    context = {name: batch.context.column(name) for name in batch.context.column_names}
+    clash = sorted(set(columns) & set(context))
+    if clash:
+        raise InputError(f"context columns {clash} have the names of the batch's own columns")
+    meta = {"schema": _SCHEMA, "about": dict(batch.about), "tally": batch.tally.as_dict(), **extra}
+    return pa.table({**columns, **context}).replace_schema_metadata({_META: json.dumps(meta).encode()})
+
+
+def _metadata(table: pa.Table, needed: tuple[str, ...]) -> dict[str, Any]:
+    missing = [name for name in needed if name not in table.column_names]
+    if missing:
+        raise InputError(
+            f"the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
+            hint=f"it has: {', '.join(table.column_names)}; docs/data.md describes the tables",
+        )
+    raw = (table.schema.metadata or {}).get(_META)
+    meta: dict[str, Any] = json.loads(raw) if raw else {}
+    if meta.get("schema", _SCHEMA) != _SCHEMA:
+        raise InputError(f"the table has schema {meta['schema']}, this version reads {_SCHEMA}")
+    return meta
+
+
+def _context(table: pa.Table, own: tuple[str, ...]) -> pa.Table | None:
+    names = [name for name in table.column_names if name not in own]
+    return table.select(names).replace_schema_metadata(None) if names else None
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece; one that is in one piece already is not copied."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Any]:
+    array = _whole(column)
+    if not pa.types.is_dictionary(array.type):
+        array = array.cast(pa.string()).dictionary_encode()
+    if array.null_count:
+        raise InputError("a decision has no decider", hint="leave such decisions out and count them")
+    return tuple(array.dictionary.cast(pa.string()).to_pylist()), array.indices.to_numpy().astype(np.int32)

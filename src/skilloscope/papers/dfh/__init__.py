@@ -1,0 +1,1 @@
+"""DFHR09 and DFH13, reproduced."""

@@ -1,0 +1,1 @@
+"""FER12, reproduced."""

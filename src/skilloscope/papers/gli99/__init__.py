@@ -1,0 +1,1 @@
+"""GLI99, reproduced."""

@@ -1,0 +1,1 @@
+"""Perceived Elo from gains, with its intervals. [FER12]"""

@@ -1,0 +1,281 @@
+"""Perceived Elo from differences between players, the engine's strength, and strength after every move. [FER12]
+
+In: Elo differences between pairs of players, and their known Elo. Out: a Perceived: one strength per player.
+
+Only differences are measured, so each connected group of players floats freely: it is anchored to the mean of its own
+known ratings, and groups that never met are not compared. A difference that is infinite (an expected score of 0 or 1)
+cannot be averaged: it is left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.models.gain import PEAK, Curve, GainHistogram, elo_difference, move_scores
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+_Method = Literal["sequential", "least squares"]
+
+INFINITE = "infinite difference (expected score 0 or 1)"
+
+
+@dataclass(frozen=True, eq=False)
+class Perceived:
+    """One strength per player, with the group of players that it can be compared with."""
+
+    elo: Array
+    """Anchored to the group's known ratings; NaN where the group has none."""
+    relative: Array
+    """The same less the group's mean: what the differences alone say."""
+    sd: Array
+    """Standard errors; NaN where nothing is left over to judge the differences by, as in a knock-out."""
+    component: Indices
+    """Which connected group each player belongs to, numbered from 0."""
+    method: _Method
+    converged: bool = True
+    sweeps: int = 0
+    tally: Tally = field(default_factory=Tally)
+
+
+def perceived_sequential(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    d: npt.ArrayLike,
+    elo: npt.ArrayLike,
+    *,
+    whole_points: bool = False,
+    tol: float = 1e-9,
+    most_sweeps: int = 100_000,
+) -> Perceived:
+    """r'_i ← mean_j (r'_j + d_ij), one player after another until none changes. [FER12 Algorithm 2, (3)]
+
+    `first`, `second` are indices into `elo`, and `d` is the first one's lead. All players at once would oscillate on
+    every match and knock-out. With `whole_points` each strength is rounded when it is set, as the paper seems to
+    have done: it then stops earlier, near where it began, the actual ratings.
+    """
+    edges = _Edges.checked(first, second, d, elo)
+    known = np.asarray(elo, dtype=np.float64)
+    strength = np.where(np.isnan(known), np.nanmean(known) if np.any(np.isfinite(known)) else 0.0, known)
+    neighbours = edges.neighbours()
+    sweeps, change = 0, np.inf
+    while change > (0 if whole_points else tol) and sweeps < most_sweeps:
+        change, sweeps = 0.0, sweeps + 1
+        for player, (others, lead) in enumerate(neighbours):
+            if len(others):
+                best = float(np.mean(strength[others] + lead))  # where (3) is least
+                best = float(np.rint(best)) if whole_points else best
+                change, strength[player] = max(change, abs(best - strength[player])), best
+    converged = change <= (0 if whole_points else tol)
+    unknown = np.full(len(known), np.nan)
+    return edges.anchored(strength, known, unknown, "sequential", converged=converged, sweeps=sweeps)
+
+
+def perceived_least_squares(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    d: npt.ArrayLike,
+    elo: npt.ArrayLike,
+    *,
+    sd: npt.ArrayLike | None = None,
+) -> Perceived:
+    """argmin Σ_{i<j} (r'_i − r'_j − d_ij)², where Algorithm 2 ends, with standard errors. [FER12 (3)]
+
+    With `sd`, one per difference, each is weighted by its own precision. Without, their common variance is judged by
+    what is left over; where nothing is (a tree of matches), the standard errors are NaN.
+    """
+    edges = _Edges.checked(first, second, d, elo, sd)
+    known = np.asarray(elo, dtype=np.float64)
+    strength, errors = np.zeros(len(known)), np.full(len(known), np.nan)
+    for part in range(int(edges.component.max(initial=-1)) + 1):
+        players = np.flatnonzero(edges.component == part)
+        own = np.flatnonzero(edges.component[edges.first] == part)
+        if len(own):
+            strength[players], errors[players] = _solve(edges, own, players, weighted=sd is not None)
+    return edges.anchored(strength, known, errors, "least squares")
+
+
+def perceived_again(
+    first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayLike
+) -> Callable[[Array], tuple[Array, Array]]:
+    """Return a function from the pairs' differences to the perceived and the relative Elo, for many sets. [FER12 (3)]
+
+    What does not depend on the differences is done once. They must be finite.
+    """
+    one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    whole = _Edges.checked(one, two, np.zeros(len(one)), elo)
+    known = np.asarray(elo, dtype=np.float64)
+    inverse = np.zeros((len(known), len(known)))
+    for part in range(int(whole.component.max(initial=-1)) + 1):
+        players = np.flatnonzero(whole.component == part)
+        own = np.flatnonzero(whole.component[one] == part)
+        if len(own):
+            inverse[np.ix_(players, players)] = _inverse(whole, own, players)
+
+    def solve(d: Array) -> tuple[Array, Array]:
+        target = np.zeros(len(known))
+        np.add.at(target, one, d)
+        np.add.at(target, two, -d)
+        found = whole.anchored(inverse @ target, known, target, "least squares")
+        return found.elo, found.relative
+
+    return solve
+
+
+@dataclass(frozen=True, eq=False)
+class EngineStrength:
+    """The engine's strength by each player, and the means. [FER12 Table 4]"""
+
+    by_rating: Array
+    """r_i − d_i; NaN where the rating is unknown or the difference infinite."""
+    by_strength: Array
+    """r'_i − d_i."""
+    elo: float
+    """The mean of `by_rating`; NaN where no player counts."""
+    elo_by_strength: float
+    tally: Tally
+
+
+def engine_strength(elo: npt.ArrayLike, perceived: npt.ArrayLike, d: npt.ArrayLike) -> EngineStrength:
+    """r_e = mean(r_i − d_i), r'_e = mean(r'_i − d_i), with d_i the player's lead over the engine. [FER12 Algorithm 3]
+
+    >>> engine_strength([2800.0, 2700.0], [2790.0, 2710.0], [-69.0, -120.0]).elo
+    2844.5
+    """
+    rating, strength, lead = (np.asarray(one, dtype=np.float64) for one in (elo, perceived, d))
+    finite = np.isfinite(lead)
+    by_rating = np.where(finite, rating - np.where(finite, lead, 0), np.nan)
+    by_strength = np.where(finite, strength - np.where(finite, lead, 0), np.nan)
+    tally = Tally()
+    tally.count(INFINITE, int(np.isinf(lead).sum()))
+    tally.count("rating unknown", int((finite & ~np.isfinite(rating)).sum()))
+    return EngineStrength(by_rating, by_strength, _mean(by_rating), _mean(by_strength), tally)
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """A player against the engine after each of the player's moves. [FER12 figure 6]"""
+
+    moves: Indices
+    """How many gains are known up to here."""
+    expected_score: Array
+    elo_difference: Array
+    """±inf where the expected score is 0 or 1, NaN before the first known gain."""
+
+
+def running_strength(gains: npt.ArrayLike, engine: GainHistogram = PEAK, *, curve: Curve = "normal") -> Running:
+    """p_i and d_i after each move, from all moves up to it; an unknown gain (NaN) leaves them. [FER12 Algorithm 4]
+
+    >>> running_strength([0.0, -0.16, -0.11]).elo_difference.round()
+    array([   0., -191., -274.])
+    """
+    pawns = np.asarray(gains, dtype=np.float64)
+    known = np.isfinite(pawns)
+    scores = np.zeros(len(pawns))
+    scores[known] = move_scores(pawns[known], engine)
+    moves = np.cumsum(known)
+    p = np.full(len(pawns), np.nan)
+    np.divide(np.cumsum(scores), moves, out=p, where=moves > 0)
+    d = np.full(len(pawns), np.nan)
+    # A sum of shares may pass its bound by a rounding error; whole numbers of moves do not.
+    d[moves > 0] = elo_difference(np.clip(p[moves > 0], 0.0, 1.0), curve)
+    return Running(moves.astype(np.int64), p, d)
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """The finite differences, and which players they connect."""
+
+    first: Indices
+    second: Indices
+    d: Array
+    sd: Array
+    component: Indices
+    tally: Tally
+
+    @classmethod
+    def checked(
+        cls,
+        first: npt.ArrayLike,
+        second: npt.ArrayLike,
+        d: npt.ArrayLike,
+        elo: npt.ArrayLike,
+        sd: npt.ArrayLike | None = None,
+    ) -> _Edges:
+        one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+        lead, players = np.asarray(d, dtype=np.float64), len(np.asarray(elo))
+        width = np.ones(len(lead)) if sd is None else np.asarray(sd, dtype=np.float64)
+        if not len(one) == len(two) == len(lead) == len(width):
+            raise InputError("first, second, d and sd must have one entry per pair")
+        if np.any(np.isnan(lead)) or np.any(one == two) or not np.all(width > 0):
+            raise InputError("a difference is between two players, known, and its sd is more than 0")
+        finite = np.isfinite(lead)
+        tally = Tally()
+        tally.count(INFINITE, int((~finite).sum()))
+        graph = coo_array((np.ones(int(finite.sum())), (one[finite], two[finite])), shape=(players, players))
+        component = connected_components(graph, directed=False)[1] if players else np.zeros(0)
+        return cls(one[finite], two[finite], lead[finite], width[finite], component.astype(np.int64), tally)
+
+    def neighbours(self) -> list[tuple[Indices, Array]]:
+        """Return each player's opponents, and the player's lead over each."""
+        own = np.concatenate([self.first, self.second])
+        others, lead = np.concatenate([self.second, self.first]), np.concatenate([self.d, -self.d])
+        order = np.argsort(own, kind="stable")
+        cuts = np.searchsorted(own[order], np.arange(1, len(self.component)))
+        return list(zip(np.split(others[order], cuts), np.split(lead[order], cuts), strict=True))
+
+    def anchored(
+        self, strength: Array, known: Array, sd: Array, method: _Method, *, converged: bool = True, sweeps: int = 0
+    ) -> Perceived:
+        """Add Δ = r̄ − r̄' to each group, over its members of known rating. [FER12 Algorithm 2, step 4]"""
+        elo, relative = np.full(len(strength), np.nan), strength.copy()
+        for part in range(int(self.component.max(initial=-1)) + 1):
+            players = np.flatnonzero(self.component == part)
+            relative[players] -= strength[players].mean()
+            rated = players[np.isfinite(known[players])]
+            if len(rated):
+                elo[players] = strength[players] + (known[rated].mean() - strength[rated].mean())
+        return Perceived(
+            elo, relative, sd, self.component, method, converged=converged, sweeps=sweeps, tally=self.tally
+        )
+
+
+def _solve(edges: _Edges, own: Indices, players: Indices, *, weighted: bool) -> tuple[Array, Array]:
+    """Return the strengths of one connected group, mean 0, and their standard errors."""
+    n, weight, d = len(players), edges.sd[own] ** -2.0, edges.d[own]
+    i, j = np.searchsorted(players, edges.first[own]), np.searchsorted(players, edges.second[own])
+    target = np.zeros(n)
+    np.add.at(target, i, weight * d)
+    np.add.at(target, j, -weight * d)
+    inverse = _inverse(edges, own, players)
+    strength = inverse @ target
+    spread = np.sqrt(np.clip(np.diag(inverse), 0, None))
+    if weighted:
+        return strength, spread
+    left = len(own) - (n - 1)
+    residual = d - (strength[i] - strength[j])
+    return strength, spread * (np.sqrt(residual @ residual / left) if left > 0 else np.nan)
+
+
+def _inverse(edges: _Edges, own: Indices, players: Indices) -> Array:
+    """Return the inverse of the normal equations of one connected group, with the mean held at 0."""
+    n, weight = len(players), edges.sd[own] ** -2.0
+    i, j = np.searchsorted(players, edges.first[own]), np.searchsorted(players, edges.second[own])
+    laplacian = np.zeros((n, n))
+    for row, column, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
+        np.add.at(laplacian, (row, column), sign * weight)
+    # The equations have one free constant; a table of equal entries takes it out, and is taken out again.
+    return np.asarray(np.linalg.inv(laplacian + weight.mean() / n) - 1 / (weight.mean() * n))
+
+
+def _mean(values: Array) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")

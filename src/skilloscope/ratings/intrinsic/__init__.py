@@ -1,0 +1,1 @@
+"""Fits of curves to decisions. [RH11]"""

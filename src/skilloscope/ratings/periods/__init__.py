@@ -1,0 +1,1 @@
+"""Ratings from results by rating periods. [GLI99]"""

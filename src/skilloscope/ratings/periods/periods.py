@@ -1,0 +1,209 @@
+"""Ratings from results by rating periods [GLI99]: fit, predict, keep and go on, in one class.
+
+>>> from skilloscope.results.period_games import PeriodGames
+>>> games = PeriodGames.build([0, 1, 0, 2], [1, 2, 2, 0], [1, 1, 0.5, 0], [1, 1, 2, 3], players=["Ann", "Bo", "Cy"])
+>>> ratings = Periods(sigma0=200, nu=30).fit(games)
+>>> [row["player"] for row in ratings.ratings_.rows()]
+['Ann', 'Bo', 'Cy']
+>>> ratings.win_probability([("Ann", "Cy")]).round(2).tolist()
+[0.72]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.core.errors import InputError
+from skilloscope.models.comparison import davidson
+from skilloscope.models.kernels.comparison import ROW
+from skilloscope.ratings.periods.histories import History, joined_history
+from skilloscope.ratings.periods.kept import Kept
+from skilloscope.ratings.periods.leaderboards import Board, components, leaderboard
+from skilloscope.ratings.periods.prediction import Evaluation, evaluate, fit_draws, forecast, win_probabilities
+from skilloscope.ratings.periods.smoothing import SMOOTHINGS, smoothed_history
+from skilloscope.ratings.periods.states import State
+from skilloscope.ratings.periods.variances import VarianceFit, density_warnings, fit_variances
+from skilloscope.results.period_games import ByPeriod, PeriodGames
+from skilloscope.results.streaming import ResultStream
+
+Array = npt.NDArray[np.float64]
+
+
+class Periods:
+    """Ratings by period, in the manner of scikit-learn: parameters here, what is learnt ends in an underscore.
+
+    `period` is the length of a rating period (as `2M`; without one a month, or the numbers that the table gives).
+    `sigma0` and `nu` are fitted where they are None. `mean` is where new players enter, and `entry` gives some of them
+    a mean of their own (a first rating from elsewhere). `smoothing` is rts, eq14, joint or None. Off unless asked for:
+    `advantage` (Elo for the first player; None fits it), `draws` (a draw has its own probability, after Davidson) and
+    `predict_from="joint"` (ratings and predictions from all games weighed together, not from the filter).
+
+    After `fit`: `sigma0_`, `nu_`, `advantage_`, `discrepancy_`, `variances_` (how they were fitted, None where all were
+    given), `warnings_`, `games_`, `state_` (to be kept and continued), `beliefs_` (what is predicted from), `filtered_`
+    and `history_` (smoothed), `ratings_` (a board of everybody at the end, before the passage of time), `components_`
+    (how many groups never met), `kappa_` (with `draws`).
+    """
+
+    def __init__(
+        self,
+        *,
+        period: str | None = None,
+        sigma0: float | None = None,
+        nu: float | None = None,
+        mean: float = 1500.0,
+        smoothing: str | None = "rts",
+        from_last_active: bool = False,
+        entry: Mapping[str, float] | None = None,
+        advantage: float | None = 0.0,
+        draws: bool = False,
+        predict_from: str = "filter",
+        method: str = "quick",
+    ) -> None:
+        if smoothing is not None and smoothing not in SMOOTHINGS:
+            raise InputError(f"no smoothing is called {smoothing!r}", hint=f"one of {', '.join(SMOOTHINGS)}, or None")
+        if predict_from not in ("filter", "joint") or (predict_from == "joint" and smoothing != "joint"):
+            raise InputError(
+                f"nothing is predicted from {predict_from!r}", hint="filter, or joint with smoothing='joint'"
+            )
+        self.period = period
+        self.sigma0 = sigma0
+        self.nu = nu
+        self.mean = mean
+        self.smoothing = smoothing
+        self.from_last_active = from_last_active
+        self.entry = entry
+        self.advantage = advantage
+        self.draws = draws
+        self.predict_from = predict_from
+        self.method = method
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, as scikit-learn asks for them."""
+        return {name: value for name, value in vars(self).items() if not name.endswith("_")}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name."""
+        for name, value in parameters.items():
+            if name not in self.get_params():
+                raise InputError(f"no parameter is called {name!r}", hint=", ".join(self.get_params()))
+            setattr(self, name, value)
+        return self
+
+    def fit(self, results: ByPeriod | PeriodGames, state: State | Kept | None = None) -> Self:
+        """Fit what is not given, rate and smooth.
+
+        With a `state` the games go on from it, under its parameters: nothing is fitted, and the history is that of
+        the new games. With `Kept` ratings it is that of all games; `Kept.rewound` takes them back for late results.
+        """
+        games = self._games(results)
+        self.variances_: VarianceFit | None = None
+        kept = state if isinstance(state, Kept) else None
+        before = kept.state if kept else state if isinstance(state, State) else self._start(games)
+        if self.smoothing == "joint" and before.since is not None and before.since == before.latest == games.first:
+            raise InputError(
+                "`joint` needs whole periods, and the state ends in the middle of one", hint="smooth by rts"
+            )
+        after, rows = before.play(games, entry=self.entry, history=True)
+        assert rows is not None
+        history = History.from_rows(rows, after)
+        self._ended(after, joined_history(kept.history, history) if kept else history, games)
+        if self.draws:
+            self.kappa_, _, _ = fit_draws(forecast(games, before, entry=self.entry)[0], games.score)
+            self.classes_ = np.array([0.0, 0.5, 1.0])
+        return self
+
+    def fit_stream(self, stream: ResultStream) -> Self:
+        """Rate from a stream, period by period in bounded memory: all parameters must be given, no history is kept."""
+        if self.draws:
+            raise InputError("a stream is read once: draws cannot be fitted", hint="fit them to a part")
+        self.variances_ = None
+        state, games = self._start(None), None
+        for games in stream:
+            state, _ = state.play(games, entry=self.entry)
+        if games is None:
+            raise InputError("no games to rate", hint=f"skipped: {stream.tally}")
+        self._ended(state, History.from_rows(np.empty(0, dtype=ROW), state), games)
+        return self
+
+    @property
+    def warnings_(self) -> tuple[str, ...]:
+        """What must be said beside the numbers; in a continued run it is about all games, not only the new ones."""
+        fit = self.variances_.warnings if self.variances_ else density_warnings(self.filtered_.density)
+        return (*fit, *(self.convergence_.warnings if self.convergence_ else ()))
+
+    @property
+    def components_(self) -> int:
+        """How many groups of players no chain of games links."""
+        return int(components(self.games_).max()) + 1
+
+    @property
+    def ratings_(self) -> Board:
+        """Everybody at the end, best first, before the passage of time after his last game."""
+        return leaderboard(self.beliefs_)
+
+    def win_probability(self, pairs: Sequence[tuple[str, str]], *, at: int | None = None) -> Array:
+        """Return the probability (16) that the first of each pair wins, with time passed until period `at` if given."""
+        first, second = (list(names) for names in zip(*pairs, strict=True)) if len(pairs) else ([], [])
+        return win_probabilities(self.beliefs_, first, second, at=at, entry=self.entry)
+
+    def predict_proba(self, pairs: Sequence[tuple[str, str]], *, at: int | None = None) -> Array:
+        """Return a column for each of `classes_`, the scores of the first player: loss and win, or loss, draw, win."""
+        p = self.win_probability(pairs, at=at)
+        if not self.draws:
+            return np.column_stack([1 - p, p])
+        win, draw, loss = davidson(p, self.kappa_)
+        return np.column_stack([loss, draw, win])
+
+    def evaluate(self, results: ByPeriod | PeriodGames, *, rolling: bool = False) -> Evaluation:
+        """Return how well later games are foretold: from the state as it is, or learning from period to period."""
+        games = self._games(results)
+        if rolling:
+            return evaluate(forecast(games, self.beliefs_, entry=self.entry)[0], games.score)
+        names = np.asarray(games.players, dtype=object)
+        p = win_probabilities(
+            self.beliefs_,
+            names[games.player_1].tolist(),
+            names[games.player_2].tolist(),
+            at=games.first + games.period,
+            entry=self.entry,
+        )
+        return evaluate(p, games.score)
+
+    def score(self, results: ByPeriod | PeriodGames) -> float:
+        """Return minus the log-loss of later games, foretold from the state as it is: higher is better."""
+        return -self.evaluate(results).log_loss
+
+    def _games(self, results: ByPeriod | PeriodGames) -> PeriodGames:
+        games = results if isinstance(results, PeriodGames) else results.by_period(self.period)
+        if not len(games):
+            raise InputError("there are no games", hint="see what was left out in the results' tally")
+        return games
+
+    def _start(self, games: PeriodGames | None) -> State:
+        """Return the state before the first game, what is not given fitted to the games."""
+        sigma0, nu, advantage = self.sigma0, self.nu, self.advantage
+        if sigma0 is None or nu is None or advantage is None:
+            if games is None:
+                raise InputError(
+                    "a stream is read once: it cannot be fitted", hint="give --sigma0 and --nu, fitted to a part"
+                )
+            fit = self.variances_ = fit_variances(
+                games, sigma0=sigma0, nu=nu, advantage=advantage, mean=self.mean, entry=self.entry, method=self.method
+            )
+            sigma0, nu, advantage = fit.sigma0, fit.nu, fit.advantage
+        return State.empty(sigma0=sigma0, nu=nu, mean=self.mean, advantage=advantage, period=self.period or "")
+
+    def _ended(self, state: State, filtered: History, games: PeriodGames) -> None:
+        """Keep what was learnt: the state at the end, and the history, smoothed."""
+        self.state_, self.filtered_, self.games_ = state, filtered, games
+        self.history_, self.convergence_ = smoothed_history(
+            filtered, games, self.smoothing, from_last_active=self.from_last_active
+        )
+        self.beliefs_ = self.history_.final() if self.predict_from == "joint" else state
+        self.sigma0_, self.nu_, self.advantage_ = state.sigma0, state.nu, state.advantage
+        self.discrepancy_ = state.discrepancy
+        self.kappa_, self.classes_ = 0.0, np.array([0.0, 1.0])

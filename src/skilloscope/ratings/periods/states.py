@@ -1,0 +1,228 @@
+"""What is known about every player at some moment, to be kept and continued: yesterday's ratings plus today's games.
+
+A state is exact: continued with further games it gives, bit for bit, what one run over all games gives, even if it was
+kept in the middle of a period. Only games of the latest period or of later ones can be added; late or corrected results
+need a state from before them (`History.state_before`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.core.errors import InputError
+from skilloscope.models.comparison import passage_of_time
+from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, STATE, advance, copy_state, new_state, posterior
+from skilloscope.results.period_games import PeriodGames
+
+SCHEMA = 1
+_KEY = b"skilloscope.state"
+_KEPT = [name for name in STATE.names or () if name != "row"]
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class State:
+    """The lines of all players, in order of their names, and the parameters under which they came about."""
+
+    players: Sequence[str]
+    lines: npt.NDArray[np.void]
+    sigma0: float
+    nu: float
+    mean: float = 1500.0
+    advantage: float = 0.0
+    period: str = ""  # the length of a period, for the record
+    since: int | None = None  # games of this period and of later ones can be added
+    labels: Mapping[int, str] = field(default_factory=dict)
+    games: int = 0
+    units: Mapping[int, int] = field(default_factory=dict)  # discrepancy by period in units of 2^-40: parts add exactly
+
+    @classmethod
+    def empty(
+        cls, *, sigma0: float, nu: float, mean: float = 1500.0, advantage: float = 0.0, period: str = ""
+    ) -> State:
+        """Return the state before the first game."""
+        if not (sigma0 > 0 and nu >= 0):
+            raise InputError(f"sigma0 = {sigma0} and nu = {nu}: the first must be above 0, the second not below")
+        return cls([], new_state([]), float(sigma0), float(nu), float(mean), advantage=float(advantage), period=period)
+
+    def __len__(self) -> int:
+        return len(self.players)
+
+    def __repr__(self) -> str:
+        end = "nothing yet" if self.latest is None else f"up to {self.label(self.latest)}"
+        return f"<State: {len(self):,} players, {self.games:,} games, {end}>"
+
+    @property
+    def latest(self) -> int | None:
+        """The latest period that holds a game, or None before the first."""
+        return int(self.lines["last"].max()) if self.games else None
+
+    @property
+    def discrepancy(self) -> float:
+        """The total predictive discrepancy (15) of all games so far."""
+        return sum(self.units.values()) / DISCREPANCY_UNIT
+
+    def label(self, number: int) -> str:
+        """Return the label of a period by its number."""
+        return self.labels.get(int(number), str(int(number)))
+
+    def moments(self, at: int | None = None) -> tuple[Array, Array]:
+        """Return means and variances after each player's last period; with `at`, time has passed until that period."""
+        mean, variance = posterior(self.lines)
+        if at is None:
+            return mean, variance
+        return mean, passage_of_time(variance, self.nu, np.maximum(at - self.lines["last"].astype(np.int64), 0))
+
+    def beliefs(
+        self, names: Sequence[str], at: npt.ArrayLike | None = None, *, entry: Mapping[str, float] | None = None
+    ) -> tuple[Array, Array]:
+        """Return means and variances of these players, at one period or each at his own; who has not played is new.
+
+        New players are believed at their mean of `entry`, where it has one.
+        """
+        mean, variance = self.moments()
+        codes = np.array([self._where.get(name, -1) for name in names], dtype=np.int64)
+        known = codes >= 0
+        known[known] = self.lines["games"][codes[known]] > 0
+        out_mean = (
+            np.array([(entry or {}).get(name, self.mean) for name in names])
+            if entry
+            else np.full(len(codes), self.mean)
+        )
+        waiting = (codes >= 0) & ~known  # in the state, yet without a game: after a rewinding
+        out_mean[waiting] = self.lines["mean"][codes[waiting]]
+        out_variance = np.full(len(codes), self.sigma0**2)
+        out_mean[known], out_variance[known] = mean[codes[known]], variance[codes[known]]
+        if at is not None:
+            gap = np.maximum(np.asarray(at) - np.where(known, self.lines["last"][codes], at), 0)
+            out_variance = passage_of_time(out_variance, self.nu, gap)
+        return out_mean, out_variance
+
+    def play(
+        self, games: PeriodGames, *, entry: Mapping[str, float] | None = None, history: bool = False
+    ) -> tuple[State, npt.NDArray[np.void] | None]:
+        """Return the state after these games, and the rows of their periods if wanted; this one stays as it is.
+
+        `entry` gives means to enter with to players who have not played yet.
+        """
+        played = np.flatnonzero(np.diff(games.offsets))
+        if len(played) and self.since is not None and games.first + played[0] < self.since:
+            raise InputError(
+                f"the state goes on from period {self.label(self.since)}, and games of {games.labels[played[0]]} "
+                "come before it",
+                hint="take a state from before them, and play all games from there on",
+            )
+        names, lines, codes = self._joined(games.players, entry or {})
+        units, rows = advance(
+            lines,
+            codes[games.player_1],
+            codes[games.player_2],
+            games.score,
+            games.offsets,
+            first=games.first,
+            sigma0=self.sigma0,
+            nu=self.nu,
+            advantage=self.advantage,
+            history=history,
+        )
+        lines["row"] = -1
+        state = replace(
+            self,
+            players=names,
+            lines=lines,
+            since=games.first + int(played[-1]) if len(played) else self.since,
+            labels={**self.labels, **{games.first + t: label for t, label in enumerate(games.labels)}},
+            games=self.games + len(games),
+            units=_added(self.units, games.first, units),
+        )
+        if names is self.players:
+            state.__dict__["_where"] = self._where
+        return state, rows
+
+    def _joined(
+        self, players: Sequence[str], entry: Mapping[str, float]
+    ) -> tuple[Sequence[str], npt.NDArray[np.void], npt.NDArray[np.int32]]:
+        """Return all names in order, a copy of their lines, and the new code of each of `players`."""
+        if not len(self.players):
+            names: Sequence[str] = list(players)
+            lines = new_state(
+                [entry.get(name, self.mean) for name in names] if entry else np.full(len(names), self.mean)
+            )
+            return names, lines, np.arange(len(names), dtype=np.int32)
+        codes = [self._where.get(name, -1) for name in players]
+        if min(codes, default=0) >= 0:  # nobody new: a small batch costs little, however many players there are
+            return self.players, copy_state(self.lines), np.array(codes, dtype=np.int32)
+        names = sorted({*self.players, *players})
+        where = {name: i for i, name in enumerate(names)}
+        lines = new_state([entry.get(name, self.mean) for name in names])
+        lines[[where[name] for name in self.players]] = self.lines
+        return names, lines, np.array([where[name] for name in players], dtype=np.int32)
+
+    @cached_property
+    def _where(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.players)}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything but the lines, as it is kept beside them."""
+        return {
+            "schema": SCHEMA,
+            "sigma0": self.sigma0,
+            "nu": self.nu,
+            "mean": self.mean,
+            "advantage": self.advantage,
+            "period": self.period,
+            "since": self.since,
+            "labels": {str(number): label for number, label in self.labels.items()},
+            "games": self.games,
+            "units": {str(number): n for number, n in self.units.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, players: Sequence[str], lines: npt.NDArray[np.void], kept: Mapping[str, Any]) -> State:
+        """Return the state of these lines and of what `as_dict` gave."""
+        about = {key: value for key, value in kept.items() if key != "schema"}
+        for key in ("labels", "units"):
+            about[key] = {int(number): value for number, value in about[key].items()}
+        return cls(players, lines, **about)
+
+    def save(self, path: Path | str) -> None:
+        """Write the state as one Parquet file: a row per player, the parameters as JSON in the file's metadata."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns: dict[str, Any] = {"player": pa.array(list(self.players), pa.string())}
+        columns |= {name: pa.array(np.ascontiguousarray(self.lines[name])) for name in _KEPT}
+        table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(self.as_dict())})
+        pq.write_table(table, path)
+
+    @classmethod
+    def load(cls, path: Path | str) -> State:
+        """Read what `save` wrote."""
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path)
+        kept = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
+        if kept.get("schema") != SCHEMA:
+            raise InputError(f"{path} is not a state of ratings that this version reads", hint="play the games again")
+        lines = new_state(np.zeros(len(table)))
+        for name in _KEPT:
+            lines[name] = table[name].to_numpy()
+        return cls.from_dict(table["player"].to_pylist(), lines, kept)
+
+
+def _added(before: Mapping[int, int], first: int, units: Sequence[int]) -> dict[int, int]:
+    """Return the units by period with those of some further games."""
+    total = dict(before)
+    for t, n in enumerate(units):
+        if n:
+            total[first + t] = total.get(first + t, 0) + n
+    return total

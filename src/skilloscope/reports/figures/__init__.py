@@ -1,1 +1,0 @@
-"""Figures: one file per study, one style."""

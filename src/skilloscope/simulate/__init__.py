@@ -1,0 +1,1 @@
+"""Simulated deciders, careers and populations of known skill."""

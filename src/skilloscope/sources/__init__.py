@@ -1,0 +1,1 @@
+"""From what a user names to decisions, gains and results, once."""

@@ -1,0 +1,237 @@
+"""From files to gains: the values that games bring along, or an engine's, before and after every move.
+
+In: PGN files, games with evaluations as JSON lines, and the work that is to be done on them. Out: Gained: what every
+position is worth, the gains, and the choice sets where the engine listed several moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+import pyarrow as pa
+
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.decisions import decisions
+from skilloscope.chess.engine.lines import MATE_CAP, move_of_code
+from skilloscope.chess.engine.settings import FER12, Settings
+from skilloscope.chess.evaluations import (
+    Evaluations,
+    best_of_rows,
+    evaluations_from_analyses,
+    evaluations_from_comments,
+    final_value,
+    read_evaluated,
+    share_with_comments,
+)
+from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.chess.positions import Positions, opening_reason, positions
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.decision import Decisions, Losses
+from skilloscope.models.gain import PEAK, GainHistogram
+from skilloscope.sources.judge import Work, analyse_as, check_games
+from skilloscope.sources.kinds import Kind, by_kind
+
+VALUES = ("auto", "comments", "engine")
+"""Whose values are used: those of the games' comments, an engine's, or whichever is there."""
+
+ENGINE_GAINS = ("peak", "agreed", "searched")
+"""The engine's own distribution of gain: a single peak, or measured (see `engine_gains`)."""
+
+AFFORDABLE: Settings = replace(FER12, depth=13)
+"""FER12's search, one line before and after every move, to a depth that a laptop can pay: a twentieth of depth 20."""
+
+_OPENING = 12
+"""Moves of each side that the agent leaves out: they are remembered rather than decided."""
+
+_MOST = 0.5
+"""Comments are used, without being asked for, where more than this share of the moves carries one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gained:
+    """The values of all positions, the gains that follow, and where they come from."""
+
+    evaluations: Evaluations
+    losses: Losses
+    decisions: Decisions | None = None
+    """The choice sets, where an engine listed several moves."""
+    analyses: Analyses | None = None
+    """The engine's answers, where it was asked."""
+
+    @property
+    def games(self) -> Games:
+        """The games."""
+        return self.evaluations.games
+
+    def about(self) -> dict[str, Any]:
+        """Return whose values these are, as every report sends it."""
+        known = self.evaluations.about
+        settings = dict(known.get("settings", {}))
+        return {"source": known["source"], **settings, "mate_cap": known["mate_cap"], "notes": known.get("notes", [])}
+
+    def positions(self) -> dict[str, int]:
+        """Return how many different positions were searched, taken from the store, imported, or failed."""
+        names = ("searched", "cached", "imported", "failed")
+        return {name: getattr(self.analyses, name) if self.analyses else 0 for name in names}
+
+
+def gains_of_files(paths: Sequence[Path], work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
+    """Return the gains of PGN files and of games with evaluations as JSON lines, together."""
+    found = by_kind(paths, Kind.GAMES, Kind.EVALUATED)
+    games = found[Kind.GAMES]
+    parts = [_checked(read_evaluated(path, mate_cap=mate_cap)) for path in found[Kind.EVALUATED]]
+    if not games:
+        return _gained(_together(parts))
+    gained = gains_of_games(read_games(list(games)), work, values=values, mate_cap=mate_cap)
+    if not parts:
+        return gained
+    together = _together([gained.evaluations, *parts])
+    return replace(gained, evaluations=together, losses=together.losses())
+
+
+def gains_of_one(path: Path, number: int, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
+    """Return the gains of one game of a file, by its number among those that could be read; no other is analysed."""
+    if by_kind([path], Kind.GAMES, Kind.EVALUATED)[Kind.EVALUATED]:
+        whole = _checked(read_evaluated(path, mate_cap=mate_cap))
+        row = _row(whole.games, number)
+        first, last = int(whole.starts[row]), int(whole.games.offsets[row + 1]) + row + 1
+        return _gained(replace(whole, games=whole.games.select([row]), values=whole.values[first:last]))
+    games = read_games([path])
+    check_games(games)
+    return gains_of_games(games.select([_row(games, number)]), work, values=values, mate_cap=mate_cap)
+
+
+def _row(games: Games, number: int) -> int:
+    if not 1 <= number <= len(games):
+        raise InputError(f"no game number {number}", hint=f"there are {len(games):,}; the first is number 1")
+    return number - 1
+
+
+def check_values(values: str, mate_cap: float) -> None:
+    """Refuse what is no source of values, and a mate that is worth nothing."""
+    if values not in VALUES:
+        raise InputError(f"no values {values!r}", hint=f"whose values: {', '.join(VALUES)}")
+    if not mate_cap > 0:
+        raise InputError(f"a mate of {mate_cap} pawns", hint="give more than 0; 39 is the paper's")
+
+
+def gains_of_games(games: Games, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
+    """Return the gains of games, from their comments or by the engine of `work`.
+
+    With `auto` the comments are used where more than half of the moves carry an [%eval]: then no engine is started.
+    """
+    check_games(games)
+    check_values(values, mate_cap)
+    share = share_with_comments(games)
+    if values == "comments" and not share:
+        raise InputError("no move carries an [%eval] comment", hint="use --values engine")
+    if values == "comments" or (values == "auto" and share > _MOST):
+        return _gained(evaluations_from_comments(games, mate_cap=mate_cap))
+    settings = replace(work.settings, scope="every position")
+    analyses = analyse_as(replace(work, settings=settings), positions(games, scope=settings.scope))
+    evaluations = evaluations_from_analyses(analyses, mate_cap=mate_cap)
+    several = _after_opening(decisions(analyses, mate_cap=mate_cap)) if settings.multipv > 1 else None
+    return Gained(evaluations, evaluations.losses(), several, analyses)
+
+
+def engine_gains(gained: Gained, kind: str, work: Work) -> GainHistogram:
+    """Return the engine's own distribution of gain, which FER12 leaves to future work. [FER12 sect. 6, 10]
+
+    `peak` is the paper's single peak. `agreed` takes the moves of the games that are the engine's own first choice:
+    free, but the positions are those in which people find that move. `searched` lets the engine judge the position
+    after its own first choice everywhere: twice the searches, no such selection.
+    """
+    if kind == "peak":
+        return PEAK
+    if kind not in ENGINE_GAINS:
+        raise InputError(f"no engine gains {kind!r}", hint=f"they are {', '.join(ENGINE_GAINS)}")
+    if gained.analyses is None:
+        raise InputError(
+            "what the engine itself would have played is not known from evaluations",
+            hint="use the single peak, or let an engine value the games: --values engine",
+        )
+    gains = _agreed_gains(gained.losses) if kind == "agreed" else _searched_gains(gained, work)
+    if not len(gains):
+        raise InputError("no move of the engine has a known gain")
+    return GainHistogram.from_gains(gains)
+
+
+def _after_opening(batch: Decisions) -> Decisions:
+    """Return the decisions that the agent is rated by everywhere else: those after the opening."""
+    number = np.array([int(fen.split(" ")[5]) for fen in batch.context.column("fen").to_pylist()], dtype=np.int64)
+    return batch.select(number > _OPENING, reason=opening_reason(_OPENING))
+
+
+def _agreed_gains(losses: Losses) -> np.ndarray[Any, np.dtype[np.float64]]:
+    own = losses.context.column("first_choice").fill_null(False).to_numpy()
+    return np.asarray(losses.gain[own])
+
+
+def _searched_gains(gained: Gained, work: Work) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the gain of the engine's first choice in every position where it was to move, the last one excepted."""
+    analyses = gained.analyses
+    assert analyses is not None
+    mate_cap = gained.evaluations.about["mate_cap"]
+    batch = analyses.positions
+    at = np.flatnonzero(analyses.answered & (batch.played != 0))
+    values, seen = gained.evaluations.values, gained.evaluations
+    before = values[seen.starts[batch.game[at]] + batch.ply[at]] * np.where(batch.mover[at] == 0, 1.0, -1.0)
+    after = np.full(len(at), np.nan)
+    rows, fens, legal = [], [], []
+    for place, position in enumerate(at.tolist()):
+        board = chess.Board(batch.fen[position].as_py())
+        lines = analyses.answer(position)
+        code = int(lines[(lines["depth"] == lines["depth"].max()) & (lines["rank"] == 1)]["move"][0])
+        board.push(move_of_code(code))
+        final = final_value(board, mate_cap)
+        if final is not None:
+            after[place] = abs(final)
+        else:
+            rows.append(place)
+            fens.append(board.fen())
+            legal.append(board.legal_moves.count())
+    children = _children(batch, at[rows], fens, legal)
+    answers = analyse_as(replace(work, settings=replace(work.settings, scope="every position")), children)
+    best, _ = best_of_rows(answers, mate_cap)
+    after[rows] = np.where(answers.answered, -best[answers.row] if len(best) else np.nan, np.nan)
+    known = np.isfinite(after) & np.isfinite(before)
+    return np.asarray(np.round(after[known] - before[known], 9))
+
+
+def _children(batch: Positions, at: Any, fens: list[str], legal: list[int]) -> Positions:
+    chosen = batch.select(at)
+    return replace(
+        chosen,
+        fen=pa.array(fens, type=pa.string()),
+        n_legal=np.array(legal, dtype=np.int32),
+        mover=(1 - chosen.mover).astype(np.int8),
+        played=np.zeros(len(fens), dtype=np.uint16),
+        tally=Tally(),
+    )
+
+
+def _checked(evaluations: Evaluations) -> Evaluations:
+    check_games(evaluations.games)
+    return evaluations
+
+
+def _gained(evaluations: Evaluations) -> Gained:
+    return Gained(evaluations, evaluations.losses())
+
+
+def _together(parts: Sequence[Evaluations]) -> Evaluations:
+    if len(parts) == 1:
+        return parts[0]
+    sources = dict.fromkeys(part.about["source"] for part in parts)
+    return Evaluations(
+        Games.concat([part.games for part in parts]),
+        np.concatenate([part.values for part in parts]),
+        None,
+        Tally.sum(part.tally for part in parts),
+        {**parts[0].about, "source": " and ".join(sources)},
+    )

@@ -1,0 +1,265 @@
+"""The one door from files to decisions: games are read and analysed, tables of decisions are taken as they are.
+
+What belongs to an engine or to games is imported where there are games: a table needs nothing of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from skilloscope.chess.engine.settings import DFH13, Settings
+from skilloscope.core.columns import encode
+from skilloscope.core.errors import InputError
+from skilloscope.decision import Decisions
+from skilloscope.decision.text import read_decisions
+from skilloscope.sources.kinds import Kind, by_kind
+
+if TYPE_CHECKING:
+    from skilloscope.chess.analysis.analyse import Progress
+    from skilloscope.chess.analysis.analyses import Analyses
+    from skilloscope.chess.pgn.games import Games
+    from skilloscope.chess.positions import Positions
+
+_LOG = logging.getLogger(__name__)
+_DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
+
+
+@dataclass(frozen=True)
+class Work:
+    """How games are to be judged: the engine's settings, the store, what to import and how long it may take."""
+
+    settings: Settings = DFH13
+    store: Path | None = None
+    engine: str | None = None
+    imports: Sequence[Path] = ()
+    deadline_seconds: float | None = None
+    workers: int | None = None
+    scheduler: str | None = None
+    export: Path | None = None
+    """Where the answers are written to, if anywhere."""
+    progress: Callable[[Progress], None] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Decisions, and how many different positions were searched now, taken from the store, imported, or failed."""
+
+    decisions: Decisions
+    searched: int = 0
+    cached: int = 0
+    imported: int = 0
+    failed: int = 0
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts."""
+        return {"searched": self.searched, "cached": self.cached, "imported": self.imported, "failed": self.failed}
+
+    def __str__(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        if not (self.searched or self.cached or self.imported or self.failed):
+            return "positions: none searched, the values come with the table"
+        known = f"{self.cached:,} from the cache, {self.imported:,} imported"
+        return f"positions: {self.searched:,} searched now, {known}{failed}"
+
+
+def judge(
+    paths: Sequence[Path],
+    work: Work,
+    *,
+    player: str | Sequence[str] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    both_sides: bool = False,
+    any_domain: bool = False,
+) -> Judged:
+    """Return the decisions of games (PGN, analysed as `work` says), of analysed games and of tables, together.
+
+    Spellings are replaced by names first. With a `player`, or several, only their decisions, or with `both_sides` those
+    of everybody in their games: the rest is not analysed. Tables must say that they are chess, unless there are no
+    games beside them and any domain will do.
+    """
+    found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
+    files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]
+    wanted = [player] if isinstance(player, str) else list(player or ())
+    played = _played(files, work, wanted, aliases or {}, both_sides) if files or not others else None
+    told = told_decisions(others, any_domain=any_domain and not files) if others else None
+    told = renamed(told, aliases or {}) if told else None
+    here = players(played.games) if played else []
+    for name in wanted:
+        check_name(name, [*here, *(told.names() if told else [])])
+    of = [] if both_sides else wanted
+    judged = _judged(played, work, of) if played and (not wanted or {*wanted} & {*here}) else None
+    if told is None:
+        assert judged is not None  # a wanted name stands in the games where there is no table
+        return judged
+    told = _of(told, of)
+    if judged is None:
+        return Judged(without_repeats(told))
+    together = Decisions.concat([judged.decisions.at_depths(), told])
+    return replace(judged, decisions=without_repeats(together))
+
+
+def told_decisions(paths: Sequence[Path], *, any_domain: bool = True) -> Decisions:
+    """Return the decisions of tables and of analysed games, whose values are told, as one batch without depths."""
+    batches = told_tables(paths)
+    if not any_domain:
+        batches = [_chess(batch, path) for batch, path in zip(batches, paths, strict=True)]
+    return Decisions.concat([batch.at_depths() for batch in batches])
+
+
+def told_tables(paths: Sequence[Path]) -> list[Decisions]:
+    """Return the decisions of each table, or file of analysed games, with its depths and the names it has."""
+    games = by_kind(paths, Kind.DECISIONS, Kind.ANALYSED)[Kind.ANALYSED]
+    return [decisions_of_analysed(path) if path in games else read_decisions(path) for path in paths]
+
+
+def decisions_of_analysed(path: Path) -> Decisions:
+    """Return the decisions of games that come with their analysis, with the names of the listed moves."""
+    from skilloscope.chess.analysis.given import read_analysed
+    from skilloscope.chess.decisions import decisions
+
+    return decisions(read_analysed(path), named_moves=True)
+
+
+def _played(
+    files: Sequence[Path], work: Work, wanted: Sequence[str], aliases: Mapping[str, str], both_sides: bool
+) -> Positions:
+    """Return the positions of PGN files in which the wanted players decide, or everybody in their games."""
+    from skilloscope.chess.positions import read_positions
+
+    scope = work.settings.scope
+    played = read_positions(files, player=wanted or None, aliases=aliases, both_sides=both_sides, scope=scope)
+    check_games(played.games)
+    return played
+
+
+def without_repeats(batch: Decisions) -> Decisions:
+    """Return the batch without decisions that stand in it twice, which are counted: the same move says a thing once."""
+    names = ["decider", *(name for name in ("game", "ply", "fen") if name in batch.context.column_names)]
+    if len(names) < 4:
+        return batch
+    _, codes = batch.groups(names)
+    first = np.sort(np.unique(codes, return_index=True)[1])
+    return batch.select(first, reason="decision given twice")
+
+
+def judge_games(games: Games, work: Work, *, player: str | Sequence[str] | None = None) -> Judged:
+    """Return the decisions of games, or of one or several players in them, analysing what is not in the store."""
+    from skilloscope.chess.positions import positions
+
+    check_games(games)
+    wanted = [player] if isinstance(player, str) else list(player or ())
+    for name in wanted:
+        check_name(name, players(games))
+    return _judged(positions(games, player=wanted or None, scope=work.settings.scope), work, wanted)
+
+
+def _judged(batch: Positions, work: Work, wanted: Sequence[str]) -> Judged:
+    from skilloscope.chess.decisions import decisions
+
+    found = analyse_as(work, batch)
+    # With every position, those after the player's moves are the opponents' decisions.
+    own = decisions(found) if work.settings.scope == "decisions" else _of(decisions(found), wanted)
+    return Judged(own, found.searched, found.cached, found.imported, found.failed)
+
+
+def analyse_as(work: Work, batch: Positions) -> Analyses:
+    """Return the analyses of positions, made as `work` says."""
+    from skilloscope.chess.analysis.analyse import analyse
+    from skilloscope.chess.analysis.files import export_analyses
+
+    by_kind(work.imports, Kind.ANALYSES, Kind.ANALYSED)
+    _LOG.info("%d positions of %d games; %s, store %s", len(batch), len(batch.games), work.settings, work.store)
+    analyses = analyse(
+        batch,
+        settings=work.settings,
+        store=work.store,
+        engine=work.engine,
+        imports=list(work.imports),
+        progress=work.progress,
+        deadline_seconds=work.deadline_seconds,
+        workers=work.workers,
+        scheduler=work.scheduler,
+    )
+    _LOG.info("answers of %s; %s", analyses.identity["engine"], analyses.about or "no notes")
+    if work.export:
+        export_analyses(work.export, analyses.settings, analyses.rows())
+    return analyses
+
+
+def check_games(games: Games) -> None:
+    """Raise where there is no game, and say why the first could not be read."""
+    if not len(games):
+        first = f": {games.tally.faults[0]}" if games.tally.faults else ""
+        raise InputError(
+            f"no game could be read{first}", hint="give PGN files; `skilloscope demo` shows what they look like"
+        )
+
+
+def check_name(name: str, known: Sequence[str]) -> None:
+    """Raise where a name is not among the known ones, and offer the nearest."""
+    if name not in known:
+        distinct = list(dict.fromkeys(known))
+        near = difflib.get_close_matches(name, distinct, n=3, cutoff=0.4) or distinct[:5]
+        raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
+
+
+def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:
+    """Return the names of spellings that were given as SPELLING=NAME; the last = divides, a spelling may hold more.
+
+    >>> aliases_from_texts(["Kérès, P=Keres, Paul"])
+    {'Kérès, P': 'Keres, Paul'}
+    """
+    pairs = [text.rpartition("=") for text in texts]
+    if bad := [text for text, (spelling, _, name) in zip(texts, pairs, strict=True) if not (spelling and name)]:
+        raise InputError(f"cannot read the alias {bad[0]!r}", hint="write SPELLING=NAME, e.g. 'Keres, P=Keres, Paul'")
+    return {spelling.strip(): name.strip() for spelling, _, name in pairs}
+
+
+def renamed(batch: Decisions, aliases: Mapping[str, str]) -> Decisions:
+    """Return the decisions with deciders and opponents renamed: several spellings become one name."""
+    if not aliases:
+        return batch
+    names, codes = encode([aliases.get(name, name) for name in batch.deciders])
+    context = batch.context
+    if "opponent" in context.column_names:
+        opponents = [aliases.get(name, name) for name in context.column("opponent").to_pylist()]
+        place = context.column_names.index("opponent")
+        context = context.set_column(place, "opponent", pa.array(opponents, type=pa.string()))
+    return replace(batch, deciders=names, decider=codes[batch.decider], context=context)
+
+
+def engine_of(batch: Decisions) -> dict[str, Any]:
+    """Return what judged the decisions, and what was decided about the values."""
+    about = batch.about
+    return {**about.get("settings", {}), **{name: about[name] for name in _DECIDED if name in about}}
+
+
+def _of(batch: Decisions, wanted: Sequence[str]) -> Decisions:
+    """Return the decisions of the wanted players; of everybody where none is named."""
+    if not wanted:
+        return batch
+    codes = [code for code, name in enumerate(batch.deciders) if name in wanted]
+    return batch.select(np.isin(batch.decider, codes))
+
+
+def players(games: Games) -> list[str]:
+    """Return the names of all players."""
+    return [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name]
+
+
+def _chess(batch: Decisions, path: Path) -> Decisions:
+    """Refuse a table that does not say it is chess: a scale of chess must not be put under other decisions."""
+    if batch.about.get("domain") != "chess":
+        raise InputError(
+            f"{path}: the table does not say that its decisions are chess, so they have no Elo",
+            hint="rate them with `skilloscope decisions rate`; `analyse --out FILE.parquet` writes tables that say so",
+        )
+    return batch

@@ -1,0 +1,79 @@
+"""Figures of a comparison: two densities, and the density of their difference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.inference import Posterior
+from skilloscope.reports.style import COLOURS, plt, style, svg
+from skilloscope.reports.words import probability_text
+from skilloscope.studies.compare.compare import Comparison, Comparisons
+
+
+def comparison_figure(study: Comparison, mass: float) -> str:
+    """Return both densities of c, and below that of the difference, shaded where the second is stronger. [DFH13 8b]"""
+    with style():
+        figure, (top, bottom) = plt.subplots(2, 1, figsize=(7.5, 5.6), gridspec_kw={"height_ratios": [3, 2]})
+        for side, colour in ((study.first, COLOURS[0]), (study.second, COLOURS[1])):
+            at, density = _thinned(side.posterior)
+            top.plot(at, density, color=colour, label=f"{side.label} ({side.decisions:,} decisions)")
+            top.fill_between(at, density, color=colour, alpha=0.10, linewidth=0)
+        _frame(top, "competence c of the reference agent", [study.first.posterior, study.second.posterior])
+        top.set_ylabel("posterior density")
+        _legend(top)
+        _draw_difference(bottom, study, mass)
+        return svg(figure)
+
+
+def _draw_difference(axes: Any, study: Comparison, mass: float) -> None:
+    at, density = _thinned(study.difference)
+    axes.plot(at, density, color="#444444", linewidth=1.3)
+    stronger = f"{study.second.label} stronger: {probability_text(study.probability)}"
+    weaker = f"{study.first.label} stronger: {probability_text(1 - study.probability)}"
+    for where, colour, label in ((at <= 0, COLOURS[0], weaker), (at >= 0, COLOURS[1], stronger)):
+        shade: dict[str, Any] = {"color": colour, "alpha": 0.3, "linewidth": 0, "label": label}
+        axes.fill_between(at, density, where=_with_neighbour(where), **shade)
+    axes.axvline(0.0, color="#222222", linewidth=1.0)
+    low, high = study.difference.interval(mass)
+    axes.plot([low, high], [0, 0], color="#222222", linewidth=3.5, solid_capstyle="butt", clip_on=False, zorder=5)
+    label = f"difference of c, {study.second.label} − {study.first.label}; bar: {100 * mass:g} % interval"
+    _frame(axes, label, [study.difference])
+    axes.set_ylabel("density")
+    _legend(axes)
+
+
+def _legend(axes: Any) -> None:
+    """Put the legend above the axes, where no density is."""
+    axes.legend(fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 0.98), ncols=2)
+
+
+def _with_neighbour(where: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return the mask with one more point to the right, so that two shades meet without a gap."""
+    return np.asarray(where | np.concatenate([[False], where[:-1]]))
+
+
+def _frame(axes: Any, label: str, posteriors: list[Posterior]) -> None:
+    bounds = np.array([posterior.interval(0.999) for posterior in posteriors])
+    axes.set_xlim(float(bounds[:, 0].min()), float(bounds[:, 1].max()))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(label)
+
+
+def _thinned(posterior: Posterior) -> tuple[Any, Any]:
+    """Return some three hundred points of a density: they draw the same line."""
+    low, high = posterior.interval(0.9999)
+    inside = np.flatnonzero((posterior.at >= low) & (posterior.at <= high))
+    step = max(1, len(inside) // 300)
+    return posterior.at[inside][::step], posterior.density[inside][::step]
+
+
+def comparisons_figures(study: Comparisons) -> list[tuple[str, str]]:
+    """Return the figures of the study with their captions."""
+    caption = "Both posteriors of c, and that of the difference; the dispersion was {:.2f}."
+    return [
+        (comparison_figure(found, study.mass), f"{found.decider}: {caption.format(study.dispersion)}")
+        for found in study.comparisons
+    ]

@@ -1,0 +1,45 @@
+"""The table of a comparison: both sides, the difference, and how probably the second is stronger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.words import EDGE_NOTE, competence, probability_text, skipped_line
+
+_SIDES = ("first", "second")
+
+
+def comparison_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return the table of `compare`; its caution is for whoever shows it."""
+    names = [report["comparisons"][0][side]["label"] for side in _SIDES]
+    elo = ["in Elo points"] if report["comparisons"][0]["elo"] else []
+    change = f"difference ({100 * report['mass']:g} % interval)"
+    columns = ["", *(f"c {name}" for name in names), change, *elo, f"{names[1]} stronger"]
+    rows = [
+        [
+            found["decider"],
+            *(f"{competence(found[side])} ({found[side]['decisions']:,})" for side in _SIDES),
+            f"{found['difference']:+.2f} ({found['low']:+.2f} to {found['high']:+.2f})",
+            *([_elo(found["elo"])] if found["elo"] else []),
+            probability_text(found["second_stronger"]),
+        ]
+        for found in report["comparisons"]
+    ]
+    return Sheet("competence c, decisions in brackets", columns, rows, _notes(report))
+
+
+def _notes(report: Mapping[str, Any]) -> list[str]:
+    sides = [found[side] for found in report["comparisons"] for side in _SIDES]
+    notes = [skipped_line(sum(side["decisions"] for side in sides), report["skipped"])]
+    if any(side["edge"] for side in sides):
+        notes.append(EDGE_NOTE)
+    if report["unpaired"]:
+        notes.append(f"in one of the two sets only: {'; '.join(report['unpaired'])}")
+    notes.append(f"prior of each c: {report['prior']}; dispersion {report['dispersion']:.2f}")
+    return notes
+
+
+def _elo(elo: Mapping[str, float]) -> str:
+    return f"{elo['difference']:+.0f} ({elo['low']:+.0f} to {elo['high']:+.0f})"

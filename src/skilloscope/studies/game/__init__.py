@@ -1,0 +1,1 @@
+"""What `skilloscope game` asks: the study, its tables, its figures, its page."""

@@ -1,0 +1,95 @@
+"""Tables of one game by gain: every move, and both players."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skilloscope.reports.sheet import Sheet, number
+from skilloscope.reports.words import engine_line, skipped_line
+
+_MAY_BE_EMPTY = ("strength", "c")
+
+
+def game_sheets(report: Mapping[str, Any]) -> list[Sheet]:
+    """Return the tables of `game`: every move, then both players; without columns in which nothing is known."""
+    empty = [name for name in _MAY_BE_EMPTY if all(move[name] is None for move in report["moves"])]
+    game = report["game"]
+    title = f"{game['white'] or 'White'} – {game['black'] or 'Black'}, {game['event'] or '?'}, {game['date'] or '?'}"
+    known = sum(player["decisions"] for player in report["players"])
+    notes = [values_line(report["engine"]), between_line(report), skipped_line(known, report["skipped"])]
+    return [moves_sheet(report, title, empty), players_sheet(report, notes, empty)]
+
+
+def moves_sheet(report: Mapping[str, Any], title: str = "", empty: Sequence[str] = ()) -> Sheet:
+    """Return every move: evaluation, gain, and the mover's strength so far."""
+    rows = [
+        [
+            f"{move['number']}{'.' if move['side'] == 'white' else '...'}",
+            move["san"],
+            _pawns(move["white_value_cp"]),
+            move["player"],
+            _pawns(move["gain_cp"]),
+            number(move["expected_score"], 3),
+            difference_text(move),
+            *_ends(move, empty),
+        ]
+        for move in report["moves"]
+    ]
+    columns = ["move", "", "evaluation", "player", "gain", "p", "difference", *_named_ends(empty)]
+    return Sheet(title, columns, rows, left=0, words=(1, 3))
+
+
+def players_sheet(report: Mapping[str, Any], notes: Sequence[str] = (), empty: Sequence[str] = ()) -> Sheet:
+    """Return both players."""
+    rows = [
+        [
+            player["player"],
+            f"{player['decisions']:,}",
+            number(player["mean_gain"], 3),
+            number(player["expected_score_against_engine"], 3),
+            difference_text({**player, "elo_difference": player["elo_difference_to_engine"]}),
+            *_ends(player, empty),
+        ]
+        for player in report["players"]
+    ]
+    columns = ["player", "moves", "mean gain", "p against engine", "difference", *_named_ends(empty)]
+    return Sheet("", columns, rows, notes)
+
+
+def difference_text(fields: Mapping[str, Any]) -> str:
+    """Return an Elo difference with its sign, ±∞ where the expected score is 0 or 1, – where nothing is known."""
+    if fields["infinite"]:
+        return "+∞" if fields["infinite"] == "above" else "−∞"
+    return "–" if fields["elo_difference"] is None else f"{fields['elo_difference']:+z.0f}"
+
+
+def between_line(report: Mapping[str, Any]) -> str:
+    """Return what the two distributions say of the two players, without the engine between them."""
+    found = report["white_against_black"]
+    if found is None:
+        return ""
+    p = found["expected_score"]
+    return f"white against black: expected score {p:.3f} to {1 - p:.3f}, difference {difference_text(found)}"
+
+
+def values_line(engine: Mapping[str, Any]) -> str:
+    """Return whose values the gains stand on."""
+    if engine.get("engine"):
+        return f"values: {engine_line(engine)}"
+    return f"values: {engine['source']}, mates at ±{engine['mate_cap']:g} pawns"
+
+
+def _named_ends(empty: Sequence[str]) -> list[str]:
+    return [name for name in _MAY_BE_EMPTY if name not in empty]
+
+
+def _ends(fields: Mapping[str, Any], empty: Sequence[str]) -> list[str]:
+    """Return strength and c, each unless nobody has it."""
+    return [
+        number(fields[name], digits) for name, digits in zip(_MAY_BE_EMPTY, (0, 2), strict=True) if name not in empty
+    ]
+
+
+def _pawns(centipawns: int | None) -> str:
+    return "–" if centipawns is None else f"{centipawns / 100:.2f}"

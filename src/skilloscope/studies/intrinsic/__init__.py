@@ -1,0 +1,1 @@
+"""What `skilloscope intrinsic` asks: the study, its tables, its figures, its page."""

@@ -1,0 +1,247 @@
+"""What (s, c) predict, beside what happened: matches, mean loss and blunders, with the variances of multinomial draws.
+
+In: decisions, a model of RH11, s and c (one, or one a decision). Out: predicted against actual per group, the milepost
+table of section 7 for any grouping, and the single-PV control of section 5 on losses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.decision import Decisions, Losses
+from skilloscope.models.curve_model import CurveModel
+from skilloscope.models.kernels.curves import CurveColumns, probability_columns
+from skilloscope.models.scaling import scaled_value
+from skilloscope.ratings.intrinsic.fitting import CurveFit, fit_curves
+from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
+
+Array = npt.NDArray[np.float64]
+
+STATISTICS = ("match", "loss", "blunders")
+_WITHIN = 20.0  # points between a rating and its milepost
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Sums over the decisions of each group: what happened, what was expected, and the sd of the difference."""
+
+    labels: Sequence[Any]
+    decisions: npt.NDArray[np.int64]
+    actual: Mapping[str, Array]
+    expected: Mapping[str, Array]
+    sd: Mapping[str, Array]
+
+    def z(self, statistic: str) -> Array:
+        """Return (actual − expected)/σ of each group; NaN where nothing could vary."""
+        sd = self.sd[statistic]
+        difference = self.actual[statistic] - self.expected[statistic]
+        return np.where(sd > 0, difference / np.where(sd > 0, sd, 1.0), np.nan)
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """Return one row per group: means per decision, and z."""
+        rows = []
+        for i, label in enumerate(self.labels):
+            n = max(int(self.decisions[i]), 1)
+            row: dict[str, Any] = {"group": label, "decisions": int(self.decisions[i])}
+            for name in STATISTICS:
+                z = float(self.z(name)[i])
+                row[f"{name}_actual"] = float(self.actual[name][i]) / n
+                row[f"{name}_predicted"] = float(self.expected[name][i]) / n
+                row[f"{name}_sd"] = float(self.sd[name][i]) / n
+                row[f"{name}_z"] = z if np.isfinite(z) else None
+            rows.append(row)
+        return rows
+
+
+def predict(
+    columns: CurveColumns,
+    model: CurveModel,
+    s: npt.ArrayLike,
+    c: npt.ArrayLike,
+    groups: npt.NDArray[np.integer[Any]] | None = None,
+    labels: Sequence[Any] = ("all",),
+    *,
+    blunder: float = 1.0,
+) -> Prediction:
+    """Predict matches, losses and blunders of each group; s and c are one each, or one per decision of the columns.
+
+    A match is the first alternative. Losses are on the model's scale; a blunder loses at least what `blunder` pawns are
+    from an even position. A decision is one draw: its variance is Σ p·x² − (Σ p·x)², and decisions are independent.
+    """
+    codes = np.zeros(len(columns), dtype=np.int64) if groups is None else np.asarray(groups, dtype=np.int64)
+    p, extra = probability_columns(columns, model.mapping, model.curve, np.log(np.asarray(s, dtype=float)), c)
+    starts = columns.offsets[:-1]
+    limit = float(scaled_value(blunder, model.scaling))
+    first = p[starts]
+    bad = np.add.reduceat(p * (columns.losses >= limit), starts) + extra * (columns.extra_loss >= limit)
+    mean = np.add.reduceat(p * columns.losses, starts) + extra * columns.extra_loss
+    square = np.add.reduceat(p * columns.losses**2, starts) + extra * columns.extra_loss**2
+    expected = {"match": first, "loss": mean, "blunders": bad}
+    variance = {"match": first * (1 - first), "loss": square - mean**2, "blunders": bad * (1 - bad)}
+    actual = {
+        "match": columns.matched.astype(float),
+        "loss": columns.chosen_loss,
+        "blunders": (columns.chosen_loss >= limit).astype(float),
+    }
+
+    def summed(column: Array) -> Array:
+        return np.bincount(codes, column, len(labels)).astype(float)
+
+    return Prediction(
+        labels,
+        np.bincount(codes, minlength=len(labels)).astype(np.int64),
+        {name: summed(column) for name, column in actual.items()},
+        {name: summed(column) for name, column in expected.items()},
+        {name: np.sqrt(summed(np.maximum(column, 0.0))) for name, column in variance.items()},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Milepost:
+    """One row of the table of section 7; `c_fit` and `s_fit` only where the groups have an Elo."""
+
+    label: Any
+    elo: float | None
+    fit: CurveFit
+    c_fit: float | None
+    s_fit: CurveFit | None
+    prediction: Prediction
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row as every report sends it; the score is S_{s,c}, ours in place of the undefined Q_fit."""
+        (row,) = self.prediction.as_rows()
+        normal = self.s_fit or self.fit
+        return {
+            "group": self.label,
+            "elo": self.elo,
+            **self.fit.as_dict(),
+            "c_fit": self.c_fit,
+            "s_fit": None if self.s_fit is None else self.s_fit.s,
+            "s_fit_sd": None if self.s_fit is None or not np.isfinite(self.s_fit.s_sd) else self.s_fit.s_sd,
+            "score": normal.score,
+            **{name: value for name, value in row.items() if name not in ("group", "decisions")},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Mileposts:
+    """The table of section 7 for some grouping."""
+
+    rows: Sequence[Milepost]
+    model: CurveModel
+    how: str
+    line: tuple[float, float] | None
+    """c_fit = intercept + slope·Elo."""
+    tally: Tally
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the dict that the command sends."""
+        return {
+            "schema": 1,
+            "model": self.model.about(),
+            "fit": self.how,
+            "warnings": self.model.warnings(),
+            "c_line": None if self.line is None else list(self.line),
+            "groups": [row.as_dict() for row in self.rows],
+            "skipped": self.tally.as_dict(),
+        }
+
+
+def milepost_table(
+    decisions: Decisions, model: CurveModel | None = None, how: str = "percentile", *, by: str = MILEPOST
+) -> Mileposts:
+    """Return s and c of each group, c_fit by a line through the c of all groups, and s refitted there. [RH11 sect. 7]
+
+    With `milepost` the groups are the hundreds of Elo, of movers within 20 points of one; any other column groups as
+    it says. The line needs an Elo in the context, and at least three groups of different Elo.
+    """
+    batch = decisions
+    if by == MILEPOST:
+        reason = f"no rating within {_WITHIN:g} points of a hundred"
+        batch = with_mileposts(decisions, _WITHIN, both=False, reason=reason)
+    model = (model or CurveModel()).prepared(batch)
+    columns, tally = model.columns(batch)
+    labels, codes = batch.groups(by)
+    groups = codes[columns.row]
+    known = [code for code in range(len(labels)) if np.any(groups == code)]
+    if not known:
+        raise InputError("no decisions left for the table", hint=f"skipped: {batch.tally + tally}")
+    parts = {code: columns.take(np.flatnonzero(groups == code)) for code in known}
+    fits = {code: fit_curves(parts[code], model, how) for code in known}
+    elos = {code: _mean_elo(batch, np.flatnonzero(codes == code)) for code in known}
+    line = _line([(elos[code], fits[code].c) for code in known])
+    rows = []
+    for code in sorted(known, key=lambda code: (-(elos[code] or 0.0), str(labels[code]))):
+        elo, part = elos[code], parts[code]
+        c_fit = None if line is None or elo is None else line[0] + line[1] * elo
+        refit = None if c_fit is None else fit_curves(part, model, how, c=c_fit)
+        normal = refit or fits[code]
+        found = predict(part, model, normal.s, normal.c, labels=[labels[code]])
+        rows.append(Milepost(labels[code], elo, fits[code], c_fit, refit, found))
+    return Mileposts(rows, model, how, line, batch.tally + tally)
+
+
+@dataclass(frozen=True)
+class SinglePV:
+    """The control of section 5 for one group: move match and average difference from single evaluations."""
+
+    label: Any
+    moves: int
+    match: float
+    average_difference: float
+    rising: int
+    """Moves after which the evaluation stood higher than before: they count as no loss."""
+    tally: Tally = field(default_factory=Tally)
+
+
+def single_pv(
+    losses: Losses, *, by: str = "decider", first_move: int = 9, max_abs_value: float = 3.0
+) -> list[SinglePV]:
+    """Return match and average difference of each group, from move 9 and within ±3 pawns. [RH11 sect. 5]
+
+    Two evaluations do not say which move the engine prefers: a move that lost nothing counts as a match. The cut is
+    by the evaluation before the move, so that it does not depend on the move.
+    """
+    batch = losses
+    if "ply" in losses.context.column_names:
+        ply = losses.context.column("ply").to_numpy()
+        batch = losses.select(ply // 2 + 1 >= first_move, reason=f"before move {first_move}")
+    batch = batch.select(np.abs(batch.before) <= max_abs_value, reason=f"decided (beyond ±{max_abs_value:g} pawns)")
+    rows = []
+    for label, own in batch.group_by(by).items():
+        loss = -own.gain
+        rows.append(
+            SinglePV(
+                label,
+                len(own),
+                float((loss <= 0).mean()),
+                float(np.maximum(loss, 0.0).mean()),
+                int((loss < 0).sum()),
+                batch.tally,
+            )
+        )
+    return rows
+
+
+def _mean_elo(batch: Decisions, rows: npt.NDArray[np.int64]) -> float | None:
+    if MILEPOST in batch.context.column_names:
+        return float(batch.column(MILEPOST).to_numpy()[rows[0]])
+    if "elo" not in batch.context.column_names:
+        return None
+    elo = batch.column("elo").to_numpy()[rows].astype(float)
+    return float(np.nanmean(elo)) if np.isfinite(elo).any() else None
+
+
+def _line(points: Sequence[tuple[float | None, float]]) -> tuple[float, float] | None:
+    """Return intercept and slope of the straight line through (Elo, c), or None where there is none."""
+    known = [(elo, c) for elo, c in points if elo is not None]
+    if len({elo for elo, _ in known}) < 3:
+        return None
+    slope, intercept = np.polyfit([elo for elo, _ in known], [c for _, c in known], 1)
+    return float(intercept), float(slope)

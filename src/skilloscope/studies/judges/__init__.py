@@ -1,0 +1,1 @@
+"""What `skilloscope judges` asks: the study, its tables, its figures, its page."""

@@ -1,0 +1,190 @@
+"""Following a feed: the loop between a feed, the state of its boards and an engine that is asked against the clock.
+
+In: a feed, a Follower and an engine's path. Out: events as soon as they are known, with the
+delay since their news came.
+
+New moves come first. While older positions of a game are caught up on, the engine is stopped as soon as the feed has
+news. An engine that fails is started anew; a position on which it fails twice is given up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skilloscope.chess.engine.lines import last_depth, unpack_lines
+from skilloscope.chess.engine.quick import QuickAnswer, QuickEngine
+from skilloscope.chess.engine.settings import Settings
+from skilloscope.core.errors import EngineError, SkilloscopeError
+from skilloscope.store import Store
+from skilloscope.studies.live.feed_sources import FeedSource
+from skilloscope.studies.live.live import Event, Follower, Task
+
+POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When to stop: when all is said that can be said now, when every game has a result, or after so many seconds."""
+
+    once: bool = False
+    finished: bool = False
+    seconds: float | None = None
+    stall_seconds: float = 60.0
+    """A feed without news for so long is said to have stalled; it is still followed."""
+
+
+class Following:
+    """The loop; `events` yields until it is time to stop. Use it as a context manager, so that no engine is left."""
+
+    def __init__(
+        self,
+        feed: FeedSource,
+        follower: Follower,
+        settings: Settings,
+        *,
+        find: Callable[[], Path],
+        store: Path | None = None,
+        stopping: Stopping | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.feed, self.follower, self.settings = feed, follower, settings
+        self.stopping = stopping or Stopping()
+        self._find, self._clock, self._sleep = find, clock, sleep
+        self._store = Store(store, read_only=True) if store is not None and store.is_file() else None
+        self._engine: QuickEngine | None = None
+        self._path: Path | None = None
+        self._news = clock()
+        self._stalled = False
+        self._problem: str | None = None
+
+    def __enter__(self) -> Following:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the engine, the feed and the store."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+        self.feed.close()
+
+    def events(self) -> Iterator[Event]:
+        """Yield events; those that follow from news of the feed say how many seconds after it they come."""
+        begin = self._clock()
+        while True:
+            yield from self._from_feed()
+            task = self.follower.wanted()
+            if task is not None:
+                yield from self._timed(self._value(task))
+                continue
+            if self._is_over(begin):
+                return
+            yield from self._stall()
+            self._sleep(POLL_SECONDS)
+
+    def _from_feed(self) -> Iterator[Event]:
+        text = self.feed.poll()
+        problem = self.feed.problem()
+        if problem != self._problem:
+            self._problem = problem
+            if problem:
+                yield {"type": "problem", "board": None, "problem": problem}
+        if text is None:
+            return
+        now = self._clock()
+        events = self.follower.snapshot(text)
+        if events or self.follower.wanted() is not None:
+            self._news = now
+            if self._stalled:
+                self._stalled = False
+                yield {"type": "resumed", "board": None}
+        yield from self._timed(events)
+
+    def _value(self, task: Task) -> list[Event]:
+        """Value a position: from the store, or by the engine within its time."""
+        stored = self._stored(task.fen)
+        if stored is not None:
+            return self.follower.valued(task, mate=stored[0], score=stored[1], depth=stored[2])
+        path = self._path = self._path or self._find()  # where there is no engine at all, that is an error
+        begin, reason = self._clock(), ""
+        for _ in range(2):
+            try:
+                answer = self._ask(task, path)
+            except EngineError as error:
+                reason = str(error)
+                if self._engine is not None:
+                    self._engine.close()
+                self._engine = None
+            except SkilloscopeError as error:  # the position is at fault: it need not be asked again
+                reason = str(error)
+                break
+            else:
+                if answer is None:  # news of the feed came first
+                    return []
+                took = self._clock() - begin
+                return self.follower.valued(
+                    task, mate=answer.mate, score=answer.score, depth=answer.depth, seconds=took
+                )
+        return self.follower.gave_up(task, reason, self._clock() - begin)
+
+    def _ask(self, task: Task, path: Path) -> QuickAnswer | None:
+        if self._engine is None:
+            self._engine = QuickEngine(path, self.settings)
+        if task.fresh:
+            return self._engine.analyse_within(task.fen, task.seconds)
+        stopped = False
+
+        def interrupted() -> bool:
+            nonlocal stopped
+            stopped = self.feed.changed()
+            return stopped
+
+        answer = self._engine.analyse_within(task.fen, task.seconds, interrupted=interrupted)
+        return None if stopped else answer
+
+    def warm_up(self) -> dict[str, Any]:
+        """Start the engine before the first move comes; return who it is."""
+        if self._engine is None:
+            self._path = self._path or self._find()
+            self._engine = QuickEngine(self._path, self.settings)
+            self._engine.analyse_within("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0.01)
+        return dict(self._engine.key)
+
+    def _stored(self, fen: str) -> tuple[bool, int, int] | None:
+        """Return the store's answer under the same engine and settings, if it has one."""
+        if self._store is None:
+            return None
+        key = self.warm_up()
+        problem = self.settings.problem(fen)
+        row = self._store.get_many(key, [problem]).get(problem)
+        if row is None or row.status != "done":
+            return None
+        best: Any = last_depth(unpack_lines(row.lines))[0]
+        return bool(best["mate"]), int(best["score"]), int(best["depth"])
+
+    def _timed(self, events: list[Event]) -> Iterator[Event]:
+        delay = self._clock() - self._news
+        for event in events:
+            yield {**event, "delay_seconds": round(delay, 4)}
+
+    def _is_over(self, begin: float) -> bool:
+        if self.stopping.seconds is not None and self._clock() - begin >= self.stopping.seconds:
+            return True
+        if self.stopping.finished and self.follower.finished():
+            return True
+        return self.stopping.once and bool(self.follower.boards) and not self.feed.changed()
+
+    def _stall(self) -> Iterator[Event]:
+        if not self._stalled and self._clock() - self._news > self.stopping.stall_seconds:
+            self._stalled = True
+            yield {"type": "stalled", "board": None}

@@ -1,0 +1,62 @@
+"""The table of `live`, and a line for each event where there is no screen to draw on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skilloscope.reports.sheet import Sheet
+from skilloscope.studies.game.tables import difference_text
+
+
+def live_sheet(boards: Sequence[Mapping[str, Any]], note: str = "") -> Sheet:
+    """Return every board with its last move, its evaluation, and both players' strength so far."""
+    rows = [
+        [
+            board["board"],
+            str(board["moves"]),
+            board["last"] or "–",
+            _evaluation(board),
+            *(_player(player) for player in board["players"]),
+            board["result"],
+        ]
+        for board in boards
+    ]
+    gone = {place for place, board in enumerate(boards) if not board["in_feed"]}
+    title = "strength so far: expected score against the engine, Elo difference to it"
+    columns = ["board", "moves", "last", "evaluation", "white", "black", "result"]
+    return Sheet(title, columns, rows, [note], words=(2,), faded=gone)
+
+
+def event_line(event: Mapping[str, Any]) -> str:
+    """Return an event as one line of text."""
+    kind = event["type"]
+    if kind == "move":
+        number = f"{event['number']}{'.' if event['side'] == 'white' else '...'}"
+        gain = "–" if event["gain_cp"] is None else f"{event['gain_cp'] / 100:+.2f}"
+        sides = "; ".join(_player(player) for player in event["players"])
+        return f"{event['board']}: {number} {event['san']} {event['white_value_cp'] / 100:+.2f} (gain {gain}); {sides}"
+    if kind == "board":
+        return f"{event['board']}: followed, {event['moves']} moves so far"
+    if kind == "corrected":
+        return f"{event['board']}: corrected from ply {event['ply']} on, {event['taken_back']} moves taken back"
+    if kind == "result":
+        return f"{event['board']}: {event['result']}"
+    if kind == "problem":
+        return f"{event['board'] or 'feed'}: {event['problem']}"
+    return f"{event['board'] or 'feed'}: {kind}"
+
+
+def _evaluation(board: Mapping[str, Any]) -> str:
+    """Return the latest evaluation that is known, with dots where it is not yet that of the last move."""
+    if board["white_value_cp"] is None:
+        return "–"
+    late = board["value_of_ply"] is not None and board["value_of_ply"] < board["moves"] - 1
+    return f"{board['white_value_cp'] / 100:+.2f}{' …' if late else ''}"
+
+
+def _player(player: Mapping[str, Any]) -> str:
+    if player["expected_score"] is None:
+        return f"{player['player']} –"
+    strength = "" if player["strength"] is None else f" = {player['strength']:.0f}"
+    return f"{player['player']} {player['expected_score']:.2f} {difference_text(player)}{strength}"

@@ -1,0 +1,79 @@
+"""The page of a rating: the table, the figures, and what the page cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from skilloscope.decision import Decisions
+from skilloscope.reports.page import Section, report_page
+from skilloscope.reports.words import engine_line
+from skilloscope.studies.rate.figures import competence_figure, elo_figure, loss_figure
+from skilloscope.studies.rate.rate import Ratings
+from skilloscope.studies.rate.tables import ratings_sheet
+
+_CANNOT_TELL = (
+    "A few dozen decisions say little: look at the interval before the number.",
+    "The rating is of the play in these games under this engine, depth and list, not of the person.",
+    "It does not know how hard the positions were for a human, the clock, or the aim of the game.",
+)
+
+
+def ratings_page(
+    ratings: Ratings,
+    decisions: Decisions,
+    *,
+    title: str,
+    source: str,
+    by: str = "player",
+    truth: Mapping[str, float] | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the page of a rating: no script, no address, everything inside."""
+    report = ratings.as_dict()
+    model = f"k = {report['model']['k']}, choice-set rule “{report['model']['rule']}”"
+    sheet = ratings_sheet(report, truth, by=by, full=True)
+    explained = replace(sheet, notes=[*sheet.notes, *_explained(ratings)])
+    sections = [Section.from_sheet(explained, f"Ratings: {sheet.title}")]
+    return report_page(
+        title,
+        f"{source}\n{engine_line(report['engine'])} · {model}",
+        [*sections, *(_figures(ratings, decisions, by, truth) if ratings.players else ())],
+        warnings=report["warnings"],
+        skipped=report["skipped"],
+        cannot_tell=[*_CANNOT_TELL, *notes],
+    )
+
+
+def _explained(ratings: Ratings) -> list[str]:
+    """Return how the numbers of the table are to be read."""
+    scale = ratings.scale
+    priors = dict.fromkeys(player.elo.prior for player in ratings.players)
+    return [
+        "Mean loss in pawns",
+        f"Prior of Elo: {'; '.join(priors)}",
+        "The scale was fitted from {:.0f} to {:.0f}: outside of that an Elo is a direction, not a number".format(
+            *scale.valid
+        ),
+        f"The intervals hold the dispersion between games ({scale.dispersion:.2f} times the model's variance) and the "
+        "scale's own error. They take a player's games to scatter independently about one strength; a player whom this "
+        "engine judges kindlier than others of the same Elo stays so in every game, and more games do not show it",
+    ]
+
+
+def _figures(ratings: Ratings, decisions: Decisions, by: str, truth: Mapping[str, float] | None) -> Iterator[Section]:
+    yield Section(
+        "Elo from the moves",
+        figure=elo_figure(ratings),
+        caption="Point: posterior mean; line: interval; shaded: the range in which the scale was fitted.",
+    )
+    yield Section(
+        "Competence",
+        figure=competence_figure(ratings, truth),
+        caption="The posterior of c before it is read as Elo and widened by the scale's dispersion.",
+    )
+    yield Section(
+        "How often they lost how much",
+        figure=loss_figure(decisions, ratings, by),
+        caption="Choices outside the engine's list count as the last listed move: the least they can have lost.",
+    )

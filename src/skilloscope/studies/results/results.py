@@ -1,0 +1,328 @@
+"""Ratings from results as the dicts that `skilloscope results fit|rate|smooth|predict --json` send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import ndtri
+
+from skilloscope.core.errors import InputError
+from skilloscope.models.comparison import davidson
+from skilloscope.ratings.periods.histories import History
+from skilloscope.ratings.periods.leaderboards import components, leaderboard, peaks
+from skilloscope.ratings.periods.period_length import choose_period
+from skilloscope.ratings.periods.prediction import (
+    evaluate,
+    fit_draws,
+    forecast,
+    foretold,
+    outcome_log_loss,
+    win_probabilities,
+)
+from skilloscope.ratings.periods.states import State
+from skilloscope.ratings.periods.variance_posterior import VariancePosterior, variance_posterior
+from skilloscope.ratings.periods.variances import fit_variances
+from skilloscope.results.table import Results
+from skilloscope.studies.results.runs import Rated, advantage_given
+
+SCHEMA = 1
+_RIM = 0.01  # of the posterior on the rim of its grid, from which on an interval is cut short
+
+
+def fit_report(
+    results: Results,
+    period: str | None = None,
+    *,
+    sigma0: float | None = None,
+    nu: float | None = None,
+    advantage: float | str | None = None,
+    entry: Mapping[str, float] | None = None,
+    method: str = "quick",
+    posterior: VariancePosterior | None = None,
+    lengths: Sequence[str] = (),
+    mass: float = 0.95,
+) -> dict[str, Any]:
+    """Fit σ0 and ν to results and return what `results fit --json` sends.
+
+    With a `posterior` (of `fit_posterior`) it holds intervals, with `lengths` how well other periods foretell.
+    """
+    own, first = results.for_period(period), advantage_given(advantage)
+    fit = fit_variances(own.by_period(period), sigma0=sigma0, nu=nu, advantage=first, entry=entry, method=method)
+    more: dict[str, Any] = {}
+    beyond: list[str] = []
+    if posterior is not None:
+        if posterior.at_edge > _RIM:
+            beyond = [
+                f"{posterior.at_edge:.0%} of the posterior lies on the rim of its grid: the intervals are too short"
+            ]
+        more["intervals"] = {name: list(posterior.interval(name, mass)) for name in ("sigma0", "nu")}
+    if lengths:
+        more["lengths"] = _lengths(results, lengths, first, entry)
+    return {
+        "schema": SCHEMA,
+        "sigma0": fit.sigma0,
+        "nu": fit.nu,
+        "advantage": fit.advantage,
+        "entered": sum(name in (entry or {}) for name in own.players),
+        "discrepancy": fit.discrepancy,
+        "games": fit.games,
+        "players": fit.players,
+        "periods": fit.periods,
+        "period": str(own.calendar(period)),
+        "games_per_player_and_period": fit.games_per_player_and_period,
+        "fitted": list(fit.fitted),
+        **more,
+        "warnings": [*fit.warnings, *beyond],
+        "skipped": own.tally.as_dict(),
+        "noted": own.noted.as_dict(),
+    }
+
+
+def fit_posterior(
+    results: Results,
+    period: str | None = None,
+    *,
+    advantage: float | str | None = None,
+    entry: Mapping[str, float] | None = None,
+) -> VariancePosterior:
+    """Return the joint posterior of σ0 and ν about their fit. [GLI99 figure 1]"""
+    games = results.by_period(period)
+    fit = fit_variances(games, advantage=advantage_given(advantage), entry=entry)
+    return variance_posterior(games, fit, entry=entry)
+
+
+def _lengths(
+    results: Results, lengths: Sequence[str], advantage: float | None, entry: Mapping[str, float] | None
+) -> list[dict[str, Any]]:
+    """Return how well periods of other lengths foretell the same games; others than most of them is not comparable."""
+    choice = choose_period(results, tuple(lengths), advantage=advantage, entry=entry)
+    return [
+        {
+            "period": length,
+            "discrepancy": fit.discrepancy,
+            "games": fit.games,
+            "games_per_player_and_period": fit.games_per_player_and_period,
+            "best": length == choice.best,
+            "comparable": length not in choice.incomparable,
+        }
+        for length, fit in choice.fits.items()
+    ]
+
+
+def ratings_report(
+    rated: Rated, *, at: str | None = None, active: int | None = None, mass: float = 0.95
+) -> dict[str, Any]:
+    """Return what `results rate --json` and `smooth --json` send, strongest first.
+
+    `at` adds the passage of time until that date's period to every `rd`; in a smoothed history it is a moment of the
+    past or the future, and who had not played by then is left out. `active` keeps those who played in the last so many
+    periods.
+    """
+    number = None if at is None else int(rated.calendar.number(at))
+    if rated.history.method == "filter":
+        rows, left_out = _filtered_rows(rated, number, active, mass)
+    else:
+        rows, left_out = _smoothed_rows(rated, number, active, mass)
+    groups = _components(rated)
+    apart = _component_warning(groups)
+    return {
+        "schema": SCHEMA,
+        "sigma0": rated.state.sigma0,
+        "nu": rated.state.nu,
+        "advantage": rated.state.advantage,
+        "entered": sum(name in rated.entry for name in rated.state.players),
+        "period": str(rated.calendar),
+        "method": rated.history.method,
+        "mass": mass,
+        "at": None if number is None else rated.calendar.label(number),
+        "active": active,
+        "left_out": left_out,
+        "games": rated.state.games,
+        "components": max(groups.values()) + 1 if groups else None,
+        "players": [{**row, "component": groups[row["player"]]} if apart else row for row in rows],
+        "warnings": [*rated.warnings, *apart],
+        "skipped": rated.results.tally.as_dict(),
+        "noted": rated.results.noted.as_dict(),
+    }
+
+
+def _filtered_rows(
+    rated: Rated, number: int | None, active: int | None, mass: float
+) -> tuple[list[dict[str, Any]], int]:
+    latest = rated.state.latest
+    if number is not None and latest is not None and number < latest:
+        raise InputError(
+            f"there are games after {rated.calendar.label(number)}",
+            hint="`rate --at` looks ahead; `smooth --at` tells what is now known of the past",
+        )
+    board = leaderboard(rated.state, active_within=active, at=number, level=mass)
+    return board.rows(), board.left_out
+
+
+def _smoothed_rows(
+    rated: Rated, number: int | None, active: int | None, mass: float
+) -> tuple[list[dict[str, Any]], int]:
+    """Return everybody's smoothed strength in his last period, or in period `number`, with his peak. [GLI99 table 3]"""
+    history = rated.history
+    if number is None:
+        who = np.flatnonzero(np.diff(history.offsets))
+        mean, variance = (column[history.offsets[who + 1] - 1] for column in (history.mean, history.variance))
+    else:
+        who, mean, variance = history.everybody_at(number)
+    if active is not None:
+        end = rated.latest if number is None else number
+        recent = (history.period > end - active) & (history.period <= end)
+        keep = np.bincount(history.player[recent], minlength=len(history.players))[who] > 0
+        who, mean, variance = who[keep], mean[keep], variance[keep]
+    order = np.argsort(-mean, kind="stable")  # names are in order, so equals stay so
+    rows = _smoothed(history, who[order], mean[order], np.sqrt(variance[order]), mass)
+    return rows, int(np.count_nonzero(np.diff(history.offsets))) - len(rows)
+
+
+def _smoothed(history: History, who: Any, mean: Any, rd: Any, mass: float) -> list[dict[str, Any]]:
+    """Return the rows of these players: strength, what he played, and his peak."""
+    board, periods = peaks(history)
+    peak = {
+        row["player"]: {"peak_rating": row["rating"], "peak_rd": row["rd"], "peak_period": period}
+        for row, period in zip(board.rows(), periods, strict=True)
+    }
+    games = np.bincount(history.player, weights=history.games, minlength=len(history.players)).astype(np.int64)
+    first, last = history.period[history.offsets[who]], history.period[history.offsets[who + 1] - 1]
+    half = float(ndtri(0.5 + mass / 2)) * rd
+    return [
+        {
+            "player": history.players[i],
+            "rating": rating,
+            "rd": spread,
+            "low": rating - reach,
+            "high": rating + reach,
+            "games": n,
+            "first_period": history.state.label(start),
+            "last_period": history.state.label(end),
+            **peak[history.players[i]],
+        }
+        for i, rating, spread, reach, n, start, end in zip(
+            *(column.tolist() for column in (who, mean, rd, half, games[who], first, last)), strict=True
+        )
+    ]
+
+
+def _components(rated: Rated) -> dict[str, int]:
+    """Return the group of players linked by games to which each belongs; empty where not all games are at hand."""
+    if rated.state.games != len(rated.games):
+        return {}
+    group = components(rated.games)
+    return {name: int(number) for name, number in zip(rated.games.players, group, strict=True) if number >= 0}
+
+
+def _component_warning(groups: Mapping[str, int]) -> list[str]:
+    if not groups or max(groups.values()) == 0:
+        return []
+    others = sum(number > 0 for number in groups.values())
+    count = max(groups.values()) + 1
+    return [f"{count:,} groups of players never met: {others:,} outside the largest cannot be compared with it"]
+
+
+def _unlinked_warning(rated: Rated, player_1: Sequence[str], player_2: Sequence[str]) -> list[str]:
+    groups = _components(rated)
+    pairs = [(groups[one], groups[two]) for one, two in zip(player_1, player_2, strict=True) if {one, two} <= {*groups}]
+    apart = sum(one != two for one, two in pairs)
+    said = f"{apart:,} of {len(player_1):,} pairs: no chain of games links the two, so the prior alone compares them"
+    return [said] if apart else []
+
+
+def history_table(rated: Rated) -> pa.Table:
+    """Return everybody's history as a table: player, period, rating, rd, games."""
+    return pa.table(rated.history.columns())
+
+
+def predictions(
+    rated: Rated, player_1: Sequence[str], player_2: Sequence[str], *, at: str | None = None, draws: bool = False
+) -> dict[str, Any]:
+    """Return the probability (16) that each first player wins, in the period of `at` (without it, the next one).
+
+    A draw counts as half a win; with `draws` it has a probability of its own, beside those of win and loss, with the
+    κ that fits the games of the run best. Who has not played yet is a new player; `new` names them.
+    """
+    number = rated.latest + 1 if at is None else int(rated.calendar.number(at))
+    if number < rated.latest:
+        raise InputError(
+            f"there are games after {rated.calendar.label(number)}: what they showed would foretell the past",
+            hint="predict a later period, or `predict --holdout` past ones; rate fewer games to go back",
+        )
+    probability = win_probabilities(rated.state, player_1, player_2, at=number, entry=rated.entry)
+    known = {name for name, games in zip(rated.state.players, rated.state.lines["games"], strict=True) if games}
+    columns: dict[str, Any] = {"player_1": player_1, "player_2": player_2, "probability": probability.tolist()}
+    more: dict[str, Any] = {}
+    if draws:
+        more["kappa"] = kappa = _draw_rate(rated)
+        win_draw_loss = davidson(probability, kappa)
+        columns |= {name: p.tolist() for name, p in zip(("win", "draw", "loss"), win_draw_loss, strict=True)}
+    return {
+        "schema": SCHEMA,
+        "sigma0": rated.state.sigma0,
+        "nu": rated.state.nu,
+        "advantage": rated.state.advantage,
+        **more,
+        "at": rated.calendar.label(number),
+        "predictions": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+        "new": sorted({*player_1, *player_2} - known),
+        "warnings": [*rated.warnings, *_unlinked_warning(rated, player_1, player_2)],
+        "skipped": rated.results.tally.as_dict(),
+        "noted": rated.results.noted.as_dict(),
+    }
+
+
+def _draw_rate(rated: Rated) -> float:
+    """Return κ of Davidson's draws, fitted to the games of the run as they were foretold."""
+    if not len(rated.games):
+        raise InputError("kept ratings do not tell how often games are drawn", hint="give results too")
+    return fit_draws(foretold(rated.history, rated.games), rated.games.score)[0]
+
+
+def holdout_report(
+    results: Results,
+    periods: int,
+    period: str | None = None,
+    *,
+    sigma0: float | None = None,
+    nu: float | None = None,
+    advantage: float | str | None = None,
+    entry: Mapping[str, float] | None = None,
+    draws: bool = False,
+) -> dict[str, Any]:
+    """Return how well the last periods are foretold, each from those before it; what is fitted sees only the earlier.
+
+    With `draws` it says too how well win, draw and loss are foretold as three outcomes.
+    """
+    own = results.for_period(period)
+    games = own.by_period(period)
+    if periods >= games.n_periods:
+        raise InputError(f"{periods} of {games.n_periods} periods cannot be held out", hint="hold out fewer")
+    early = games.between(0, games.n_periods - periods)
+    fit = fit_variances(early, sigma0=sigma0, nu=nu, advantage=advantage_given(advantage), entry=entry)
+    state = State.empty(sigma0=fit.sigma0, nu=fit.nu, advantage=fit.advantage, period=str(own.calendar(period)))
+    probability, score, known = forecast(games, state, entry=entry)[0], games.score, len(early)
+    more: dict[str, Any] = {}
+    if draws:
+        kappa, _, other = fit_draws(probability[:known], score[:known])
+        loss = outcome_log_loss(probability[known:], score[known:], kappa)
+        more = {"kappa": kappa, "outcome_log_loss": loss}
+        own = replace(own, noted=own.noted + other)
+    return {
+        "schema": SCHEMA,
+        "sigma0": fit.sigma0,
+        "nu": fit.nu,
+        "advantage": fit.advantage,
+        "period": str(own.calendar(period)),
+        "periods_held_out": periods,
+        **evaluate(probability[known:], score[known:]).as_dict(),
+        **more,
+        "warnings": list(fit.warnings),
+        "skipped": own.tally.as_dict(),
+        "noted": own.noted.as_dict(),
+    }

@@ -1,0 +1,1 @@
+"""What `skilloscope tournament` asks: the study, its tables, its figures, its page."""

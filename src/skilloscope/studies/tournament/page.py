@@ -1,0 +1,37 @@
+"""The page of a tournament: strengths, histograms, and every table."""
+
+from __future__ import annotations
+
+from skilloscope.reports.page import Section, report_page
+from skilloscope.studies.game.figures import histogram_figure
+from skilloscope.studies.game.page import CANNOT_TELL
+from skilloscope.studies.game.tables import values_line
+from skilloscope.studies.tournament.figures import strengths_figure
+from skilloscope.studies.tournament.report import tournament_report
+from skilloscope.studies.tournament.tables import tournament_sheets
+from skilloscope.studies.tournament.tournament import Tournament
+
+
+def tournament_page(study: Tournament, source: str) -> str:
+    """Return the page of a tournament: strengths, histograms, and every table."""
+    report = tournament_report(study)
+    sections = []
+    for event in report["events"]:
+        own = {
+            entry.player: study.histograms[at]
+            for at, entry in enumerate(study.entries)
+            if entry.event == event["event"] and at in study.histograms
+        }
+        heading = event["event"] or "All games"
+        sections.append(
+            Section(
+                f"{heading}: strength",
+                values_line(report["engine"]),
+                figure=strengths_figure(study, event["event"]),
+                caption="Perceived Elo with intervals over games; the bar is the rating in the headers.",
+            )
+        )
+        sections.append(Section(f"{heading}: how often they gained how much", figure=histogram_figure(own)))
+    sections += [Section.from_sheet(sheet, text=" ".join(sheet.notes)) for sheet in tournament_sheets(report)]
+    title = f"{len(report['players']):,} players compared by gain"
+    return report_page(title, source, sections, skipped=report["skipped"], cannot_tell=CANNOT_TELL)

@@ -1,0 +1,32 @@
+"""The page of `within`: the chart, the games, and one game move by move where it was asked for."""
+
+from __future__ import annotations
+
+from skilloscope.reports.page import Section, report_page
+from skilloscope.studies.within.figures import running_figure, within_figure
+from skilloscope.studies.within.tables import running_sheet, within_sheet
+from skilloscope.studies.within.within import RunningCompetence, WithinGames
+
+CANNOT_TELL = (
+    "Why a game was played as it was. A low point may be illness, time trouble, a hard position, a settled result or "
+    "chance; nothing here tells them apart.",
+    "Which of two games was played better, where their standard deviations overlap: a game has some thirty decisions.",
+    "Anything about a person. The chart may start a question; it answers none.",
+)
+
+
+def within_page(study: WithinGames, followed: RunningCompetence | None = None, *, source: str = "") -> str:
+    """Return the page of a within-game chart: no script, no address, everything inside."""
+    report = study.as_dict()
+    chart = "Both sides' competence in each game, the posterior means; thin lines are one standard deviation."
+    sections = [
+        Section("The chart", figure=within_figure(study), caption=chart),
+        Section.from_sheet(within_sheet(report), "The games"),
+    ]
+    if followed is not None:
+        caption = f"Posterior of c after every decision, from a prior {followed.prior} on; below, what was lost."
+        moves = running_sheet(followed.as_dict())
+        sections.append(Section(moves.title, figure=running_figure(followed), caption=caption))
+        sections.append(Section.from_sheet(moves, "The moves"))
+    title = f"{study.player}: {len(study.games):,} games"
+    return report_page(title, source, sections, skipped=report["skipped"], cannot_tell=CANNOT_TELL)

@@ -1,0 +1,207 @@
+"""`skilloscope game`: the printed example, the same answer from comments and from an engine, what is unknown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from skilloscope.chess.pgn.games import read_games
+from skilloscope.chess.pgn.text import NO_MATE
+from skilloscope.cli.app import app
+from skilloscope.sources.gains import engine_gains, gains_of_files, gains_of_games, gains_of_one
+from skilloscope.sources.judge import Work
+from skilloscope.sources.shipped import demo_file
+from skilloscope.studies.game.game import game_study, written_moves
+
+CENTURY = demo_file("game_of_the_century.pgn")
+MOVES = '[White "Ann"]\n[Black "Bob"]\n[WhiteElo "2100"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n'
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+
+def report(*words: object) -> dict[str, Any]:
+    done = run(*words, "--json")
+    assert done.exit_code == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def commented(path: Path, evaluations: Any, *, start: bool = True) -> Path:
+    """Write the game again with the values that an engine gave, as [%eval] comments."""
+    games = evaluations.games
+    san = written_moves(games.moves, None)
+    values = evaluations.values
+    words = [f"{{[%eval {values[0]:.2f}]}}"] if start else []
+    for ply, move in enumerate(san):
+        value = values[ply + 1]
+        number = f"{ply // 2 + 1}." if ply % 2 == 0 else ""
+        mate = abs(value) == 39.0
+        words.append(f"{number} {move} {{[%eval {f'#{1 if value > 0 else -1}' if mate else f'{value:.2f}'}]}}")
+    path.write_text('[White "Ann"]\n[Black "Bob"]\n[WhiteElo "2100"]\n\n' + " ".join(words) + " 1-0\n")
+    return path
+
+
+def test_the_printed_example_gives_the_printed_numbers():
+    found = report("game", CENTURY, "--engine-elo", 2860)
+    assert len(found["moves"]) == 82
+    byrne, fischer = found["players"]
+    assert (round(byrne["elo_difference_to_engine"]), round(fischer["elo_difference_to_engine"])) == (-185, -43)
+    assert (round(byrne["strength"]), round(fischer["strength"])) == (2675, 2817)
+    assert (round(byrne["mean_gain"], 3), round(fischer["mean_gain"], 3)) == (-0.860, 0.094)
+    assert round(found["white_against_black"]["expected_score"], 3) == 0.345
+    assert found["engine"]["source"] == "[%eval] comments"
+    assert found["positions"] == {"searched": 0, "cached": 0, "imported": 0, "failed": 0}
+
+
+def test_no_engine_is_started_where_the_moves_carry_values(monkeypatch):
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/engine")
+    assert report("game", CENTURY)["moves"][0]["gain_cp"] == -1
+
+
+def test_the_first_moves_are_infinitely_below_and_say_so():
+    moves = report("game", CENTURY)["moves"]
+    own = [move for move in moves if move["player"].startswith("Byrne")]
+    assert [move["infinite"] for move in own[:7]] == ["below"] * 6 + [None]
+    assert own[0]["elo_difference"] is None
+    assert own[0]["expected_score"] == 0.0
+    assert "−∞" in run("game", CENTURY).stdout
+
+
+def test_values_are_the_movers_and_whites_stand_beside_them():
+    moves = report("game", CENTURY)["moves"]
+    assert (moves[21]["san"], moves[21]["value_cp"], moves[21]["white_value_cp"]) == ("Na4", 109, -109)
+    assert (moves[20]["value_cp"], moves[20]["gain_cp"]) == (-109, -137)
+
+
+@pytest.mark.parametrize("name", ["fake", "real"])
+def test_the_same_values_from_an_engine_and_from_comments_give_the_same_output(name, tmp_path, fake_engine, request):
+    engine = fake_engine() if name == "fake" else request.getfixturevalue("stockfish")
+    path = tmp_path / "game.pgn"
+    path.write_text(MOVES)
+    searched = report("game", path, "--engine", engine, "--depth", 2)
+    assert searched["positions"]["searched"] == 7
+    work = Work()
+    gained = gains_of_one(path, 1, replace_settings(work, engine))
+    read = report("game", commented(tmp_path / "commented.pgn", gained.evaluations))
+    assert read["positions"]["searched"] == 0
+    for part in ("moves", "players", "white_against_black", "start_value_cp", "skipped"):
+        assert read[part] == searched[part]
+
+
+def replace_settings(work: Work, engine: Path) -> Work:
+    from dataclasses import replace
+
+    from skilloscope.chess.engine.settings import FER12
+
+    return replace(work, engine=str(engine), settings=replace(FER12, depth=2))
+
+
+def test_a_missing_first_value_makes_the_first_gain_unknown(tmp_path):
+    text = CENTURY.read_text().replace("{[%eval 0.13]} ", "")
+    path = tmp_path / "game.pgn"
+    path.write_text(text)
+    found = report("game", path)
+    assert found["moves"][0]["gain_cp"] is None
+    assert found["moves"][0]["expected_score"] is None
+    assert found["skipped"] == {"gain unknown": 1}
+    assert found["players"][0]["decisions"] == 40
+    assert found["players"][0]["unknown"] == 1
+    assert "–" in run("game", path).stdout
+
+
+def test_several_lines_bring_the_agents_competence_beside_it(monkeypatch):
+    simulated = [demo_file("simulated.pgn"), "--index", 2, "--import", demo_file("analyses.jsonl.gz")]
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/engine")
+    found = report("game", *simulated, "--preset", "DFH13")
+    known = [move for move in found["moves"] if move["c"] is not None]
+    assert known
+    assert min(move["number"] for move in known) == 13  # the opening is no decision for the agent
+    assert all(move["c_low"] < move["c"] < move["c_high"] for move in known)
+    assert all(player["c"] is not None for player in found["players"])
+    assert all(move["c"] is None for move in report("game", CENTURY)["moves"])
+
+
+def test_the_engines_own_gains_can_be_measured(tmp_path, stockfish):
+    path = tmp_path / "game.pgn"
+    path.write_text(MOVES)
+    work = replace_settings(Work(), stockfish)
+    gained = gains_of_games(read_games(path), work)
+    agreed, searched = (engine_gains(gained, kind, work) for kind in ("agreed", "searched"))
+    assert 0 < agreed.moves <= searched.moves == 7
+    found = report("game", path, "--engine", stockfish, "--depth", 2, "--engine-gains", "searched")
+    assert found["engine"]["distribution"] == "searched"
+
+
+def test_what_the_engine_would_play_is_not_known_from_comments():
+    done = run("game", CENTURY, "--engine-gains", "agreed")
+    assert done.exit_code == 1
+    assert "single peak" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--index", 2], ["--values", "tea"], ["--curve", "straight"], ["--mate-cap", 0], ["--html", "/nowhere/page.html"]],
+)
+def test_what_cannot_be_done_is_refused_with_a_message(words):
+    done = run("game", CENTURY, *words)
+    assert done.exit_code == 1
+    assert "error:" in done.stderr
+
+
+def test_comments_that_are_not_there_are_missed(tmp_path):
+    path = tmp_path / "game.pgn"
+    path.write_text(MOVES)
+    assert "no move carries" in run("game", path, "--values", "comments").stderr
+
+
+def test_a_game_of_json_lines_is_followed_too(tmp_path):
+    row = {
+        "white": "A",
+        "black": "B",
+        "result": "1-0",
+        "moves": ["e2e4", "e7e5", "g1f3"],
+        "stockfish_eval": [20, 35, 30],
+    }
+    path = tmp_path / "games.ndjson"
+    path.write_text(json.dumps({**row, "white": "C"}) + "\n" + json.dumps(row) + "\n")
+    found = report("game", path, "--index", 2)
+    assert [move["gain_cp"] for move in found["moves"]] == [None, -15, -5]
+    together = gains_of_files([path, CENTURY], Work())
+    assert len(together.games) == 3
+    assert together.about()["source"] == "[%eval] comments and evaluations in the file"
+
+
+def test_the_page_holds_the_chart_and_every_move(tmp_path):
+    page = tmp_path / "game.html"
+    assert run("game", CENTURY, "--html", page).exit_code == 0
+    text = page.read_text()
+    assert text.count("<svg") == 2
+    assert "Rc2#" in text
+    assert "<script" not in text
+
+
+def test_a_game_from_a_later_position_keeps_its_move_numbers(tmp_path):
+    path = tmp_path / "game.pgn"
+    path.write_text('[FEN "8/8/8/8/8/4k3/4p3/4K3 b - - 0 60"]\n[White "A"]\n[Black "B"]\n\n60... Kd3 {[%eval -5]} *\n')
+    (move,) = report("game", path)["moves"]
+    assert (move["number"], move["side"], move["gain_cp"]) == (60, "black", None)
+
+
+def test_nothing_known_of_a_side_is_shown_as_nothing(tmp_path):
+    path = tmp_path / "game.pgn"
+    path.write_text('[White "A"]\n[Black "B"]\n\n1. e4 {[%eval 0.3]} *\n')
+    found = report("game", path)
+    assert found["white_against_black"] is None
+    assert found["players"][1]["expected_score_against_engine"] is None
+    games = read_games(path)
+    assert games.mates[0] == NO_MATE
+    study = game_study(gains_of_games(games, Work()))
+    assert np.isnan(study.sides[0].running.elo_difference[0])
+    assert run("game", path, "--html", tmp_path / "page.html").exit_code == 0

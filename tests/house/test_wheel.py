@@ -1,0 +1,58 @@
+"""The wheel holds everything: installed outside the checkout it runs the demo from its own data."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_carries_data_templates_and_types(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for name in ("data/demo/simulated.pgn", "data/demo/analyses.jsonl.gz", "data/scales/default.json", "py.typed"):
+        assert f"skilloscope/{name}" in names
+    assert "skilloscope/reports/templates/page.html" in names
+    assert not any("test" in name or "shared" in name for name in names)
+
+
+def test_the_demo_runs_from_the_wheel_in_an_empty_environment(wheel, tmp_path):
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    python = environment / "bin" / "python"
+    site = next((environment / "lib").glob("python*/site-packages"))
+    zipfile.ZipFile(wheel).extractall(site)
+    # The dependencies come from this environment, appended behind: only skilloscope itself is under test.
+    others = tmp_path / "others"
+    others.mkdir()
+    for entry in Path(sysconfig.get_paths()["purelib"]).iterdir():
+        if "skilloscope" not in entry.name:
+            (others / entry.name).symlink_to(entry)
+    (site / "others.pth").write_text(f"{others}\n")
+    code = "import skilloscope.cli as c, sys; sys.argv = ['skilloscope', 'demo', '--json']; c.main()"
+    done = subprocess.run(
+        [str(python), "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "STOCKFISH_EXECUTABLE": "/nowhere", "PYTHONPATH": ""},
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["positions"]["imported"] > 300
+    assert (tmp_path / "demo.html").is_file()

@@ -1,0 +1,457 @@
+"""Results: every row used, or counted and named; periods anchored in the calendar; PGN headers by a scan."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import norm
+
+from skilloscope.chess.pgn.headers import TAGS, scan, scan_plain
+from skilloscope.chess.pgn.results import read_pgn_results
+from skilloscope.core.dates import DAY, MONTH, YEAR, parse_date
+from skilloscope.core.errors import InputError
+from skilloscope.core.frames import to_pandas, to_polars
+from skilloscope.models.comparison import Q, win_probability
+from skilloscope.models.logistic_normal import integrated_probability
+from skilloscope.results import Calendar, Results, read_results
+from skilloscope.results.reading import OUT_OF_ORDER, TWICE, results_from_frame
+from skilloscope.results.scores import parse_score
+from skilloscope.results.streaming import ResultStream
+from skilloscope.results.writing import results_to_arrow, write_table
+from skilloscope.simulate.populations import Population, simulate_results, simulated_games
+
+HEADER = "date,player_1,player_2,score\n"
+BAD = {
+    "2024-02-30,Ann,Bob,1": "impossible date",
+    "2024-13-01,Ann,Bob,1": "impossible date",
+    ",Ann,Bob,1": "missing date",
+    "????.??.??,Ann,Bob,1": "missing date",
+    "2024-02-01,Ann,Ann,1": "a player against himself",
+    "2024-02-01,Ann, Ann ,0": "a player against himself",
+    "2024-02-01,Ann,Cy,7": "unknown score",
+    "2024-02-01,Ann,Cy,nan": "unknown score",
+    "2024-02-01,Ann,Cy,perhaps": "unknown score",
+    "2024-02-01,Ann,Cy,": "no score",
+    "2024-02-01,,Cy,1": "no player",
+    "2024-02-01,Ann,Cy": "wrong number of cells",
+    "2024-02-01,Ann,Cy,1,1": "wrong number of cells",
+}
+NO_GAME = {
+    "2024-02-01,Ann,Cy,+/-": "forfeit",
+    "2024-02-01,Ann,Cy,1F": "forfeit",
+    "2024-02-01,Ann,Cy,W/O": "walkover",
+    "2024-02-01,Ann,BYE,1": "bye",
+    "2024-02-01,Ann,Cy,bye": "bye",
+    "2024-02-01,Ann,Cy,*": "unfinished",
+}
+
+
+def table(tmp_path: Path, text: str, name: str = "results.csv") -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("row", "reason"), BAD.items())
+def test_a_bad_row_is_counted_and_named_with_file_and_row_and_the_others_are_used(tmp_path, row, reason):
+    path = table(tmp_path, f"{HEADER}2024-01-01,Ann,Bob,1\n{row}\n2024-03-01,Bob,Ann,0.5\n")
+    results = read_results(path)
+    assert len(results) == 2
+    assert results.tally.counts == {reason: 1}
+    assert [(f.file, f.place) for f in results.tally.faults] == [(str(path), "row 3")]
+
+
+@pytest.mark.parametrize(("row", "reason"), NO_GAME.items())
+def test_forfeits_byes_and_walkovers_are_counted_and_are_no_fault(tmp_path, row, reason):
+    results = read_results(table(tmp_path, f"{HEADER}2024-01-01,Ann,Bob,1\n{row}\n"))
+    assert (len(results), results.tally.counts, results.tally.faults) == (1, {reason: 1}, [])
+
+
+def test_rows_after_odd_and_blank_ones_keep_their_number(tmp_path):
+    path = table(tmp_path, HEADER + "2024-01-01,Ann,Bob\n\n2024-01-02,Ann,Bob,9\n")
+    assert [str(fault) for fault in read_results(path).tally.faults] == [
+        f"{path}, row 2: wrong number of cells (3 in place of 4)",
+        f"{path}, row 4: unknown score (9)",
+    ]
+
+
+def test_every_row_is_a_game_or_counted(tmp_path):
+    rows = [*BAD, *NO_GAME, "2024-01-01,Ann,Bob,1", "2024-01-01,Ann,Bob,1"] * 3
+    results = read_results(table(tmp_path, HEADER + "\n".join(rows) + "\n"))
+    assert len(results) + results.tally.total == len(rows)
+
+
+def test_unsorted_dates_are_sorted_and_noted(tmp_path):
+    results = read_results(table(tmp_path, HEADER + "2024-03-01,A,B,1\n2024-01-01,A,C,0\n2024-02-01,B,C,1\n"))
+    assert results.date.astype(str).tolist() == ["2024-01-01", "2024-02-01", "2024-03-01"]
+    assert results.noted.counts == {OUT_OF_ORDER: 1}
+    assert results.tally.total == 0
+
+
+def test_games_listed_twice_are_kept_and_noted_or_dropped_and_counted(tmp_path):
+    rows = (
+        "2024-03-01,A,B,1\n2024-03-01,A,B,1\n2024-03-01,B,A,1\n2024-03-01,A,B,0\n2024-03-02,A,B,1\n2024-03-01,A,B,1\n"
+    )
+    path = table(tmp_path, HEADER + rows)
+    kept, dropped = read_results(path), read_results(path, drop_duplicates=True)
+    assert (len(kept), kept.noted.counts[TWICE], kept.tally.total) == (6, 2, 0)
+    assert (len(dropped), dropped.tally.counts) == (4, {TWICE: 2})
+
+
+def test_dates_known_to_the_year_count_by_years_and_are_left_out_and_counted_by_months(tmp_path):
+    results = read_results(
+        table(tmp_path, HEADER + "1936.??.??,A,B,1\n1936.05.??,A,B,1\n1936.05.02,A,B,1\n1936,A,B,1\n")
+    )
+    assert len(results.by_period("1Y")) == 4
+    assert len(results.by_period("2M")) == 2
+    assert results.for_period("2M").tally.counts == {"date without a month (period 2M)": 2}
+    assert results.for_period("1D").tally.counts == {"date without a day (period 1D)": 3}
+    assert TWICE not in results.noted.counts
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("r.csv.gz", lambda text: gzip.compress(text.encode())),
+        ("r.csv.bz2", lambda text: bz2.compress(text.encode())),
+        ("r.csv", lambda text: b"\xef\xbb\xbf" + text.encode()),
+        ("r.csv", lambda text: text.encode("latin-1")),
+        ("r.csv", lambda text: text.replace("\n", "\r\n").encode()),
+        ("r.csv", lambda text: text.replace(",", ";").encode()),
+        ("r.tsv", lambda text: text.replace(",", "\t").encode()),
+        ("r.csv", lambda text: text.rstrip("\n").encode()),
+    ],
+)
+def test_packed_files_other_encodings_and_separators_read_alike(tmp_path, name, write):
+    path = tmp_path / name
+    path.write_bytes(write(HEADER + "2024-01-01,Ångström,Bo,1\n2024-01-02,Bo,Cy,1/2-1/2\n"))
+    results = read_results(path)
+    assert list(results.players) == ["Bo", "Cy", "Ångström"]
+    assert results.score.tolist() == [1.0, 0.5]
+    assert results.tally.total == 0
+
+
+def test_other_column_names_are_mapped_and_a_missing_column_says_which_there_are(tmp_path):
+    path = table(tmp_path, "day,white,black,result\n20240101,A,B,0-1\n")
+    columns = {"date": "day", "player_1": "white", "player_2": "black", "score": "result"}
+    assert read_results(path, columns=columns).score.tolist() == [0.0]
+    with pytest.raises(InputError, match="lacks the columns") as error:
+        read_results(path)
+    assert "day, white, black, result" in error.value.hint
+    with pytest.raises(InputError, match="no column 'winner'"):
+        read_results(path, columns={"winner": "white"})
+
+
+def test_period_numbers_stand_in_place_of_dates(tmp_path):
+    results = read_results(
+        table(tmp_path, "period,player_1,player_2,score\n3,A,B,1\n5,A,B,0\nx,A,B,0\n,A,B,1\n4.5,A,B,1\n-1,A,B,1\n")
+    )
+    assert results.by_period().offsets.tolist() == [0, 1, 1, 2]
+    assert results.by_period().first == 3
+    assert results.tally.counts == {"period is not a whole number from 0 on": 3, "missing period": 1}
+    with pytest.raises(InputError, match="period numbers, not dates"):
+        results.by_period("1M")
+
+
+def test_dates_run_together_as_period_numbers_are_refused(tmp_path):
+    path = table(tmp_path, "period,player_1,player_2,score\n20000101,A,B,1\n20250101,A,B,0\n990101,A,B,1\n")
+    with pytest.raises(InputError, match="periods between"):
+        read_results(path).by_period()
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"nothing here"])
+def test_a_file_that_is_no_table_is_refused_with_a_hint(tmp_path, content):
+    path = tmp_path / "r.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        read_results(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "days", "precision"),
+    [
+        ("1995-12-31", 9495, DAY),
+        ("1995.12.31", 9495, DAY),
+        ("19951231", 9495, DAY),
+        ("1995-12", 9465, MONTH),
+        ("1995.12.??", 9465, MONTH),
+        ("1995.??.31", 9131, YEAR),
+        ("1995-12-31T10:00:00Z", 9495, DAY),
+        ("95-12-31", None, DAY),
+    ],
+)
+def test_dates_are_read_as_people_write_them(text, days, precision):
+    assert parse_date(text) == (days, precision)
+
+
+@pytest.mark.parametrize(("text", "score"), [("1", 1), ("0,5", 0.5), ("½-½", 0.5), ("0-1", 0), ("W", 1), ("draw", 0.5)])
+def test_scores_are_read_as_people_write_them(text, score):
+    assert parse_score(text) == (score, "")
+
+
+@given(
+    st.dates(min_value=np.datetime64("1800-01-01").item()),
+    st.sampled_from(["1D", "3D", "1W", "2W", "1M", "2M", "6M", "1Y", "5Y"]),
+)
+def test_a_date_lies_in_its_period_and_the_label_leads_back(day, text):
+    calendar = Calendar.from_text(text)
+    number = int(calendar.numbers(np.array([day], dtype="datetime64[D]"))[0])
+    assert calendar.start(number) <= day
+    if day.year < 9990:
+        assert day < calendar.start(number + 1)
+    assert calendar.number(calendar.label(number)) == number
+
+
+def test_periods_are_anchored_at_the_first_of_january_and_weeks_on_mondays():
+    days = np.array(["1994-12-31", "1995-01-01", "1995-02-28", "1995-03-01"], dtype="datetime64[D]")
+    assert np.diff(Calendar.from_text("2M").numbers(days)).tolist() == [1, 0, 1]
+    assert np.diff(Calendar.from_text("1Y").numbers(days)).tolist() == [1, 0, 0]
+    week = Calendar.from_text("1W")
+    assert week.start(week.number("1995-01-01")).weekday() == 0
+    assert week.label(week.number("1900-01-07")) == "1900-01-01"
+
+
+@pytest.mark.parametrize("text", ["", "M", "0M", "5M", "1H", "month"])
+def test_lengths_that_are_no_period_are_refused(text):
+    with pytest.raises(InputError):
+        Calendar.from_text(text)
+
+
+def test_the_order_of_rows_changes_neither_players_nor_periods():
+    rng = np.random.default_rng(1)
+    results = simulate_results(Population(20, 6, 300), rng=rng, period="1M").results
+    shuffled = results.select(rng.permutation(len(results)))
+    a, b = results.by_period("1M"), shuffled.by_period("1M")
+    assert (a.offsets == b.offsets).all()
+    for t in range(a.n_periods):
+        part = slice(a.offsets[t], a.offsets[t + 1])
+        rows = [sorted(zip(g.player_1[part], g.player_2[part], g.score[part], strict=True)) for g in (a, b)]
+        assert rows[0] == rows[1]
+
+
+def test_tables_put_together_match_names():
+    one = Results.from_columns(["Bo"], ["Cy"], [1], date=["2024-01-01"])
+    two = Results.from_columns(["Ann"], ["Bo"], [0], date=["2024-01-02"])
+    both = Results.concat([one, two])
+    assert list(both.players) == ["Ann", "Bo", "Cy"]
+    assert both.player_1.tolist() == [1, 0]
+    assert both.player_2.tolist() == [2, 1]
+
+
+def test_results_go_through_frames_and_files_unchanged(tmp_path):
+    results = simulate_results(Population(9, 4, 60), rng=np.random.default_rng(2), period="1W").results
+    for name in ("r.csv", "r.parquet"):
+        write_table(results_to_arrow(results), tmp_path / name)
+    back = [read_results(tmp_path / "r.csv"), read_results(tmp_path / "r.parquet")]
+    back += [
+        results_from_frame(to_pandas(results_to_arrow(results))),
+        results_from_frame(to_polars(results_to_arrow(results))),
+    ]
+    for other in back:
+        assert list(other.players) == list(results.players)
+        for column in ("player_1", "player_2", "score", "date"):
+            assert (getattr(other, column) == getattr(results, column)).all()
+
+
+def test_frames_with_times_and_numbers_for_players_are_read():
+    import pandas as pd
+    import polars as pl
+
+    columns = {"player_1": [7, 10], "player_2": [10, 3], "score": [1.0, 0.5]}
+    times = pd.to_datetime(["2024-01-05 20:15:01.123456789", "2024-02-01 00:00:00.000000001"])
+    for frame in (pd.DataFrame({"date": times, **columns}), pl.DataFrame({"date": times.to_numpy(), **columns})):
+        results = results_from_frame(frame)
+        assert list(results.players) == ["10", "3", "7"]
+        assert results.date.astype(str).tolist() == ["2024-01-05", "2024-02-01"]
+
+
+NAMES = ["=1+1", "+A", "-B", "@C", "'t Hart", "'=D", "plain", 'quo"te', "com,ma", "''x"]
+
+
+def test_names_that_a_spreadsheet_would_run_are_written_as_text_and_read_back(tmp_path):
+    results = Results.from_columns(NAMES, NAMES[::-1], [1] * len(NAMES), date=["2024-01-01"] * len(NAMES))
+    write_table(results_to_arrow(results), tmp_path / "r.csv")
+    cells = [cell.strip('"') for line in (tmp_path / "r.csv").read_text().splitlines()[1:] for cell in line.split(",")]
+    assert not [cell for cell in cells if cell[:1] in "=+-@\t\r" and cell[:1]]
+    assert sorted(read_results(tmp_path / "r.csv").players) == sorted(NAMES)
+
+
+def test_a_stream_gives_every_game_once_in_whole_periods(tmp_path):
+    results = simulate_results(Population(40, 12, 2000), rng=np.random.default_rng(3), period="1M").results
+    pq.write_table(results_to_arrow(results), tmp_path / "r.parquet", row_group_size=150)
+    stream = ResultStream(tmp_path / "r.parquet", "1M", batch=170)
+    parts = list(stream)
+    whole = results.by_period("1M")
+    assert stream.games == len(whole)
+    assert sum(part.n_periods for part in parts) == whole.n_periods
+    names = np.array(stream.players)
+    played = np.concatenate([names[part.player_1] for part in parts])
+    assert (played == np.array(whole.players)[whole.player_1]).all()
+    assert [part.first for part in parts] == sorted({part.first for part in parts})
+
+
+def test_a_stream_out_of_order_is_refused_and_its_bad_rows_are_named(tmp_path):
+    dates = np.array(["2024-05-01"] * 4 + ["2024-01-01"] * 4, dtype="datetime64[D]")
+    rows = {"date": dates, "player_1": list("ABABABAB"), "player_2": list("CCCCCCCC"), "score": [1.0] * 7 + [3.0]}
+    pq.write_table(pa.table(rows), tmp_path / "r.parquet")
+    with pytest.raises(InputError, match="not in the order of its dates"):
+        list(ResultStream(tmp_path / "r.parquet", "1M", batch=2))
+    sorted_rows = pa.table(rows).sort_by("date")
+    pq.write_table(sorted_rows, tmp_path / "s.parquet")
+    stream = ResultStream(tmp_path / "s.parquet", "1M", batch=3)
+    assert sum(len(part) for part in stream) == 7
+    assert [fault.place for fault in stream.tally.faults] == ["row 4"]
+
+
+def test_simulated_strengths_spread_and_wander_as_told():
+    population = Population(20_000, 5, 5, sigma0=200, nu=50)
+    steps = np.column_stack([strength for *_, strength in simulated_games(population, rng=np.random.default_rng(4))])
+    assert steps[:, 0].std() == pytest.approx(200, rel=0.03)
+    assert np.diff(steps, axis=1).std() == pytest.approx(50, rel=0.03)
+
+
+@given(st.floats(-1500, 1500), st.floats(1, 600))
+def test_the_integrated_probability_is_the_integral(difference, sd):
+    truth, _ = quad(lambda z: expit(Q * (difference + sd * z)) * norm.pdf(z), -10, 10, epsabs=1e-12, limit=200)
+    found = integrated_probability(difference, sd**2, 0.0, 0.0)
+    assert found == pytest.approx(truth, abs=1e-6)
+    assert found == pytest.approx(float(win_probability(difference, sd**2, 0.0, 0.0)), abs=0.03)
+
+
+PGN = b"""[Event "A"]
+[White "Ann"]
+[Black "Bo, \\"B\\""]
+[Date "2024.05.01"]
+[Result "1-0"]
+
+1. e4 {a comment [White "nobody"]
+[Black "nobody"]} e5 2. Qh5 1-0
+
+[Event "A"]
+[White "Ann"]
+[Black "M\xfcller"]
+[Date "2024.05.??"]
+[Result "1/2-1/2"]
+
+1.d4 d5 1/2-1/2
+[Event "forfeit"]
+[White "Ann"]
+[Black "Cy"]
+[Date "2024.05.02"]
+[Result "0-1"]
+
+1. d4 0-1
+
+[Event "unfinished"]
+[White "Ann"]
+[Black "Cy"]
+[Date "2024.05.02"]
+[Result "*"]
+
+1. d4 d5 *
+
+[Event "no date"]
+[White "Ann"]
+[Black "Cy"]
+[Date "????.??.??"]
+[Result "0-1"]
+
+1. d4 d5 0-1
+
+[Event "nobody"]
+[White "Ann"]
+[Black "NN"]
+[Date "2024.05.02"]
+[Result "0-1"]
+
+1. d4 d5 0-1
+"""
+
+
+def test_results_come_from_pgn_headers_and_the_rest_is_counted_by_reason():
+    results = read_pgn_results(io.BytesIO(PGN))
+    assert list(results.players) == ["Ann", 'Bo, "B"', "Müller"]
+    assert results.score.tolist() == [1.0, 0.5] or results.score.tolist() == [0.5, 1.0]
+    assert results.tally.counts == {"forfeit": 1, "unfinished": 1, "missing date": 1, "unknown player": 1}
+    assert [fault.place for fault in results.tally.faults] == ["game 5"]
+
+
+def test_bare_headers_are_games_where_no_game_of_the_file_has_moves():
+    bare = b'[White "A"]\n[Black "B"]\n[Date "2024.01.01"]\n[Result "1-0"]\n\n1-0\n\n'
+    assert len(read_pgn_results(io.BytesIO(bare * 3))) == 3
+    with_moves = bare + bare.replace(b"\n1-0", b"\n1. e4 e5 1-0")
+    assert read_pgn_results(io.BytesIO(with_moves)).tally.counts == {"no moves": 1}
+
+
+def test_a_packed_or_damaged_pgn_file_gives_what_is_good(tmp_path):
+    whole = gzip.compress(PGN * 500)
+    (tmp_path / "games.pgn.gz").write_bytes(whole)
+    (tmp_path / "cut.pgn.gz").write_bytes(whole[: len(whole) * 2 // 3])
+    (tmp_path / "noise.pgn").write_bytes(bytes(range(256)) * 10)
+    assert len(read_pgn_results(tmp_path / "games.pgn.gz")) == 1000
+    assert "damaged file" in read_pgn_results(tmp_path / "cut.pgn.gz").tally.counts
+    assert read_pgn_results(tmp_path / "noise.pgn").tally.counts == {"not a PGN file: binary data": 1}
+
+
+LINES = st.sampled_from(
+    [
+        b'[White "A"]',
+        b'[Black "B"]',
+        b'[Event "x"]',
+        b'[Result "1-0"]',
+        b"",
+        b"1. e4 e5",
+        b"1. e4 {open",
+        b"shut} d4",
+        b"1-0",
+        b'[Date "2024.01.01"] ',
+        b'  [White "C"]',
+        b'[Broken "x',
+        b"{whole} Nf3",
+        b"; rest [White",
+        b"%escape",
+        b"12.",
+        b"e4",
+        b"(1. d4)",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(LINES, max_size=25))
+def test_the_fast_scan_of_headers_agrees_with_the_plain_one(lines):
+    data = b"\n".join(lines)
+    begins, ends, moves, used = scan(data, final=True)
+    fast = [
+        ({tag: data[b[i] : e[i]] for i, tag in enumerate(TAGS) if b[i] >= 0}, int(n))
+        for b, e, n in zip(begins, ends, moves, strict=True)
+    ]
+    assert fast == scan_plain(data)
+    assert used == len(data)
+
+
+def test_a_game_that_lies_across_two_blocks_is_read_whole(monkeypatch):
+    whole = read_pgn_results(io.BytesIO(PGN * 20))
+    for size in (64, 101, 997):
+        monkeypatch.setattr("skilloscope.chess.pgn.results._CHUNK", size)
+        parts = read_pgn_results(io.BytesIO(PGN * 20))
+        assert len(parts) == len(whole)
+        assert parts.tally.counts == whole.tally.counts
+
+
+def test_the_great_players_are_read_from_real_results(shared_data):
+    path = shared_data / "results" / "chess_great_players_1857_1991.csv"
+    results = read_results(path, columns={"player_1": "white", "player_2": "black", "score": "white_score"})
+    assert len(results.by_period("1Y")) + results.tally.total == 26_352
+    assert results.by_period("1Y").n_periods == 135

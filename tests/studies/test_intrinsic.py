@@ -1,0 +1,233 @@
+"""What (s, c) predict, the table of section 7, the scale of the curves, the single-PV control, and the command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+from skilloscope.core.errors import InputError
+from skilloscope.decision import Decisions, Losses
+from skilloscope.inference import Uniform
+from skilloscope.models.curve_model import CurveModel
+from skilloscope.papers import ENTRIES, reproduce
+from skilloscope.papers.harness import Budget
+from skilloscope.ratings.intrinsic.fitting import fit_curves
+from skilloscope.ratings.scale import MINUS_LOG_S, Scale
+from skilloscope.simulate.agents import made_up_spreads
+from skilloscope.simulate.curves import simulate_curve_choices, simulate_elo_choices
+from skilloscope.studies.intrinsic.intrinsic import milepost_table, predict, single_pv
+from skilloscope.studies.intrinsic.scale import (
+    curve_evidence,
+    error_rating,
+    fit_curve_scale,
+    inflation,
+    measure_dispersion,
+)
+
+MODEL = CurveModel(scaling=0.0, rule="full")
+TRUTH = Scale(
+    name="truth",
+    model={**MODEL.about(), "parameter": MINUS_LOG_S},
+    settings={},
+    data="made up",
+    pool="nobody",
+    origin=2100.0,
+    intercept=-np.log(0.12),
+    slope=0.0006,
+    covariance=((1e-6, 0.0), (0.0, 1e-12)),
+    dispersion=1.0,
+    valid=(1600.0, 2700.0),
+    population={"mean": 2100.0, "sd": 300.0},
+    also={"c": (0.5, 0.00002)},
+)
+
+
+@pytest.fixture(scope="module")
+def games() -> Decisions:
+    """12,000 decisions: 12 mileposts, 25 games each, 20 decisions a side; twenty years."""
+    return rated_games(12_000, seed=11)
+
+
+def rated_games(n: int, seed: int, drift: float = 0.0) -> Decisions:
+    rng = np.random.default_rng(seed)
+    spreads = made_up_spreads(n, rng=rng)
+    game = np.arange(n) // 40
+    elo = 1600 + 100 * (game % 12)
+    year = 1990 + game % 20
+    names = [f"player {g} {m}" for g, m in zip(game, np.arange(n) % 2, strict=True)]
+    context = pa.table(
+        {
+            "game": [f"game {g}" for g in game],
+            "mover": np.where(np.arange(n) % 2 == 0, "white", "black").tolist(),
+            "elo": elo,
+            "year": year,
+        }
+    )
+    deciders = tuple(dict.fromkeys(names))
+    codes = {name: i for i, name in enumerate(deciders)}
+    batch = simulate_elo_choices(spreads, elo - drift * (year - 2000) / 10, TRUTH, rng=rng)
+    return replace(batch, deciders=deciders, decider=np.array([codes[x] for x in names], np.int32), context=context)
+
+
+def test_predictions_at_the_truth_scatter_as_their_variances_say(games):
+    columns, _ = MODEL.columns(games)
+    at = TRUTH.parameters(games.column("elo").to_numpy().astype(float)[columns.row])
+    labels, codes = games.groups(["game", "mover"])
+    found = predict(columns, MODEL, at["s"], at["c"], codes[columns.row], labels)
+    for name in ("match", "loss", "blunders"):
+        z = found.z(name)
+        assert abs(z.mean()) < 4 / np.sqrt(len(z))
+        assert z.std() == pytest.approx(1.0, abs=0.12)
+    assert found.decisions.sum() == len(games)
+    assert found.as_rows()[0]["match_predicted"] == pytest.approx(found.expected["match"][0] / found.decisions[0])
+
+
+def test_predictions_add_up_over_groups(games):
+    columns, _ = MODEL.columns(games)
+    _, codes = games.groups("year")
+    parts = predict(columns, MODEL, 0.1, 0.5, codes[columns.row], sorted(set(codes.tolist())))
+    whole = predict(columns, MODEL, 0.1, 0.5)
+    for name in ("match", "loss", "blunders"):
+        assert parts.expected[name].sum() == pytest.approx(whole.expected[name][0])
+        assert (parts.sd[name] ** 2).sum() == pytest.approx(whole.sd[name][0] ** 2)
+
+
+def test_the_scale_of_the_curves_is_recovered_and_is_a_scale_like_any_other(games, tmp_path):
+    scale = fit_curve_scale(games, MODEL)
+    for elo in (1600, 2100, 2700):
+        true, found = TRUTH.parameters(elo), scale.parameters(elo)
+        assert found["s"] == pytest.approx(float(true["s"]), rel=0.12)
+        assert found["c"] == pytest.approx(float(true["c"]), abs=0.04)
+    assert 1.0 <= scale.dispersion < 1.3
+    assert Scale.from_json(scale.to_json()).parameters(2000)["s"] == pytest.approx(float(scale.parameters(2000)["s"]))
+    assert scale.line_sd(2100) < 60
+
+
+def test_the_elo_of_a_set_is_recovered_by_likelihood_and_by_expected_error(games):
+    rng = np.random.default_rng(3)
+    spreads = made_up_spreads(4000, rng=rng)
+    for elo in (1800.0, 2400.0):
+        batch = simulate_elo_choices(spreads, elo, TRUTH, rng=rng)
+        posterior = TRUTH.posterior(curve_evidence(batch, TRUTH).total(), Uniform(1000, 3400))
+        assert abs(posterior.mean - elo) < 4 * posterior.sd
+        assert posterior.sd < 80
+        fit = fit_curves(MODEL.columns(batch)[0], MODEL)
+        rating = error_rating(fit, TRUTH, games)
+        assert abs(rating.elo - elo) < 4 * rating.sd
+    with pytest.raises(InputError, match="outside the scale"):
+        error_rating(replace(fit, s=1.9), TRUTH, games)
+
+
+def test_evidence_along_the_scale_is_the_likelihood_along_it(games):
+    few = games.select(slice(0, 200))
+    table = curve_evidence(few, TRUTH, by="game")
+    at = TRUTH.parameters(2222.0)
+    columns, _ = MODEL.columns(few)
+    direct = fit_curves(columns, MODEL)  # only to show that the columns are usable
+    assert direct.decisions == 200
+    from skilloscope.models.kernels.curves import scores
+
+    log_p = scores(columns, "shares", "invexp", np.log(float(at["s"])), float(at["c"])).log_p
+    found = table.total().log_likelihood(TRUTH.parameter(2222.0))
+    assert float(found) == pytest.approx(log_p.sum(), abs=1e-6)
+
+
+def test_independent_choices_have_no_dispersion(games):
+    for row in measure_dispersion(games, MODEL):
+        assert row.sd == pytest.approx(1.0, abs=0.15)
+        assert abs(row.checked - 1) < 4 * row.checked_error
+        assert row.covered > 0.9
+
+
+def test_inflation_is_found_where_it_is_and_not_where_it_is_not(games):
+    none = inflation(games, MODEL)
+    assert none.low < 0 < none.high
+    assert none.years == (1990, 2009)
+    drifting = inflation(rated_games(12_000, seed=12, drift=300.0), MODEL)
+    assert drifting.p_value < 0.01
+    assert drifting.low < 300 < drifting.high
+    with pytest.raises(InputError, match="years"):
+        inflation(games.select(games.column("year").to_numpy() == 1990), MODEL)
+
+
+def test_the_milepost_table_has_the_papers_columns_for_any_grouping(games):
+    table = milepost_table(games, MODEL, "likelihood")
+    assert [row.elo for row in table.rows] == list(range(2700, 1500, -100))
+    first = table.as_dict()["groups"][0]
+    assert {"s", "c", "c_fit", "s_fit", "match_predicted", "match_actual", "loss_predicted", "score"} <= set(first)
+    assert table.line is not None
+    # s falls along the Elo line, as in the printed table.
+    s = [row.s_fit.s for row in table.rows if row.s_fit]
+    assert np.corrcoef(s, [row.elo for row in table.rows])[0, 1] < -0.8
+    by_year = milepost_table(games, MODEL, "likelihood", by="year")
+    assert len(by_year.rows) == 20
+
+
+def test_ratings_far_from_a_hundred_are_counted(games):
+    odd = games.context.set_column(2, "elo", pa.array(np.where(np.arange(len(games)) < 40, 2150, 2100)))
+    table = milepost_table(replace(games, context=odd).select(slice(0, 400)), MODEL, "likelihood")
+    assert table.tally.counts == {"no rating within 20 points of a hundred": 40}
+
+
+def test_the_single_pv_control_begins_at_move_9_and_leaves_decided_positions_out():
+    losses = Losses(
+        ("Ann",),
+        np.zeros(5, np.int32),
+        np.array([0.0, 0.2, 0.5, 3.5, -0.1]),
+        np.array([-1.0, 0.2, 0.1, 3.0, 0.1]),
+        pa.table({"ply": [15, 16, 18, 20, 22]}),
+    )
+    (row,) = single_pv(losses)
+    assert row.moves == 3
+    assert row.match == pytest.approx(2 / 3)
+    assert row.average_difference == pytest.approx(0.4 / 3)
+    assert row.rising == 1
+    assert row.tally.counts == {"before move 9": 1, "decided (beyond ±3 pawns)": 1}
+
+
+@pytest.mark.parametrize("key", ["RH11.closed", "RH11.cfit", "RH11.section5"])
+def test_what_the_paper_prints_is_reproduced(key):
+    done = reproduce(ENTRIES, key)
+    rows = [row for entry in done.as_dict()["entries"] for row in entry["rows"]]
+    assert [row for row in rows if row["within"] is False] == []
+    assert sum(row["within"] is True for row in rows) >= 3
+
+
+def test_the_papers_own_table_says_little_or_no_inflation():
+    (entry,) = reproduce(ENTRIES, "RH11.inflation").as_dict()["entries"]
+    assert abs(entry["rows"][0]["ours"]) < 2 * entry["rows"][0]["sd"]
+
+
+def test_the_table_of_section_7_stands_beside_ours_on_real_games(shared_data):
+    (entry,) = reproduce(ENTRIES, "RH11.table", Budget(data=shared_data)).as_dict()["entries"]
+    ours = {row["label"]: row["ours"] for row in entry["rows"]}
+    assert len(ours) == 22 * 9
+    assert all(row["within"] is None for row in entry["rows"])
+    assert ours["2006-2009 2700 s_fit"] < ours["2006-2009 2100 s_fit"] < ours["2006-2009 1600 s_fit"]
+    assert ours["1976-1979 2500 s"] is None
+
+
+@pytest.mark.parametrize("fit", ["likelihood", "percentile", "moments"])
+def test_decisions_rate_by_curves_sends_s_and_c_of_each_decider(fit, tmp_path: Path):
+    from skilloscope.cli.app import app
+    from skilloscope.decision.text import write_decisions
+
+    rng = np.random.default_rng(2)
+    batch = simulate_curve_choices(made_up_spreads(600, rng=rng), 0.1, 0.6, model=MODEL, rng=rng)
+    path = tmp_path / "table.jsonl"
+    write_decisions(replace(batch, deciders=("Ann", "Bob"), decider=(np.arange(600) % 2).astype(np.int32)), path)
+    line = ["decisions", "rate", str(path), "--method", "curves", "--fit", fit, "--mapping", "third", "--json"]
+    result = CliRunner().invoke(app, [*line, "--curve", "sechb", "--rule", "full"])
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert report["model"] == {"model": "curves", "mapping": "third", "curve": "sechb", "scaling": 0.0, "rule": "full"}
+    assert {row["decider"] for row in report["deciders"]} == {"Ann", "Bob"}
+    for row in report["deciders"]:
+        assert {"s", "c", "s_sd", "c_sd", "log_likelihood", "score"} <= set(row)
+        assert row["decisions"] == 300
