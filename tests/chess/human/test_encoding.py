@@ -9,7 +9,7 @@ import pytest
 from skilloscope.chess.human import kernels
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import _codes
-from skilloscope.errors import InputError, SkilloscopeError
+from skilloscope.core.errors import InputError, SkilloscopeError
 
 from .positions import RARE, random_boards, random_games
 

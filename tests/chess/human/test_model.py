@@ -12,7 +12,7 @@ from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.evidence import ELO_GRID, choice_evidence, human_evidence
 from skilloscope.chess.human.model import Human, HumanChoices, elo_basis, human
 from skilloscope.chess.human.network import BATCH, Network, shipped_network
-from skilloscope.errors import InputError, MissingExtraError
+from skilloscope.core.errors import InputError, MissingExtraError
 
 from .positions import random_boards
 

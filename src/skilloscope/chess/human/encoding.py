@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.human import kernels
-from skilloscope.errors import InputError
+from skilloscope.core.errors import InputError
 
 
 @dataclass(frozen=True, eq=False, repr=False)

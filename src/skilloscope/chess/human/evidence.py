@@ -15,7 +15,7 @@ import numpy.typing as npt
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.kernels import add_choice_curves
 from skilloscope.chess.human.model import ELO_RANGE, Human, HumanChoices, elo_basis
-from skilloscope.errors import InputError, Tally
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.inference.evidence import EvidenceTable
 from skilloscope.inference.grid import Grid
 

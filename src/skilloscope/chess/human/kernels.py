@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.models.kernels import njit
+from skilloscope.core.compiled import njit
 
 U8 = npt.NDArray[np.uint8]
 U16 = npt.NDArray[np.uint16]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from skilloscope.chess.human import kernels
 from skilloscope.chess.human.encoding import Boards, playable_board
 from skilloscope.chess.human.network import BATCH, Network, shipped_network
-from skilloscope.errors import InputError
+from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.human.kernels import N_PLANES
-from skilloscope.errors import InputError, MissingExtraError
+from skilloscope.core.errors import InputError, MissingExtraError
 
 BATCH = 16
 
