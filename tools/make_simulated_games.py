@@ -16,10 +16,10 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 import chess
 import chess.pgn
+import numpy as np
+
 from skilloscope.chess.analysis.files import export_analyses, read_export
 from skilloscope.chess.engine.engine import Engine, find_engine
 from skilloscope.chess.engine.lines import AnalysedPosition, last_depth, move_uci, value_pawns

@@ -3,10 +3,10 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import chess
 import numpy as np
 import pytest
 
-import chess
 from skilloscope.chess.engine.lines import move_uci
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import Games, read_games

@@ -14,11 +14,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import chess
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import chess
 from skilloscope.cli.app import app
 from skilloscope.decision.text import write_decisions
 from skilloscope.simulate.agents import made_up_spreads, simulate_choices

@@ -14,9 +14,9 @@ import json
 import os
 from typing import Any
 
+import chess
 import numpy as np
 
-import chess
 from skilloscope.chess.engine.lines import MATE_CAP, move_code
 from skilloscope.chess.evaluations import Evaluations, with_ends
 from skilloscope.chess.pgn.games import Games, unique_games

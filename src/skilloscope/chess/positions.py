@@ -14,11 +14,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import chess
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-import chess
 from skilloscope.chess.engine.settings import Scope
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.text import Watcher

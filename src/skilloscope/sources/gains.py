@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import chess
 import numpy as np
 import pyarrow as pa
 
-import chess
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.engine.lines import MATE_CAP

@@ -10,9 +10,9 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
+import chess
 import pyarrow as pa
 
-import chess
 from skilloscope.chess.pgn.text import MainLine, RawGame, Watcher, main_line, split_games
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, Source, open_lines

@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+import chess
 import numpy as np
 
-import chess
 from skilloscope.chess.engine.lines import move_code
 
 Watcher = Callable[[chess.Board, int, bool], None]
