@@ -103,7 +103,7 @@ def legal_places(board: U8, rights: int, passant: int, out: I16) -> int:
             king = square
     for start in range(64):
         piece = board[start]
-        if piece == 0 or piece > 6:
+        if piece == 0 or piece > 6 or (piece == 1 and start >= 56):  # a pawn on the last rank has nowhere to go
             continue
         if piece == 1:
             if board[start + 8] == 0:

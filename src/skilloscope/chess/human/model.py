@@ -25,7 +25,7 @@ ELO_RANGE = (700.0, 3000.0)
 """Where the cubic in Elo may be read; the training's ratings lie between 700 and 2900."""
 
 AXIS_SHARE, AXIS_KNEE, AXIS_WIDTH = 0.35, 1550.0, 80.0
-"""The network draws ratings below about 1500 towards the middle, where it saw most games. Fitted on held-out players."""
+"""The network draws ratings below about 1500 towards the middle, where most games are; fitted on held-out players."""
 
 _CHUNK = 64 * BATCH
 
