@@ -19,7 +19,7 @@ RARE = {
     "castling with the rook attacked on b1": "1r2k3/8/8/8/8/8/8/R3K2R w KQ - 0 1",
     "castling out of check": "4r1k1/8/8/8/8/8/8/R3K2R w KQ - 0 1",
     "promotion with and without taking": "3r1n2/4P3/8/8/8/8/k7/4K3 w - - 0 1",
-    "promotion by a pinned pawn": "1K1Pr2k/3P4/8/8/8/8/8/8 w - - 0 1",
+    "promotion by a pinned pawn": "4b1nk/3P4/2K5/8/8/8/8/8 w - - 0 1",
     "pinned queen": "4r2k/8/8/8/4Q3/8/8/4K3 w - - 0 1",
     "king steps back along the ray": "7k/8/8/8/r3K3/8/8/8 w - - 0 1",
     "most moves": "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1",

@@ -36,6 +36,7 @@ def test_legal_moves_are_those_of_python_chess_in_random_games() -> None:
 @pytest.mark.parametrize("name", RARE)
 def test_legal_moves_are_those_of_python_chess_in_rare_cases(name: str) -> None:
     for board in (chess.Board(RARE[name]), chess.Board(RARE[name]).mirror()):
+        assert not board.status() & (chess.STATUS_PAWNS_ON_BACKRANK | chess.STATUS_OPPOSITE_CHECK)
         assert legal(Boards.from_boards([board])) == [{packed(move) for move in board.legal_moves}]
 
 

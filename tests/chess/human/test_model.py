@@ -10,7 +10,7 @@ import pytest
 
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.evidence import ELO_GRID, choice_evidence, human_evidence
-from skilloscope.chess.human.model import Human, HumanChoices, elo_basis, human
+from skilloscope.chess.human.model import Human, HumanChoices, elo_basis, human, network_elo
 from skilloscope.chess.human.network import BATCH, Network, shipped_network
 from skilloscope.core.errors import InputError, MissingExtraError
 
@@ -132,7 +132,7 @@ def test_drawn_choices_give_their_elo_back(model: Human) -> None:
 
 
 def test_the_basis_is_the_one_of_the_training() -> None:
-    assert elo_basis([2100, 2550]).tolist() == [[1, 0, -0.5, 0], [1, 1, 0.5, 0]]
+    assert elo_basis([2100, 2550]) == pytest.approx(np.array([[1, 0, -0.5, 0], [1, 1, 0.5, 0]]), abs=1e-4)
 
 
 def test_the_card_names_the_weights_and_meets_its_goals() -> None:
@@ -143,6 +143,16 @@ def test_the_card_names_the_weights_and_meets_its_goals() -> None:
     assert held_out["nats"] >= -1.52
     assert held_out["top1"] >= 0.495
     assert all(abs(row["p"] - row["share"]) <= 0.015 for row in held_out["calibration"])
+    best = {band: row["best"] for band, row in held_out["best_elo"].items()}
+    best |= network.card["axis"]["cross_fitted_best_elo"]
+    assert len(best) == 16
+    assert all(abs(elo - int(band)) <= 100 for band, elo in best.items())
+
+
+def test_the_axis_rises_and_is_the_networks_own_where_the_games_are() -> None:
+    elo = np.arange(700.0, 3001.0, 50.0)
+    assert (np.diff(network_elo(elo)) > 0).all()
+    assert network_elo([1800, 2400]) == pytest.approx([1800, 2400], abs=2)
 
 
 def test_without_onnxruntime_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,8 +70,9 @@ def is_attacked(board: U8, square: int) -> bool:
 
 
 @njit(cache=True)
-def _keep_if_safe(board: U8, king: int, start: int, end: int, passant: int, out: I16, count: int) -> int:
+def _keep_if_safe(board: U8, king: int, place: int, passant: int, out: I16, count: int) -> int:
     """Try a move; write it where the own king is not attacked afterwards. Return how many are written."""
+    start, end = place >> 6, place & 63
     piece, taken = board[start], board[end]
     in_passing = piece == 1 and end == passant
     board[start], board[end] = 0, piece
@@ -83,7 +84,7 @@ def _keep_if_safe(board: U8, king: int, start: int, end: int, passant: int, out:
         board[end - 8] = 7
     if not safe:
         return count
-    out[count] = 64 * start + end
+    out[count] = place
     count += 1
     if piece == 1 and end >= 56:
         for under in range(3):
@@ -102,22 +103,22 @@ def legal_places(board: U8, rights: int, passant: int, out: I16) -> int:
             king = square
     for start in range(64):
         piece = board[start]
-        if piece == 0 or piece > 6:
+        if piece == 0 or piece > 6 or (piece == 1 and start >= 56):  # a pawn on the last rank has nowhere to go
             continue
         if piece == 1:
             if board[start + 8] == 0:
-                count = _keep_if_safe(board, king, start, start + 8, passant, out, count)
+                count = _keep_if_safe(board, king, 64 * start + start + 8, passant, out, count)
                 if start < 16 and board[start + 16] == 0:
-                    count = _keep_if_safe(board, king, start, start + 16, passant, out, count)
+                    count = _keep_if_safe(board, king, 64 * start + start + 16, passant, out, count)
             for side in (-1, 1):
                 end = start + 8 + side
                 if 0 <= (start & 7) + side < 8 and (board[end] > 6 or end == passant):
-                    count = _keep_if_safe(board, king, start, end, passant, out, count)
+                    count = _keep_if_safe(board, king, 64 * start + end, passant, out, count)
         elif piece == 2:
             for way in range(8):
                 end = JUMPS[start, way]
                 if end >= 0 and (board[end] == 0 or board[end] > 6):
-                    count = _keep_if_safe(board, king, start, end, passant, out, count)
+                    count = _keep_if_safe(board, king, 64 * start + end, passant, out, count)
         else:
             first, last = (4 if piece == 3 else 0), (4 if piece == 4 else 8)
             for way in range(first, last):
@@ -125,7 +126,7 @@ def legal_places(board: U8, rights: int, passant: int, out: I16) -> int:
                     end = RAYS[start, way, n]
                     if end < 0 or 0 < board[end] <= 6:
                         break
-                    count = _keep_if_safe(board, king, start, end, passant, out, count)
+                    count = _keep_if_safe(board, king, 64 * start + end, passant, out, count)
                     if board[end] > 6:
                         break
     return _with_castling(board, rights, out, count)
