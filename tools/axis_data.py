@@ -91,10 +91,7 @@ class JudgedPeople:
         labels: list[Any] = list(self.names)
         if each_game:
             labels = [name and (name, game) for name, game in zip(labels, self.moves.game.tolist(), strict=True)]
-        moves = (
-            replace(self.moves, joint=self.joint(depth)) if weights else replace(self.moves, joint=None, judged=None)
-        )
-        curves = game_curves(moves, labels, weights=weights)
+        curves = game_curves(self.moves, labels, weights=weights)
         places = {name: at for at, name in enumerate(curves.groups)}
         group = np.array([places.get(label, -1) for label in labels])
         means = [float(self.elo[group == at].mean()) for at in range(len(places))]

@@ -56,7 +56,7 @@ def main() -> None:
     analysed, people = (axis_data.judged(known) for known in (axis_data.analysed(), axis_data.people()))
     efforts = {"instant": Effort("instant", human)}
     for name, depth in EFFORT_DEPTHS.items():
-        both = [analysed.at_depth(depth), people.at_depth(depth)]
+        both = analysed.at_depth(depth), people.at_depth(depth)
         weights = weights_of(both, depth)
         joint = joint_effects(*both, depth, human)
         print(name, joint, flush=True)
