@@ -10,7 +10,7 @@ connected players), under the prior that ships and under the smoothed ratings of
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -121,7 +121,7 @@ def smoothed(elos: Sequence[float], sd: float = 100.0) -> Array:
     return np.asarray(np.log(np.exp(-0.5 * steps**2).sum(axis=1) + np.finfo(float).tiny))
 
 
-def show(name: str, people: Sequence[KnownPerson], effects: dict[str, Effects], prior: Array) -> None:
+def show(name: str, people: Sequence[KnownPerson], effects: Mapping[str, Effects], prior: Array) -> None:
     """Print one row."""
     logs = np.array([combined(person.sources, effects) for person in people]) + prior
     density = np.exp(logs - logs.max(axis=1, keepdims=True))
