@@ -2,7 +2,8 @@
 
 In: games, and analyses of some of their positions. Out: curves on ELO for each group (a player, a player's endgames …)
 and game, by source: `opening` (the first moves, what people play), `human` (later moves, what people play) and `joint`
-(later moves with the engine's answer). Only the mover's own choices count, and every legal move is an alternative.
+(later moves with the engine's answer); sources.evaluated adds `evaluated`. Only the mover's own choices count, and
+every legal move is an alternative.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from skilloscope.inference import Grid
 from skilloscope.models.joint import JointChoices, JointWeights, joint_curves
 from skilloscope.ratings.axis.effects import ELO
 
-SOURCES = ("opening", "human", "joint")
+SOURCES = ("opening", "human", "joint", "evaluated")
 _GRID = Grid(*ELO_RANGE, 48)
 _BASIS = elo_basis(_GRID.nodes)
 
