@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -160,8 +160,7 @@ def write(weights: LossWeights, effects: Mapping[str, Effects], found: list[Pool
     """Write the effort into the axis that ships."""
     axis = elo_axis()
     rounded = {n: Effects(round(e.temper, 3), round(e.game_sd, 1), round(e.person_sd, 1)) for n, e in effects.items()}
-    measured = {name: round(value, 3) for name, value in asdict(found[0]).items()}
-    about = {"data": SAMPLE.name, "folds": FOLDS, "one player-game": measured}
+    about = {"data": SAMPLE.name, "folds": FOLDS, "one_game": found[0].as_dict()}
     effort = Effort(EVALUATIONS, rounded, measured=about, losses=weights)
     TARGET.write_text(replace(axis, efforts={**axis.efforts, EVALUATIONS: effort}).to_json(), encoding="utf-8")
 

@@ -9,6 +9,7 @@ import typer
 from skilloscope.__about__ import __version__
 from skilloscope.cli import (
     analyse,
+    calibrate,
     compare,
     composites,
     decisions,
@@ -71,6 +72,7 @@ for module in (
     sequence,
     tournament,
     live,
+    calibrate,
     composites,
     intrinsic,
     sensitivity,

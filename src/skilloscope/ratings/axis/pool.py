@@ -64,10 +64,14 @@ class PoolAccuracy:
     mae: float
     sd: float
     covers: float
-    slope: float
+    slope: float | None
     score: float
     constant_rmse: float
     constant_mae: float
+
+    def as_dict(self) -> dict[str, float | None]:
+        """Return the figures for JSON."""
+        return {name: None if value is None else round(value, 3) for name, value in vars(self).items()}
 
 
 def fitted_prior(elo: npt.ArrayLike) -> Normal:
@@ -118,7 +122,7 @@ def posterior_accuracy(logs: Array, elo: Array, guess: float | Array) -> PoolAcc
     below = np.cumsum(density, axis=1) - density / 2
     middle = np.array([np.interp(0.5, row, POOL_ELO) for row in below])
     place, error, apart = _read(below, elo), mean - elo, np.asarray(guess) - elo
-    slope = float(np.polyfit(mean, elo, 1)[0]) if np.ptp(mean) > 0 else float("nan")
+    slope = float(np.polyfit(mean, elo, 1)[0]) if np.ptp(mean) > 0 else None
     return PoolAccuracy(
         people=len(elo),
         rmse=float(np.sqrt((error**2).mean())),
