@@ -166,7 +166,7 @@ GOOD = '{"decider": "Ann", "utilities": [1, 0], "chosen": 0}'
         ('{"decider": "", "utilities": [1, 0], "chosen": 0}', "no decider"),
         ('{"decider": "Ann", "utilities": [1, 0], "chosen": 0, "n_legal": 1}', "n_legal is smaller than the list"),
         ('{"decider": "Ann", "chosen": 0}', "decider, utilities or chosen is missing"),
-        ("[1, 2]", "decider, utilities or chosen is missing"),
+        ("[1, 2]", "not a JSON object"),
         ("{oops", "not a JSON object"),
     ],
 )
