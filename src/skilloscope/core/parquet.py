@@ -2,9 +2,9 @@
 
 In: Arrow tables. Out: files, and the tables that they hold; a file that is damaged anywhere is an InputError.
 
-A page's checksum covers its values, not its header nor the file's footer: there a flipped bit can name another column or
-another number of rows. So the footer of a file that is written here holds a digest of all bytes before it and of what it
-says itself: columns, types, rows and metadata. Files of other programs have no digest; theirs are read by the
+A page's checksum covers its values, not its header nor the file's footer: there a flipped bit can name another column
+or another number of rows. So the footer of a file that is written here holds a digest of all bytes before it and of what
+it says itself: columns, types, rows and metadata. Files of other programs have no digest; theirs are read by the
 checksums they have.
 """
 
@@ -40,9 +40,10 @@ def write_checked(table: pa.Table, target: str | os.PathLike[str] | IO[bytes], *
 def checked_writer(target: str | os.PathLike[str] | IO[bytes], schema: pa.Schema, **options: Any) -> Iterator[Any]:
     """Give a function that writes tables, each a row group or several, to a file with checksums and a digest."""
     with contextlib.ExitStack() as stack:
-        file = target if hasattr(target, "write") else stack.enter_context(Path(target).open("wb"))
+        file: Any = target if hasattr(target, "write") else stack.enter_context(Path(target).open("wb"))
         sink = _Hashing(file)
-        writer = pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema, write_page_checksum=True, **options)
+        pages = pa.PythonFile(sink, mode="w")
+        writer = stack.enter_context(pq.ParquetWriter(pages, schema, write_page_checksum=True, **options))
         rows = 0
 
         def write(table: pa.Table) -> None:
@@ -53,7 +54,6 @@ def checked_writer(target: str | os.PathLike[str] | IO[bytes], schema: pa.Schema
         yield write
         sink.hash.update(_described(schema, rows))
         writer.add_key_value_metadata({_DIGEST: sink.hash.hexdigest().encode()})
-        writer.close()
 
 
 def read_checked(path: str | os.PathLike[str], columns: Sequence[str] | None = None, **options: Any) -> pa.Table:
@@ -68,7 +68,7 @@ def read_checked(path: str | os.PathLike[str], columns: Sequence[str] | None = N
 
 @contextlib.contextmanager
 def open_checked(path: str | os.PathLike[str], **options: Any) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file whose digest, where it has one, is that of its content; what cannot be read is an InputError."""
+    """Open a Parquet file; one that cannot be read, or has a digest that is not its content's, is an InputError."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True, **options) as file:
             _check_digest(path, file)

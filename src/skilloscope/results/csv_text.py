@@ -3,15 +3,14 @@
 In: a path. Out: a table whose columns are dictionaries of texts, the row of each of its rows in the file, and a tally
 of rows with too few or too many cells. A million rows take about a second; every distinct text is kept once.
 
-The header is the first line that is not blank. The fast reader takes what programs write; whatever it refuses (bytes that
-are not UTF-8, lines that end in a carriage return, blank lines before the header, a cell without an end) is read again
-row by row, where only the bad rows fail.
+The header is the first line that is not blank. The fast reader takes what programs write; whatever it refuses (bytes
+that are not UTF-8, lines that end in a carriage return, blank lines before the header, a cell without an end) is read
+again row by row, where only the bad rows fail.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ import pyarrow.csv
 
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, open_bytes, open_lines
+from skilloscope.core.records import read_header, read_rows
 from skilloscope.core.spreadsheets import from_safe_texts
 
 _CELLS = "wrong number of cells"
@@ -36,8 +36,6 @@ def read_csv(path: Path) -> CsvTable:
             return _read_fast(path)
         except (pa.ArrowException, UnicodeDecodeError, csv.Error, _Unusual):
             return _read_rows(path)
-    except csv.Error as error:
-        raise InputError(f"{path}: not a CSV header that can be read ({error})") from error
     except BinaryDataError as error:
         raise InputError(f"{path}: not a CSV file that can be read ({error})") from error
     except DAMAGE as error:
@@ -54,7 +52,7 @@ def _read_fast(path: Path) -> CsvTable:
     if not header.strip() or "\r" in header or header.count('"') % 2:
         raise _Unusual
     separator = _separator(header)
-    names = _cells(header, separator)
+    names = read_header(header, separator)
     tally, gaps = Tally(), []
 
     def odd(row: Any) -> str:
@@ -71,7 +69,9 @@ def _read_fast(path: Path) -> CsvTable:
             parse_options=pa.csv.ParseOptions(
                 delimiter=separator, newlines_in_values=True, invalid_row_handler=odd, ignore_empty_lines=len(names) < 2
             ),
-            convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(names, _TEXTS), strings_can_be_null=False),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(_written(header, separator), _TEXTS), strings_can_be_null=False
+            ),
         )
     if table.num_columns != len(names):
         raise _Unusual
@@ -86,10 +86,11 @@ def _read_rows(path: Path) -> CsvTable:
     with open_lines(path) as lines:
         first, header = next(((n, line) for n, line in enumerate(lines, 1) if line.strip()), (1, ""))
         separator = _separator(header)
-        names = _cells(header.rstrip("\n"), separator)
+        names = read_header(header.rstrip("\n"), separator)
         cells: list[list[str]] = [[] for _ in names]
         rows = []
-        for number, row in _rows(lines, separator, first + 1, str(path), tally):
+        for number, _, row in read_rows(lines, separator, str(path), tally):
+            number += first
             if len(row) == len(names):
                 rows.append(number)
                 for column, cell in zip(cells, row, strict=True):
@@ -100,29 +101,14 @@ def _read_rows(path: Path) -> CsvTable:
     return _named(columns, names), np.array(rows, dtype=np.int64), tally
 
 
-def _rows(lines: Iterator[str], separator: str, first: int, file: str, tally: Tally) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows with their numbers as a spreadsheet counts them; what is no row is a fault."""
-    body = csv.reader(lines, delimiter=separator)
-    number = first - 1
-    while True:
-        number += 1
-        try:
-            row = next(body, None)
-        except csv.Error as error:
-            tally.fault("a row that is not CSV", file, f"row {number}", str(error))
-            continue
-        if row is None:
-            return
-        yield number, row
-
-
 def _named(columns: list[pa.ChunkedArray], names: list[str]) -> pa.Table:
-    return pa.table([from_safe_texts(column) for column in columns], names=[name.strip() for name in names])
+    return pa.table([from_safe_texts(column) for column in columns], names=names)
 
 
 def _separator(header: str) -> str:
     return max(";\t,", key=header.count)  # ties go to the semicolon only where there are no commas at all
 
 
-def _cells(header: str, separator: str) -> list[str]:
+def _written(header: str, separator: str) -> list[str]:
+    """Return the names as they stand in the file, with their blanks."""
     return next(csv.reader([header], delimiter=separator), [])

@@ -5,9 +5,9 @@ or `.jsonl.gz`: first the format and the settings, then one position a line with
 `{"fen": …, "n_legal": 31, "lines": {"1": [["e2e4", 31], ["d2d4", "#3"]], …}}`, centipawns or mates from the mover's
 view, best first at each depth. Read by programs, `.parquet`: the same as columns, a third smaller.
 
-Answers that come in are kept for good, so each line ends with a check of its bytes, `"check"`, and the last line says how
-many there were: one flipped bit costs one answer, and an end that is cut off is known. In Parquet a digest of everything
-does the same for the whole file.
+Answers that come in are kept for good, so each line ends with a check of its bytes, `"check"`, and the last line says
+how many there were: one flipped bit costs one answer, and an end that is cut off is known. In Parquet a digest of
+everything does the same for the whole file.
 """
 
 from __future__ import annotations

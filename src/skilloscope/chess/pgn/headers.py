@@ -3,9 +3,9 @@
 In: bytes. Out: for each game where the values of a few tags stand, and whether it has no move, one, or more.
 
 What a game is, `split_games` says, for whoever reads games or results. `scan` is its compiled twin for text as programs
-write it: it either finds the same games, or says that it does not know (a line that ends in a bare carriage return, several
-tags on a line, a tag that is none, letters beyond ASCII where a line begins, zeros, an unknown tag twice). `scan_plain` then
-reads what it left. A test holds the two together.
+write it: it either finds the same games, or says that it does not know (a line that ends in a bare carriage return,
+several tags on a line, a tag that is none, letters beyond ASCII where a line begins, zeros, an unknown tag twice).
+`scan_plain` then reads what it left. A test holds the two together.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def scan(data: bytes, *, final: bool) -> tuple[Places, Places, npt.NDArray[np.ui
     ends = np.empty((room, len(TAGS)), dtype=np.int32)
     moves = np.empty(room, dtype=np.uint8)
     games, used, known = _scan(view, final, begins, ends, moves)
-    return begins[:games], ends[:games], moves[:games], used, known
+    return begins[:games], ends[:games], moves[:games], int(used), bool(known)
 
 
 def scan_plain(lines: Iterable[str]) -> Iterator[tuple[dict[str, str], int]]:
@@ -62,7 +62,7 @@ def scan_plain(lines: Iterable[str]) -> Iterator[tuple[dict[str, str], int]]:
 def _plies(movetext: str) -> int:
     """Return how many words are moves, at most two: a piece or a file first, after the move's number."""
     words = (word.lstrip("0123456789") for word in _BETWEEN.split(_COMMENT.sub(" ", movetext)))
-    return min(2, sum(word[:1] in _MOVERS and "\x20" < word[1:2] < "\x80" for word in words if word))
+    return min(2, sum(bool(word) and word[0] in _MOVERS and "\x20" < word[1:2] < "\x80" for word in words))
 
 
 @njit(cache=True)
@@ -135,7 +135,7 @@ def _is_event(view, first, stop):  # type: ignore[no-untyped-def] # pragma: no c
 
 @njit(cache=True)
 def _tag(view, first, last):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the column of a tag (−1: not one of ours), where its value lies (−1: no single tag), and its name's hash."""
+    """Return the column of a tag (−1: not ours), where its value lies (−1: no single tag), and its name's hash."""
     low = first + 1
     while low < last and (view[low] == _BLANK or view[low] == _TAB):
         low += 1
