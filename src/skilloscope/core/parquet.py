@@ -3,8 +3,8 @@
 In: Arrow tables. Out: files, and the tables that they hold; a file that is damaged anywhere is an InputError.
 
 A page's checksum covers its values, not its header nor the file's footer: there a flipped bit can name another column
-or another number of rows. So the footer of a file that is written here holds a digest of all bytes before it and of what
-it says itself: columns, types, rows and metadata. Files of other programs have no digest; theirs are read by the
+or another number of rows. So the footer of a file that is written here holds a digest of all bytes before it and of
+what it says itself: columns, types, rows and metadata. Files of other programs have no digest; theirs are read by the
 checksums they have.
 """
 

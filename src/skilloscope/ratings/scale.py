@@ -94,8 +94,9 @@ class Scale:
             raise InputError("fit filters is no object")
         if self.slope == 0 or self.dispersion <= 0 or self.population["sd"] <= 0 or not self.valid[0] < self.valid[1]:
             raise InputError("a slope of 0, a dispersion or sd that is not above 0, or an empty range of validity")
-        if np.linalg.eigvalsh(np.array(self.covariance)).min() < -_ROUNDING * np.abs(self.covariance).max():
-            raise InputError("the covariance is none: it gives a negative variance")
+        (a, b), (c, d) = self.covariance
+        if min(a, d) < 0 or b * c > a * d * (1 + _ROUNDING) or abs(b - c) > _ROUNDING * max(abs(b), abs(c)):
+            raise InputError("the covariance is none: it is not symmetric, or gives a negative variance")
 
     def to_json(self) -> str:
         """Return the scale as JSON text."""

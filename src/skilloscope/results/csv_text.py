@@ -10,6 +10,7 @@ again row by row, where only the bad rows fail.
 
 from __future__ import annotations
 
+import codecs
 import csv
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from skilloscope.core.files import DAMAGE, BinaryDataError, open_bytes, open_lin
 from skilloscope.core.records import read_header, read_rows
 from skilloscope.core.spreadsheets import from_safe_texts
 
+_BLOCK = 1 << 16
 _CELLS = "wrong number of cells"
 _TEXTS = pa.dictionary(pa.int32(), pa.string())
 CsvTable = tuple[pa.Table, npt.NDArray[np.int64], Tally]
@@ -48,7 +50,11 @@ class _Unusual(Exception):
 
 def _read_fast(path: Path) -> CsvTable:
     with open_bytes(path) as stream:
-        header = bytes(stream.readline(1 << 16)).removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+        header = bytes(stream.readline(_BLOCK)).removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+        text = codecs.getincrementaldecoder("utf-8")()
+        while block := stream.read1(_BLOCK):
+            text.decode(block)  # the fast reader's own error would come too late, and be lost in another thread
+        text.decode(b"", final=True)
     if not header.strip() or "\r" in header or header.count('"') % 2:
         raise _Unusual
     separator = _separator(header)
