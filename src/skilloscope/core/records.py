@@ -53,20 +53,23 @@ class CsvRow(NamedTuple):
     cells: list[str]
 
 
-def read_rows(lines: Iterable[str], separator: str, file: str, tally: Tally) -> Iterator[CsvRow]:
-    """Yield the rows of CSV, blank ones too; one that CSV cannot hold, as a cell without an end, is a fault."""
+def read_rows(lines: Iterable[str], separator: str, file: str, tally: Tally, *, before: int = 0) -> Iterator[CsvRow]:
+    """Yield the rows of CSV, blank ones too; one that CSV cannot hold, as a cell without an end, is a fault.
+
+    `before` is how many lines of the file were read already.
+    """
     body = csv.reader(iter(lines), delimiter=separator)
-    number = 0
+    number = before
     while True:
         number += 1
         try:
             cells = next(body, None)
         except csv.Error as error:
-            tally.fault("a row that is not CSV", file, f"line {body.line_num}", str(error))
+            tally.fault("a row that is not CSV", file, f"line {body.line_num + before}", str(error))
             continue
         if cells is None:
             return
-        yield CsvRow(number, body.line_num, cells)
+        yield CsvRow(number, body.line_num + before, cells)
 
 
 def read_header(line: str, separator: str) -> list[str]:

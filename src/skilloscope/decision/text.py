@@ -149,8 +149,8 @@ def read_long_csv(source: Source, *, name: str = "") -> Decisions:
         raise InputError(f"{name}: the header has {twice[0]!r} twice", hint="give every column a name of its own")
     problems: dict[tuple[str, str], _Problem] = {}
     tally = Tally()
-    for _, line, row in read_rows(lines, separator, name, tally):
-        place = f"line {line + 1}"
+    for _, line, row in read_rows(lines, separator, name, tally, before=1):
+        place = f"line {line}"
         if not row:
             continue
         if len(row) != len(columns):

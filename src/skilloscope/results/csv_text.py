@@ -95,8 +95,7 @@ def _read_rows(path: Path) -> CsvTable:
         names = read_header(header.rstrip("\n"), separator)
         cells: list[list[str]] = [[] for _ in names]
         rows = []
-        for number, _, row in read_rows(lines, separator, str(path), tally):
-            number += first
+        for number, _, row in read_rows(lines, separator, str(path), tally, before=first):
             if len(row) == len(names):
                 rows.append(number)
                 for column, cell in zip(cells, row, strict=True):

@@ -30,7 +30,7 @@ from skilloscope.results.scores import BYE, FORFEIT, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 
 _CHUNK = 1 << 22
-_MOST_HELD = 4 * _CHUNK  # of one game; what is longer, the plain reader takes line by line
+_MOST_HELD = _CHUNK  # of one game; what is longer, the plain reader takes line by line
 _BATCH = 50_000  # games of the plain reader that are put into columns at once
 _UNKNOWN = {"", "?", "-", "NN", "N.N.", "N. N.", "N.N"}  # nomen nescio: not one player of many games
 _FORFEITS = ("forfeit", "walkover", "unplayed", "default", "no show", "no-show")
