@@ -7,13 +7,14 @@ input is made of the seed and its number alone, so that what failed can be made 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import signal
 import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -39,42 +40,48 @@ class Reader:
     read: Callable[[bytes, Path], object]
 
 
-def outcome(reader: Reader, data: bytes, folder: Path) -> str:
-    """Read one input; return whether it was read or refused. Anything else is raised."""
-    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+@contextlib.contextmanager
+def limited(seconds: float = MOST_SECONDS) -> Iterator[None]:
+    """Raise TooSlow in whatever takes more CPU-seconds than that."""
+
+    def too_slow(_: int, frame: FrameType | None) -> None:
+        raise TooSlow(f"more than {seconds:g} CPU-seconds")
+
+    before = signal.signal(signal.SIGPROF, too_slow)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        reader.read(data, folder)
-    except SkilloscopeError:
-        return REFUSED
+        yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def outcome(reader: Reader, data: bytes, folder: Path) -> str:
+    """Read one input; return whether it was read or refused. Anything else is raised."""
+    try:
+        with limited():
+            reader.read(data, folder)
+    except SkilloscopeError:
+        return REFUSED
     return READ
 
 
 def fuzz(reader: Reader, inputs: int, seed: int, folder: Path) -> Counter[str]:
     """Read so many mutated inputs; return how many were read and how many refused. The first failure is raised."""
-    before = signal.signal(signal.SIGPROF, _too_slow)
     found: Counter[str] = Counter()
-    try:
-        for data in reader.seeds:
-            reader.read(data, folder)
-        for number in range(inputs):
-            rng = random.Random(seed * 1_000_000_007 + number)
-            data = mutated(rng.choice(reader.seeds), reader.seeds, rng)
-            try:
-                found[outcome(reader, data, folder)] += 1
-            except BaseException as error:
-                kept = folder / "failed"
-                kept.write_bytes(data)
-                error.add_note(f"input {number} of seed {seed}, {len(data)} bytes, kept as {kept}")
-                raise
-    finally:
-        signal.signal(signal.SIGPROF, before)
+    for data in reader.seeds:
+        reader.read(data, folder)
+    for number in range(inputs):
+        rng = random.Random(seed * 1_000_000_007 + number)
+        data = mutated(rng.choice(reader.seeds), reader.seeds, rng)
+        try:
+            found[outcome(reader, data, folder)] += 1
+        except BaseException as error:
+            kept = folder / "failed"
+            kept.write_bytes(data)
+            error.add_note(f"input {number} of seed {seed}, {len(data)} bytes, kept as {kept}")
+            raise
     return found
-
-
-def _too_slow(_: int, frame: FrameType | None) -> None:
-    raise TooSlow(f"more than {MOST_SECONDS:g} CPU-seconds")
 
 
 def main() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gzip
 import io
-import signal
 import tracemalloc
 from collections.abc import Iterator
 
 import chess
 import pytest
 
-from fuzz.harness import MOST_SECONDS, _too_slow
-from skilloscope.chess.engine.uci import parse_option, read_answer
+from fuzz.harness import limited
+from skilloscope.chess.engine.engine import Engine
+from skilloscope.chess.engine.uci import MOST_ANSWER_BYTES, MOST_LINE_BYTES, check_output, parse_option, read_answer
 from skilloscope.chess.facts import is_classical
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.reading import header_from_tags
@@ -31,11 +31,8 @@ LONG = 300_000
 @pytest.fixture(autouse=True)
 def no_hang() -> Iterator[None]:
     """A quadratic pattern takes hours for such inputs; CPU-seconds do not depend on what else the machine does."""
-    before = signal.signal(signal.SIGPROF, _too_slow)
-    signal.setitimer(signal.ITIMER_PROF, 2 * MOST_SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    signal.signal(signal.SIGPROF, before)
+    with limited():
+        yield
 
 
 @pytest.mark.parametrize(
@@ -140,3 +137,16 @@ def test_a_cell_without_an_end_costs_one_row():
     assert len(batch) == 2
     assert batch.tally.counts == {"a row that is not CSV": 1}
     assert batch.tally.faults[0].place == "line 4"
+
+
+def test_an_engine_that_ends_no_line_or_never_answers_is_stopped():
+    check_output(b"info string x\n" * 1000)
+    with pytest.raises(EngineError, match="a line of more than"):
+        check_output(b"info\n" + b"x" * (MOST_LINE_BYTES + 1))
+    with pytest.raises(EngineError, match="without an answer"):
+        check_output(b"info string x\n" * (MOST_ANSWER_BYTES // 10))
+
+
+def test_the_lines_of_an_engine_without_line_ends_are_not_kept(fake_engine):
+    with pytest.raises(EngineError, match="a line of more than"), Engine(fake_engine("no line ends")) as engine:
+        engine.analyse(chess.STARTING_FEN)

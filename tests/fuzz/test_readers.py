@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.harness import READ, fuzz, outcome
+from fuzz.harness import READ, REFUSED, fuzz, outcome
 from fuzz.readers import plain, readers, scanned
 
 INPUTS = sorted((Path(__file__).parent / "inputs").iterdir())
@@ -39,6 +39,13 @@ def test_a_hundred_thousand_mutated_inputs_are_read_or_refused(name, seed, tmp_p
 def test_an_input_that_once_failed_is_read_or_refused(path, tmp_path):
     """The name of the file begins with that of its reader."""
     assert outcome(readers(tmp_path)[path.name.split(".")[0]], path.read_bytes(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in INPUTS if path.name.startswith("scale.")], ids=lambda path: path.name
+)
+def test_a_scale_with_a_field_that_cannot_be_is_refused(path, tmp_path):
+    assert outcome(readers(tmp_path)["scale"], path.read_bytes(), tmp_path) == REFUSED
 
 
 @pytest.mark.parametrize("odd", [b"\x0b", b"\x0c", b"\r", b"\xc2\xa0", b"\x00", b"\x1c"])
