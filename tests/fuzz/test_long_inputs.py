@@ -12,6 +12,7 @@ import pytest
 
 from fuzz.harness import limited
 from skilloscope.chess.engine.engine import Engine
+from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.engine.uci import MOST_ANSWER_BYTES, MOST_LINE_BYTES, check_output, parse_option, read_answer
 from skilloscope.chess.facts import is_classical
 from skilloscope.chess.pgn.games import read_games
@@ -148,5 +149,9 @@ def test_an_engine_that_ends_no_line_or_never_answers_is_stopped():
 
 
 def test_the_lines_of_an_engine_without_line_ends_are_not_kept(fake_engine):
-    with pytest.raises(EngineError, match="a line of more than"), Engine(fake_engine("no line ends")) as engine:
-        engine.analyse(chess.STARTING_FEN)
+    engine = fake_engine("no line ends")
+    with (
+        pytest.raises(EngineError, match="a line of more than"),
+        Engine(engine, Settings(depth=2, multipv=2)) as running,
+    ):
+        running.analyse(chess.STARTING_FEN)

@@ -61,8 +61,9 @@ def scan_plain(lines: Iterable[str]) -> Iterator[tuple[dict[str, str], int]]:
 
 def _plies(movetext: str) -> int:
     """Return how many words are moves, at most two: a piece or a file first, after the move's number."""
-    words = (word.lstrip("0123456789") for word in _BETWEEN.split(_COMMENT.sub(" ", movetext)))
-    return min(2, sum(bool(word) and word[0] in _MOVERS and "\x20" < word[1:2] < "\x80" for word in words))
+    words: list[str] = _BETWEEN.split(_COMMENT.sub(" ", movetext))
+    moves = (word.lstrip("0123456789") for word in words)
+    return min(2, sum(len(word) > 1 and word[0] in _MOVERS and "\x20" < word[1] < "\x80" for word in moves))
 
 
 @njit(cache=True)
