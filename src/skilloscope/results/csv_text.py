@@ -79,8 +79,8 @@ def _read_fast(path: Path) -> CsvTable:
                 column_types=dict.fromkeys(_written(header, separator), _TEXTS), strings_can_be_null=False
             ),
         )
-    if table.num_columns != len(names):
-        raise _Unusual
+    if table.num_columns != len(names) or any(column.type != _TEXTS for column in table.columns):
+        raise _Unusual  # it took the header for another than we do
     rows = np.arange(2, table.num_rows + len(gaps) + 2)
     rows = np.delete(rows, np.array(gaps, dtype=np.int64) - 2)[: table.num_rows]
     return _named(list(table.columns), names), rows, tally
