@@ -92,7 +92,9 @@ def report_notes(notes: Iterable[str]) -> None:
 
 def write_page(path: Path, page: str) -> None:
     """Write a page and say so."""
-    path.write_text(page, encoding="utf-8")
+    from skilloscope.core.outputs import write_whole
+
+    write_whole(path, page)
     err().print(f"page written to {path}")
 
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from skilloscope.core.checks import check_mass, check_writable
+from skilloscope.core.checks import check_mass
+from skilloscope.core.outputs import check_writable
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent

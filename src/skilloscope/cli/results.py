@@ -106,7 +106,7 @@ def results_rate(
 ) -> int:
     """Rate everybody from results: a rating with its standard deviation, period by period."""
     from skilloscope.cli.results_work import rated, show_board, streamed
-    from skilloscope.core.checks import check_writable
+    from skilloscope.core.outputs import check_writable
 
     check_writable(state)
     if stream and (board.history or board.html or state or rewind):

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from skilloscope.core.columns import decider_column
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.outputs import appearing
 from skilloscope.core.frames import arrow_from_frame
 from skilloscope.decision.decisions import UNLISTED, Decisions, is_best_first
 from skilloscope.decision.losses import Losses
@@ -154,7 +155,8 @@ def losses_from_arrow(table: pa.Table) -> Losses:
 def batch_to_parquet(batch: Decisions | Losses, path: str | Path) -> None:
     """Write a batch to a Parquet file (zstd)."""
     table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
-    pq.write_table(table, path, compression="zstd")
+    with appearing(path) as part:
+        pq.write_table(table, part, compression="zstd")
 
 
 def batch_from_parquet(path: str | Path) -> Decisions | Losses:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.outputs import appearing
 from skilloscope.inference.evidence import EvidenceTable
 from skilloscope.inference.grid import Grid
 
@@ -42,7 +43,8 @@ def write_evidence(table: EvidenceTable, path: str | os.PathLike[str]) -> None:
     }
     arrow = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about).encode()})
     # The digits of a curve are noise to a packer: without packing and dictionaries reading is several times faster.
-    pq.write_table(arrow, path, compression="none", use_dictionary=[*labels], write_statistics=False)
+    with appearing(path) as part:
+        pq.write_table(arrow, part, compression="none", use_dictionary=[*labels], write_statistics=False)
 
 
 def read_evidence(path: str | os.PathLike[str]) -> EvidenceTable:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from skilloscope.core.checks import check_writable
+from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.core.errors import InputError
 from skilloscope.results.table import Results
 
@@ -40,10 +40,12 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     path = Path(path)
     check_table_format(path)
     if path.suffix == ".parquet":
-        pq.write_table(table, path, compression="zstd")
+        with appearing(path) as part:
+            pq.write_table(table, part, compression="zstd")
         return
     safe = pa.table({name: safe_texts(table.column(name)) for name in table.column_names})
-    pa.csv.write_csv(safe, path, pa.csv.WriteOptions(quoting_style="needed"))
+    with appearing(path) as part:
+        pa.csv.write_csv(safe, part, pa.csv.WriteOptions(quoting_style="needed"))
 
 
 def check_table_format(path: Path) -> None:

@@ -7,6 +7,7 @@ need a state from before them (`History.state_before`).
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.outputs import appearing
 from skilloscope.models.comparison import passage_of_time
 from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, STATE, advance, copy_state, new_state, posterior
 from skilloscope.results.period_games import PeriodGames
@@ -171,6 +173,13 @@ class State:
     def _where(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.players)}
 
+    @property
+    def mark(self) -> str:
+        """A digest of the whole state, by which a history says to which state it belongs."""
+        told = json.dumps([self.as_dict(), list(self.players)], sort_keys=True).encode()
+        lines = b"".join(np.ascontiguousarray(self.lines[name]).tobytes() for name in _KEPT)
+        return hashlib.sha256(told + lines).hexdigest()
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the lines, as it is kept beside them."""
         return {
@@ -202,7 +211,8 @@ class State:
         columns: dict[str, Any] = {"player": pa.array(list(self.players), pa.string())}
         columns |= {name: pa.array(np.ascontiguousarray(self.lines[name])) for name in _KEPT}
         table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(self.as_dict())})
-        pq.write_table(table, path)
+        with appearing(path) as part:
+            pq.write_table(table, part)
 
     @classmethod
     def load(cls, path: Path | str) -> State:
