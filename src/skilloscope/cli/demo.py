@@ -34,12 +34,11 @@ def demo(
     from skilloscope.cli.console import out
     from skilloscope.cli.rate import show_ratings
     from skilloscope.cli.work import working
-    from skilloscope.core.outputs import check_writable, write_whole
+    from skilloscope.core.outputs import write_whole
     from skilloscope.sources.shipped import true_competences
     from skilloscope.studies.rate.page import ratings_page
     from skilloscope.studies.rate.rate import rate
 
-    check_writable(html)
     with working(EngineOptions(store=store, engine=engine)) as work:
         judged = _judged(work)
     truth = true_competences()

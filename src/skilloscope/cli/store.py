@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
     group.command("info", epilog="Example: skilloscope store info --json")(command(store_info))
     group.command("vacuum", epilog="Example: skilloscope store vacuum --json")(command(store_vacuum))
     epilog = "Example: skilloscope store export analyses.parquet --settings 1"
-    group.command("export", epilog=epilog)(command(store_export))
+    group.command("export", epilog=epilog)(command(store_export, writing="file"))
     group.command("import", epilog="Example: skilloscope store import analyses.parquet")(command(store_import))
     app.add_typer(group, name="store")
 
