@@ -32,7 +32,7 @@ from skilloscope.cli import (
 )
 from skilloscope.core.plain import visible
 
-_UsageError = typer.BadParameter.__mro__[1]
+_UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 class _Group(TyperGroup):
@@ -42,14 +42,14 @@ class _Group(TyperGroup):
         try:
             return super().invoke(ctx)
         except _UsageError as error:
-            error.message = visible(error.message)  # type: ignore[attr-defined]
+            error.message = visible(error.message)
             raise
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, args)
         except _UsageError as error:
-            error.message = visible(error.message)  # type: ignore[attr-defined]
+            error.message = visible(error.message)
             raise
 
 

@@ -60,7 +60,7 @@ class EngineOptions(Options):
         str | None,
         typer.Option(help="Settings of a paper: DFH13, RH11, RH11-single, FER12, full or nodes-50k.", metavar="NAME"),
     ] = None
-    depth: Annotated[int | None, typer.Option(help="Search depth in plies (default 10).")] = None
+    depth: Annotated[int | None, typer.Option(help="Search depth in plies, 1 to 245 (default 10).")] = None
     nodes: Annotated[int | None, typer.Option(help="Search limit in nodes, in place of a depth.")] = None
     multipv: Annotated[int | None, typer.Option(help="How many moves the engine lists (default 10).")] = None
     hash: Annotated[int | None, typer.Option(help="Hash table of the engine in MB (default 16).")] = None

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from skilloscope.core.columns import decider_column
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.outputs import appearing
 from skilloscope.core.frames import arrow_from_frame
+from skilloscope.core.outputs import appearing
 from skilloscope.decision.decisions import UNLISTED, Decisions, is_best_first
 from skilloscope.decision.losses import Losses
 

@@ -19,10 +19,10 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, head_lines, is_parquet, numbered_lines, source_name
+from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses

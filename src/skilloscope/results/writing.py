@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.core.errors import InputError
+from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.results.table import Results
 
 DANGEROUS = "=+-@\t\r"

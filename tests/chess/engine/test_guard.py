@@ -125,7 +125,9 @@ def test_what_an_engine_has_started_in_a_group_of_its_own_ends_too(
     fake_engine: Fake, tmp_path: Path, living: Living, all_end: Ends, wait_until: Waits, own: str, killed: bool
 ) -> None:
     """A session of its own is left only while the engine lives: there it is a descendant."""
-    (tmp_path / "started.py").write_text(f"import os, time\n{own}\nopen({str(tmp_path / 'sign')!r}, 'w')\ntime.sleep(300)")
+    (tmp_path / "started.py").write_text(
+        f"import os, time\n{own}\nopen({str(tmp_path / 'sign')!r}, 'w')\ntime.sleep(300)"
+    )
     script = tmp_path / "starter"
     mishap = "does not quit" if killed else ""
     command = f"'{sys.executable}' '{tmp_path / 'started.py'}' </dev/null >/dev/null 2>&1 &"

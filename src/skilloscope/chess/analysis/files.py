@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from skilloscope.chess.analysis.given import check_provenance, read_analysed
 from skilloscope.chess.analysis.parquet import read_parquet, write_parquet

@@ -60,8 +60,8 @@ def end_session(leader: int) -> None:
         for pid in found:
             try:
                 os.kill(pid, _SIGKILL)
-            except OSError:
-                pass
+            except OSError:  # just ended, or not ours to kill
+                continue
         if not found:
             return
 

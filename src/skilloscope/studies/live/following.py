@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from skilloscope.chess.engine.engine import SearchStopped
-from skilloscope.chess.engine.lines import last_depth, unpack_lines
+from skilloscope.chess.engine.lines import last_depth, sound_lines
 from skilloscope.chess.engine.quick import QuickAnswer, QuickEngine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.core.errors import EngineError, SkilloscopeError
@@ -187,9 +187,10 @@ class Following:
         key = self.warm_up()
         problem = self.settings.problem(fen)
         row = self._store.get_many(key, [problem]).get(problem)
-        if row is None or row.status != "done":
+        lines = None if row is None or row.status != "done" else sound_lines(row.lines)
+        if lines is None:
             return None
-        best: Any = last_depth(unpack_lines(row.lines))[0]
+        best: Any = last_depth(lines)[0]
         return bool(best["mate"]), int(best["score"]), int(best["depth"])
 
     def _timed(self, events: list[Event]) -> Iterator[Event]:
