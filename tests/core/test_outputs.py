@@ -1,4 +1,4 @@
-"""Files that are written: whole or not at all, never over what is read, and refused before the work where they can't."""
+"""Files that are written: whole or not at all, never over what is read, and refused before the work."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_full_disk_leaves_the_good_file_as_it_was(tmp_path, monkeypatch, name)
 
 def test_nothing_in_the_source_writes_a_file_in_its_place():
     """Whatever opens a file for writing takes the path of a part that `appearing` gives."""
-    writing = ("write_text(", '.open("w', "open(path, \"w", "write_bytes(")
+    writing = ("write_text(", '.open("w', 'open(path, "w', "write_bytes(")
     found = {
         f"{path.relative_to(SOURCE)}: {line.strip()}"
         for path in SOURCE.rglob("*.py")
@@ -86,12 +86,17 @@ def test_nothing_in_the_source_writes_a_file_in_its_place():
     assert found == set()
 
 
+def broken_off(path: Path, error: type[BaseException]) -> None:
+    with appearing(path) as part:
+        part.write_text("half")
+        raise error
+
+
 def test_an_error_or_a_kill_by_the_keyboard_changes_nothing(tmp_path):
     (tmp_path / "page").write_text("old")
     for error in (ValueError, KeyboardInterrupt):
-        with pytest.raises(error), appearing(tmp_path / "page") as part:
-            part.write_text("half")
-            raise error
+        with pytest.raises(error):
+            broken_off(tmp_path / "page", error)
     assert (tmp_path / "page").read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
 
