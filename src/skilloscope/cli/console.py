@@ -52,8 +52,7 @@ def set_verbosity(verbose: int, quiet: bool) -> None:
     handler.setFormatter(_PlainFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=level, handlers=[handler])
     logging.getLogger("skilloscope").setLevel(level)
-    if quiet:
-        logging.captureWarnings(True)  # those of libraries: they are no errors
+    logging.captureWarnings(True)  # those of libraries are said as ours are, and pass the filter
 
 
 def show(*sheets: Sheet) -> None:

@@ -149,9 +149,10 @@ class _Work:
 
     def recall(self) -> None:
         """Take what the store and the imports hold under the key; what is new to the store is put there."""
-        if self.shelf and not self.shelf.read_only:
-            self._sound(self.shelf, list(self.legal))
-        self.answers = _stored_answers(self.shelf, self.key, list(self.legal)) if self.shelf else {}
+        if self.shelf:
+            problems = list(self.legal)
+            _, self.answers = self._sound(self.shelf, problems)
+            self.answers |= _deeper_answers(self.shelf, self.key, [p for p in problems if p not in self.answers])
         self.cached = len(self.answers)
         new = self._checked_imports()
         if self.shelf and new and not self.shelf.read_only:
@@ -161,15 +162,16 @@ class _Work:
         self.imported = len(new)
         self._report()
 
-    def _sound(self, shelf: Store, problems: list[str]) -> dict[str, StoredAnalysis]:
-        """Return what is stored; an answer that is damaged is named, and left to be searched again."""
+    def _sound(self, shelf: Store, problems: list[str]) -> tuple[dict[str, StoredAnalysis], dict[str, LineArray]]:
+        """Return what is stored, and the answers in it; a damaged one is named, and left to be searched again."""
         stored = shelf.get_many(self.key, problems, faulty=True)
-        damaged = [p for p, row in stored.items() if row.status == "done" and sound_lines(row.lines) is None]
+        answers = {problem: lines for problem, row in stored.items() if (lines := _lines(row)) is not None}
+        damaged = [problem for problem, row in stored.items() if row.status == "done" and problem not in answers]
         for problem in damaged:
             _LOG.warning("%s: the answer to %s is damaged; it is searched again", shelf.path, problem)
-        if damaged:
+        if damaged and not shelf.read_only:
             shelf.condemn(self.key, damaged, "the stored answer was damaged")
-        return {problem: row for problem, row in stored.items() if problem not in damaged}
+        return {problem: row for problem, row in stored.items() if problem not in damaged}, answers
 
     def _checked_imports(self) -> dict[str, LineArray]:
         """Return the imported answers that are new; one that an engine could not have given is a fault."""
@@ -233,8 +235,7 @@ class _Work:
         if not problems:
             return []
         assert self.shelf is not None
-        stored = self._sound(self.shelf, problems)
-        answered = {p: lines for p, row in stored.items() if (lines := _lines(row)) is not None}
+        stored, answered = self._sound(self.shelf, problems)
         self.answers |= answered
         self.cached += len(answered)
         self.failures |= {p: row.reason for p, row in stored.items() if p not in answered and row.created >= since}
@@ -326,7 +327,13 @@ def _stored_answers(shelf: Store, key: Mapping[str, Any], problems: Sequence[str
     """Return the stored answers under the key, and where there is none those of deeper searches that answer it too."""
     stored = shelf.get_many(key, problems)
     answers = {problem: lines for problem, row in stored.items() if (lines := _lines(row)) is not None}
-    for deep in deeper_keys(key, shelf.all_settings()) if len(answers) < len(problems) else ():
+    return answers | _deeper_answers(shelf, key, [problem for problem in problems if problem not in answers])
+
+
+def _deeper_answers(shelf: Store, key: Mapping[str, Any], problems: Sequence[str]) -> dict[str, LineArray]:
+    """Return the answers of deeper searches, cut, where that is proven to be the same."""
+    answers: dict[str, LineArray] = {}
+    for deep in deeper_keys(key, shelf.all_settings()) if problems else ():
         missing = [problem for problem in problems if problem not in answers]
         for problem, row in shelf.get_many(deep, missing).items():
             lines = _lines(row)
