@@ -55,7 +55,7 @@ CREATE TABLE analysis (
 """
 
 _COLUMNS = "problem, status, reason, origin, alternatives, nodes, seconds, created, lines"
-_NAMES = _COLUMNS.split(", ")
+_KINDS = (str, str, str, str, int, int, float, int, bytes)
 _NO_TEXT = re.compile("[\udc80-\udcff]")  # what `_text` makes of bytes that are no text
 
 _PUT = f"""
@@ -111,7 +111,6 @@ class Store:
         self._ids: dict[str, int] = {}
         with self._speaking():
             self._connection = _connect(self.path, read_only)
-        self._connection.text_factory = _text
         try:
             with self._speaking():
                 self._open()
@@ -143,8 +142,7 @@ class Store:
                 chunk = list(problems[start : start + _CHUNK])
                 marks = ",".join("?" * len(chunk))
                 query = f"SELECT {_COLUMNS} FROM analysis WHERE settings = ? AND problem IN ({marks})"
-                rows = self._connection.execute(query, [number, *chunk])
-                for row in rows:
+                for row in self._rows(query, [number, *chunk]):
                     if not _fault(row):
                         found[row[0]] = _stored(row)
                     elif faulty:
@@ -166,11 +164,11 @@ class Store:
             for (found,) in self._connection.execute("PRAGMA integrity_check(100)"):
                 if found != "ok":
                     yield str(self.path), str(found)
-            for number, digest, text in self._connection.execute("SELECT id, digest, json FROM settings ORDER BY id"):
+            for number, digest, text in self._rows("SELECT id, digest, json FROM settings ORDER BY id"):
                 if _settings(digest, text) is None:
                     yield f"settings {number}", "they are not those that were stored"
             query = f"SELECT {_COLUMNS}, settings FROM analysis ORDER BY settings, problem"
-            for *row, number in self._connection.execute(query):
+            for *row, number in self._rows(query):
                 if fault := _fault(tuple(row)):
                     yield f"settings {number}, {row[0]!r}", fault
             orphans = "SELECT count(*) FROM analysis WHERE settings NOT IN (SELECT id FROM settings)"
@@ -197,7 +195,7 @@ class Store:
         number = self._settings_id(settings)
         query = f"SELECT {_COLUMNS} FROM analysis WHERE settings = ? ORDER BY problem"
         with self._speaking():
-            for row in self._connection.execute(query, [-1 if number is None else number]):
+            for row in self._rows(query, [-1 if number is None else number], some=True):
                 if not (fault := _fault(row)):
                     yield _stored(row)
                 elif faulty is not None:
@@ -206,7 +204,7 @@ class Store:
     def all_settings(self) -> list[dict[str, Any]]:
         """Return all settings under which something was stored, oldest first; damaged ones are left out."""
         with self._speaking():
-            rows = self._connection.execute("SELECT digest, json FROM settings ORDER BY id").fetchall()
+            rows = list(self._rows("SELECT digest, json FROM settings ORDER BY id"))
         return [known for digest, text in rows if (known := _settings(digest, text)) is not None]
 
     def statistics(self) -> dict[str, Any]:
@@ -215,7 +213,7 @@ class Store:
                    ON a.settings = s.id GROUP BY s.id, a.status, a.origin ORDER BY s.id, a.status, a.origin"""
         groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
         with self._speaking():
-            for digest, text, status, origin, rows in self._connection.execute(query):
+            for digest, text, status, origin, rows in self._rows(query):
                 counts = groups.setdefault((digest, text), [])
                 if status is not None:
                     counts.append({"status": status, "origin": origin, "rows": rows})
@@ -318,6 +316,20 @@ class Store:
         # Not remembered here: the transaction may yet be rolled back.
         return int(self._connection.execute("INSERT INTO settings (digest, json) VALUES (?, ?)", row).lastrowid or 0)
 
+    def _rows(self, query: str, values: Sequence[Any] = (), *, some: bool = False) -> Iterable[Any]:
+        """Return the rows of a query; where a text in them is none, it is read all the same, more slowly.
+
+        With `some` they come one by one, as they are asked for, and all of them are read so.
+        """
+        if not some:
+            try:
+                return self._connection.execute(query, values).fetchall()
+            except sqlite3.OperationalError as error:
+                if "decode" not in str(error):
+                    raise
+        self._connection.text_factory = _text
+        return self._connection.execute(query, values)
+
     def _bytes(self) -> int:
         return sum(file.stat().st_size for file in (self.path, _beside(self.path, "-wal")) if file.exists())
 
@@ -390,10 +402,8 @@ def _settings(digest: str, text: str) -> dict[str, Any] | None:
 
 def _fault(row: tuple[Any, ...]) -> str:
     """Return what is wrong with the form of a row; empty where it may be what was put there."""
-    kinds: tuple[Any, ...] = (str, str, str, str, int, int, (float, int), int, bytes)
-    for name, value, kind in zip(_NAMES, row, kinds, strict=True):
-        if not isinstance(value, kind):
-            return f"{name} is not of its kind"
+    if tuple(map(type, row)) != _KINDS:
+        return "a value is not of its kind"
     if not "".join(row[:4]).isascii() and _NO_TEXT.search("".join(row[:4])):
         return "its text is not UTF-8"
     status, origin = row[1], row[3]

@@ -170,7 +170,7 @@ def test_broken_settings_hide_no_others(fake_engine: Fake, batch: Positions, tmp
         assert [key["depth"] for key in store.all_settings()] == [2]
         assert [one["settings"]["depth"] for one in store.statistics()["settings"]] == [2]
         assert [place for place, _ in store.damaged()] == ["settings 1"]
-    damage(path, "UPDATE settings SET json = '{' WHERE id = 1")
+    damage(path, "UPDATE settings SET json = CAST(x'7bff' AS TEXT) WHERE id = 1")
     for command in (["info"], ["check"], ["export", str(tmp_path / "x.jsonl")]):
         done = CliRunner().invoke(app, ["store", *command, "--store", str(tmp_path)])
         assert done.exit_code == (1 if command == ["check"] else 0), done.output
