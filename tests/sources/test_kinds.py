@@ -108,3 +108,11 @@ def test_tables_of_another_domain_are_taken_where_any_will_do(files):
     assert len(judge([table], Work(), any_domain=True).decisions) == 1
     with pytest.raises(InputError, match="does not say that its decisions are chess"):
         judge([table], Work())
+
+
+def test_games_without_a_decision_are_judged_and_an_unknown_name_gets_the_nearest(files):
+    judged = judge([files["pgn"][0]], Work())
+    assert (len(judged.decisions), judged.decisions.skipped) == (0, {"opening (first 12 moves of each side)": 2})
+    with pytest.raises(InputError, match="no decisions of a player 'B'") as error:
+        judge([files["pgn"][0]], Work(), player="B")
+    assert error.value.hint == "the nearest names here: A"

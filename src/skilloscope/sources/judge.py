@@ -89,13 +89,13 @@ def judge(
     files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]
     wanted = [player] if isinstance(player, str) else list(player or ())
     played = _played(files, work, wanted, aliases or {}, both_sides) if files or not others else None
-    told = told_decisions(others, any_domain=any_domain and not files) if others else None
-    told = renamed(told, aliases or {}) if told else None
-    here = players(played.games) if played else []
+    told = renamed(told_decisions(others, any_domain=any_domain and not files), aliases or {}) if others else None
+    here = [] if played is None else players(played.games)
     for name in wanted:
-        check_name(name, [*here, *(told.names() if told else [])])
+        check_name(name, [*here, *([] if told is None else told.names())])
     of = [] if both_sides else wanted
-    judged = _judged(played, work, of) if played and (not wanted or {*wanted} & {*here}) else None
+    absent = bool(wanted) and {*wanted}.isdisjoint(here)
+    judged = None if played is None or absent else _judged(played, work, of)
     if told is None:
         assert judged is not None  # a wanted name stands in the games where there is no table
         return judged

@@ -12,6 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -24,7 +25,7 @@ from skilloscope.chess.pgn.reading import HEADERS, GameColumns, Watch, read_sour
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.core.columns import Selection, ragged_take, selection_index
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import Source, source_name
+from skilloscope.core.files import Source, given_once, source_name
 
 _PER_MOVE = ("moves", "clocks", "evals", "mates")
 _SHARED = ("game", "date", "year", "event", "site", "time_control", "file")
@@ -158,19 +159,15 @@ class Games:
 def read_games(sources: Source | Sequence[Source], watch: Watch | None = None) -> Games:
     """Read the games of one or more PGN files or streams; whoever watches sees every board on the way.
 
-    A missing file raises InputError; everything else that is wrong is a fault in `tally`, and the reading goes on.
-    Variants of chess are left out and counted.
+    A missing file raises InputError, and so does one given twice; everything else that is wrong is a fault in `tally`,
+    and the reading goes on. Variants of chess are left out and counted.
     """
     single = isinstance(sources, str | os.PathLike) or hasattr(sources, "read")
     listed = [cast(Source, sources)] if single else cast(Sequence[Source], sources)
     columns, tally = GameColumns(), Tally()
-    seen: set[str] = set()
-    for name, source in _named(listed):
-        identity = os.path.realpath(name)
-        if identity in seen:
-            tally.fault("file given twice", name, "whole file")
-            continue
-        seen.add(identity)
+    named = _named(listed)
+    given_once([Path(name) for name, source in named if isinstance(source, str | os.PathLike)])
+    for name, source in named:
         read_source(source, name, columns, tally, watch)
     return Games.from_columns(columns, tally)
 

@@ -1,0 +1,1 @@
+"""The human model: what people of a given strength play, in any position."""

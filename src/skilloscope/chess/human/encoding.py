@@ -1,0 +1,147 @@
+"""Positions as the network sees them: from boards, FENs and games, columnar.
+
+In: python-chess boards, or the moves of games with the boards they start from. Out: `Boards`, one row per position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import chess
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.chess.human import kernels
+from skilloscope.core.errors import InputError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Boards:
+    """A columnar batch of positions, each from its mover's view; see kernels.py for the codes.
+
+    >>> boards = Boards.from_fens([chess.STARTING_FEN])
+    >>> len(boards), boards.board[0, :5].tolist(), int(boards.rights[0])
+    (1, [4, 2, 3, 5, 6], 15)
+    """
+
+    board: npt.NDArray[np.uint8]
+    rights: npt.NDArray[np.uint8]
+    passant: npt.NDArray[np.uint8]
+    last: npt.NDArray[np.int16]
+    """The opponent's last move, from + 64·to, mover's view; −1 where it is not known."""
+    ply: npt.NDArray[np.uint8]
+    black: npt.NDArray[np.bool_]
+    """Is Black to move? The network never sees this; moves are told in the board's own squares by it."""
+
+    def __len__(self) -> int:
+        return len(self.board)
+
+    def __repr__(self) -> str:
+        return f"<Boards: {len(self):,} positions>"
+
+    def __getitem__(self, rows: slice | npt.NDArray[np.integer]) -> Boards:
+        return Boards(
+            self.board[rows], self.rights[rows], self.passant[rows], self.last[rows], self.ply[rows], self.black[rows]
+        )
+
+    def planes(self) -> npt.NDArray[np.float32]:
+        """Return the network's input, [positions, 20, 8, 8]."""
+        out = np.empty((len(self), kernels.N_PLANES, 64), dtype=np.float32)
+        kernels.written_planes(self.board, self.rights, self.passant, self.last, self.ply, out)
+        return out.reshape(-1, kernels.N_PLANES, 8, 8)
+
+    @classmethod
+    def from_fens(cls, fens: Sequence[str]) -> Boards:
+        """Return positions given as FEN: nothing is known of the moves before."""
+        return cls.from_boards([playable_board(fen) for fen in fens])
+
+    @classmethod
+    def from_boards(cls, boards: Sequence[chess.Board]) -> Boards:
+        """Return the positions of python-chess boards; the last move is read off their move stacks."""
+        rows = [_row(board) for board in boards]
+        codes = np.array([row[0] for row in rows], dtype=np.uint8).reshape(-1, 64)
+        rest = np.array([row[1:] for row in rows], dtype=np.int16).reshape(-1, 5)
+        rights, passant, ply = (rest[:, i].astype(np.uint8) for i in (0, 1, 3))
+        return cls(codes, rights, passant, rest[:, 2].copy(), ply, rest[:, 4].astype(bool))
+
+    @classmethod
+    def from_moves(
+        cls, moves: npt.NDArray[np.uint16], offsets: npt.NDArray[np.int64], fens: Sequence[str] | None = None
+    ) -> Boards:
+        """Return the position before every move of games: game i owns the moves offsets[i]:offsets[i + 1].
+
+        Moves are from + 64·to + 4096·promotion (as python-chess numbers pieces) and must be legal; `fens` are the
+        positions the games start from, empty for the usual one.
+
+        >>> e4, e5 = 12 + 64 * 28, 52 + 64 * 36
+        >>> boards = Boards.from_moves(np.array([e4, e5], dtype=np.uint16), np.array([0, 2]))
+        >>> boards.black.tolist(), boards.last.tolist() == [-1, e4 ^ (56 + 64 * 56)]
+        ([False, True], True)
+        """
+        names = list(fens) if fens is not None else [""] * (len(offsets) - 1)
+        distinct = {name: n for n, name in enumerate(dict.fromkeys(names))}
+        starts = cls.from_boards([_playable(name or chess.STARTING_FEN) for name in distinct])
+        first = starts[np.array([distinct[name] for name in names], dtype=np.int64)]
+        n = len(moves)
+        made = cls(
+            np.empty((n, 64), dtype=np.uint8), np.empty(n, dtype=np.uint8), np.empty(n, dtype=np.uint8),
+            np.empty(n, dtype=np.int16), np.empty(n, dtype=np.uint8), _movers(offsets, first.black),
+        )  # fmt: skip
+        state = (first.board, first.rights, first.passant, first.black, first.ply)
+        out = (made.board, made.rights, made.passant, made.last, made.ply)
+        kernels.replayed(np.asarray(moves), np.asarray(offsets), *state, *out)
+        return made
+
+
+def playable_board(fen: str) -> chess.Board:
+    """Return the board of a FEN in which somebody has a move to choose; say what is wrong with any other."""
+    board = _playable(fen)
+    if not any(board.generate_legal_moves()):
+        over = "checkmate" if board.is_check() else "stalemate"
+        raise InputError(f"there is no legal move in {fen!r}: it is {over}", hint="give a position that goes on")
+    return board
+
+
+def _playable(fen: str) -> chess.Board:
+    try:
+        board = chess.Board(fen)
+    except ValueError as error:
+        raise InputError(f"{fen!r} is no FEN: {error}", hint="write it as `skilloscope moves 'FEN'`") from error
+    if chess.Board(fen, chess960=True).has_chess960_castling_rights():
+        raise InputError(
+            f"{fen!r} is a position of Chess960: its castling is unknown to the human model",
+            hint="give a position of usual chess, or one without castling rights (- in the third field)",
+        )
+    if not board.is_valid():
+        wrong = str(board.status()).removeprefix("Status.").replace("|", ", ").lower()
+        raise InputError(f"{fen!r} cannot arise in chess: {wrong}", hint="check the pieces and whose move it is")
+    return board
+
+
+def _movers(offsets: npt.NDArray[np.int64], first: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    counts = np.diff(offsets)
+    half = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.asarray((half + np.repeat(first, counts)) % 2, dtype=bool)
+
+
+def _row(board: chess.Board) -> tuple[list[int], int, int, int, int, int]:
+    black = board.turn == chess.BLACK
+    flip = 56 if black else 0
+    codes = [0] * 64
+    for square, piece in board.piece_map().items():
+        codes[square ^ flip] = piece.piece_type + (0 if piece.color == board.turn else 6)
+    rights = 0
+    for bit, (color, kings_side) in enumerate(
+        [(board.turn, True), (board.turn, False), (not board.turn, True), (not board.turn, False)]
+    ):
+        has = board.has_kingside_castling_rights if kings_side else board.has_queenside_castling_rights
+        rights |= has(color) << bit
+    passant = kernels.NO_SQUARE
+    if board.ep_square is not None and board.has_pseudo_legal_en_passant():
+        passant = board.ep_square ^ flip
+    last = -1
+    if board.move_stack:
+        move = board.peek()
+        last = (move.from_square ^ flip) + 64 * (move.to_square ^ flip)
+    return codes, rights, passant, last, min(kernels.LAST_PLY, board.ply()), int(black)
