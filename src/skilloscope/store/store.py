@@ -191,7 +191,7 @@ class Store:
     def iterate(
         self, settings: Mapping[str, Any], faulty: Callable[[str, str], None] | None = None
     ) -> Iterator[StoredAnalysis]:
-        """Yield all that is stored under these settings in the order of the problems; `faulty` hears of damaged ones."""
+        """Yield all that is stored under these settings, by problem; `faulty` hears of damaged rows."""
         number = self._settings_id(settings)
         query = f"SELECT {_COLUMNS} FROM analysis WHERE settings = ? ORDER BY problem"
         with self._speaking():
