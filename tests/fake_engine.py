@@ -78,6 +78,8 @@ def answer(mishap: str, state: Path, fen: str, count: int) -> None:
         os._exit(3)
     while mishap == "no line ends":
         sys.stdout.write("info string " * 10_000)
+    while mishap == "chatter":
+        say("info depth 1 currmove e2e4")
     while mishap == "babble":
         say("info depth 1 currmove e2e4")
         time.sleep(0.01)

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.outputs import appearing
 
 _DIGEST = b"skilloscope.digest"
 _ARROW = b"ARROW:schema"
@@ -31,8 +32,10 @@ _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, Over
 
 
 def write_checked(table: pa.Table, target: str | os.PathLike[str] | IO[bytes], **options: Any) -> None:
-    """Write a table with checksums and a digest; the options are those of pyarrow."""
-    with checked_writer(target, table.schema, **options) as write:
+    """Write a table with checksums and a digest, a file whole or not at all; the options are those of pyarrow."""
+    with contextlib.ExitStack() as stack:
+        place: Any = target if hasattr(target, "write") else stack.enter_context(appearing(target))
+        write = stack.enter_context(checked_writer(place, table.schema, **options))
         write(table)
 
 

@@ -19,10 +19,10 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from skilloscope.core.checks import check_writable
 from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, head_lines, is_parquet, numbered_lines, source_name
+from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.core.records import read_header, read_object, read_rows
 from skilloscope.core.spreadsheets import from_safe_text, safe_text
 from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
@@ -88,7 +88,7 @@ def write_decisions(batch: Decisions, path: str | Path) -> None:
     if path.suffix == ".parquet":
         batch_to_parquet(batch, path)
         return
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with appearing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
         (write_long_csv if path.suffix == ".csv" else write_jsonl)(batch, stream)
 
 

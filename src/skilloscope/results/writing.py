@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from skilloscope.core.checks import check_writable
 from skilloscope.core.errors import InputError
+from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.core.parquet import write_checked
 from skilloscope.core.spreadsheets import safe_texts
 from skilloscope.results.table import Results
@@ -37,7 +37,8 @@ def write_table(table: pa.Table, path: str | Path) -> None:
         write_checked(table, path, compression="zstd")
         return
     safe = pa.table({name: safe_texts(table.column(name)) for name in table.column_names})
-    pa.csv.write_csv(safe, path, pa.csv.WriteOptions(quoting_style="needed"))
+    with appearing(path) as part:
+        pa.csv.write_csv(safe, part, pa.csv.WriteOptions(quoting_style="needed"))
 
 
 def check_table_format(path: Path) -> None:

@@ -12,7 +12,6 @@ everything does the same for the whole file.
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
 import os
@@ -20,14 +19,14 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from skilloscope.chess.analysis.given import check_provenance, read_analysed
 from skilloscope.chess.analysis.parquet import read_parquet, write_parquet
 from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists, lines_to_lists
-from skilloscope.core.checks import check_writable
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, is_parquet, open_lines
+from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.core.records import read_object
 
 _FORMAT = "skilloscope analyses"
@@ -56,7 +55,7 @@ def export_analyses(
     """
     target = check_export(path)
     head = {"format": _FORMAT, "version": _VERSION, "settings": dict(settings_key), "checked": True}
-    with _appearing(target) as file:
+    with appearing(target) as part, part.open("wb") as file:
         if target.suffix == ".parquet":
             return write_parquet(file, head, rows)
         if target.suffix == ".gz":
@@ -106,21 +105,6 @@ def _analysed_export(path: str | os.PathLike[str], stated: Mapping[str, Any] | N
     analyses = read_analysed(path, stated)
     check_provenance(analyses.settings, path)
     return Export(analyses.settings, list(analyses.rows()), analyses.games.tally)
-
-
-@contextlib.contextmanager
-def _appearing(target: Path) -> Iterator[IO[bytes]]:
-    """Give a file that takes the target's name when all is written, and goes away when something goes wrong."""
-    part = target.with_name(f"{target.name}.part{os.getpid()}")
-    try:
-        with part.open("wb") as file:
-            yield file
-        part.replace(target)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"{target} cannot be written: {reason}", hint="check the folder and the disk") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _write_lines(file: Any, head: Mapping[str, Any], rows: Iterable[AnalysedPosition]) -> int:

@@ -312,6 +312,7 @@ def _shut_down(process: subprocess.Popen[bytes], lifeline: int) -> None:
 
 
 def _kill_group(leader: int) -> None:
+    guard.end_session(leader)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
 

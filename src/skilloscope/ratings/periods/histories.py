@@ -192,8 +192,8 @@ class History:
         lines["gain"][seen] = lines["information"][seen] = 0
         return replace(self.state, lines=lines, since=end)
 
-    def save(self, path: Path | str) -> None:
-        """Write all columns as one Parquet file, to be rewound to any period later."""
+    def save(self, path: Path | str, mark: str | None = None) -> None:
+        """Write all columns as one Parquet file, to be rewound to any period later; `mark` is that of its state."""
         import pyarrow as pa
 
         from skilloscope.core.parquet import write_checked
@@ -201,7 +201,7 @@ class History:
         names = pa.array(list(self.players), pa.string())
         columns: dict[str, Any] = {"player": pa.DictionaryArray.from_arrays(pa.array(self.player, pa.int32()), names)}
         columns |= {name: pa.array(getattr(self, name)) for name in _COLUMNS}
-        kept = {"method": self.method, "state": self.state.as_dict(), "players": list(self.players)}
+        kept = {"method": self.method, "state": self.state.as_dict(), "players": list(self.players), "mark": mark}
         write_checked(pa.table(columns).replace_schema_metadata({_KEY: json.dumps(kept)}), path)
 
     @classmethod
@@ -229,6 +229,18 @@ class History:
         loaded = cls(players, offsets, **columns, state=empty, method=str(kept["method"]))
         end = int(loaded.period.max()) + 1 if len(loaded) else 0
         return replace(loaded, state=loaded.state_before(end))
+
+
+def history_mark(path: Path | str) -> str | None:
+    """Return the mark of the state that a history was saved with; None where there is none, or no history."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        kept = json.loads((pq.read_schema(path).metadata or {}).get(_KEY, b"{}"))
+    except (pa.ArrowException, OSError, ValueError):  # whoever loads it says what is wrong
+        return None
+    return str(kept["mark"]) if isinstance(kept, dict) and kept.get("mark") else None
 
 
 def joined_history(before: History, after: History) -> History:

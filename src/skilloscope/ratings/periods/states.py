@@ -7,6 +7,7 @@ need a state from before them (`History.state_before`).
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -172,6 +173,13 @@ class State:
     @cached_property
     def _where(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.players)}
+
+    @property
+    def mark(self) -> str:
+        """A digest of the whole state, by which a history says to which state it belongs."""
+        told = json.dumps([self.as_dict(), list(self.players)], sort_keys=True).encode()
+        lines = b"".join(np.ascontiguousarray(self.lines[name]).tobytes() for name in _KEPT)
+        return hashlib.sha256(told + lines).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the lines, as it is kept beside them."""
