@@ -34,12 +34,11 @@ def demo(
     from skilloscope.cli.console import out
     from skilloscope.cli.rate import show_ratings
     from skilloscope.cli.work import working
-    from skilloscope.core.checks import check_writable
+    from skilloscope.core.outputs import write_whole
     from skilloscope.sources.shipped import true_competences
     from skilloscope.studies.rate.page import ratings_page
     from skilloscope.studies.rate.rate import rate
 
-    check_writable(html)
     with working(EngineOptions(store=store, engine=engine)) as work:
         judged = _judged(work)
     truth = true_competences()
@@ -52,7 +51,7 @@ def demo(
         truth=truth,
         notes=NOTES,
     )
-    html.write_text(page, encoding="utf-8")
+    write_whole(html, page)
     show_ratings(ratings, judged, truth=truth, notes=NOTES, as_json=as_json)
     if not as_json:
         out().print(f"The page with figures: {html.resolve()}", highlight=False)
