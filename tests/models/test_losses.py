@@ -13,7 +13,6 @@ from skilloscope.models.losses import (
     fit_loss_weights,
     loss_curves,
     loss_features,
-    scaled_value,
 )
 from skilloscope.ratings.axis.effects import ELO
 
@@ -74,7 +73,3 @@ def test_weights_come_back_from_their_dict_and_others_are_refused():
     assert again.level == pytest.approx(weights.level, abs=1e-4)
     with pytest.raises(InputError, match="bins"):
         LossWeights.from_dict({**weights.as_dict(), "edges": [0.0]})
-
-
-def test_a_pawn_matters_less_the_more_decided_the_game_is():
-    assert scaled_value(1.0) - scaled_value(0.0) > scaled_value(6.0) - scaled_value(5.0) > 0

@@ -10,7 +10,9 @@ import pytest
 from skilloscope.chess.evaluations import evaluations_from_comments
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.errors import InputError
-from skilloscope.models.losses import LOSS_EDGES, LOSS_FEATURES, LossWeights, scaled_value
+from skilloscope.models.losses import LOSS_EDGES, LOSS_FEATURES, LossWeights
+from skilloscope.models.scaling import scaled_loss
+from skilloscope.ratings.axis.axis import EVALUATIONS, elo_axis
 from skilloscope.ratings.axis.effects import ELO
 from skilloscope.sources.evaluated import evaluated_curves, move_losses, with_evaluations
 from skilloscope.sources.strength import game_curves, played_moves
@@ -37,7 +39,7 @@ def weights() -> LossWeights:
 def test_a_loss_is_the_movers_own_and_needs_a_value_before_and_after(moves):
     found = move_losses(moves, evaluations_from_comments(moves.games))
     assert found.at.tolist() == [1, 2, 3, 4]
-    assert found.losses[0] == pytest.approx(scaled_value(1.1) - scaled_value(0.3), abs=1e-5)
+    assert found.losses[0] == pytest.approx(scaled_loss(1.1, 0.3), abs=1e-5)
     assert found.losses[2] > 2
     assert found.losses[3] == pytest.approx(0, abs=0.1)
 
@@ -57,3 +59,14 @@ def test_a_move_without_a_label_counts_for_nobody_and_other_games_are_refused(mo
     assert evaluated_curves(moves, found, labels, weights()).moves.tolist() == [2]
     with pytest.raises(InputError, match="games"):
         move_losses(moves, evaluations_from_comments(read_games([])))
+
+
+def test_the_axis_that_ships_takes_evaluations_and_they_narrow_the_posterior(moves):
+    axis = elo_axis()
+    effort = axis.effort(EVALUATIONS)
+    labels = ["Bob" if black else "Ann" for black in moves.black.tolist()]
+    alone = game_curves(moves, labels)
+    both = with_evaluations(alone, moves, evaluations_from_comments(moves.games), labels, effort.losses)
+    bob, thought = (axis.posterior(curves.of(1), EVALUATIONS, axis.prior()) for curves in (both, alone))
+    assert bob.mean < thought.mean - 20
+    assert bob.sd < thought.sd

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from skilloscope.cli.options import Json, Options, command
-from skilloscope.core.checks import check_writable
+from skilloscope.core.outputs import check_writable, write_whole
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def calibrate(
     """Fit an Elo axis to the ratings of another pool or speed, for `--scale FILE.json`. No engine is needed."""
     from skilloscope.chess.pgn.games import read_games
     from skilloscope.cli.console import exit_code, progress_bar, report_faults, show_report
-    from skilloscope.studies.calibrate.calibrate import Calibration, pool_census
+    from skilloscope.studies.calibrate.calibrate import PoolCalibration, pool_census
     from skilloscope.studies.calibrate.calibrate import calibrate as fit_axis
     from skilloscope.studies.calibrate.tables import calibration_sheets
 
@@ -51,16 +51,13 @@ def calibrate(
     batch = read_games(list(games))
     report_faults(batch.tally)
     if pool.check:
-        found = Calibration(pool.name, pool_census(batch), batch.tally)
+        found = PoolCalibration(pool.name, pool_census(batch), batch.tally)
     else:
         with progress_bar("reading moves") as show:
-            total = len(batch.moves)
-            found = fit_axis(
-                batch, pool.name, most=pool.sample, seed=pool.seed, progress=lambda done: show(done, total, "")
-            )
+            found = fit_axis(batch, pool.name, most=pool.sample, seed=pool.seed, progress=show)
     notes = []
     if found.axis:
-        pool.file.write_text(found.axis.to_json(), encoding="utf-8")
+        write_whole(pool.file, found.axis.to_json())
         notes.append(f"axis written to {pool.file}; use it with --scale {pool.file}")
     report = found.as_dict()
     show_report(report, *calibration_sheets(report), as_json=as_json, notes=notes)

@@ -2,7 +2,7 @@
 
     P(loss in bin k | E, f) = softmax_k( f·a_k + x·(g·b_k) + x²·(g·c_k) ),   x = (E − ORIGIN) / UNIT
 
-The loss is the scaled value before the move less the one after, δ of `scaled_roots` with its sign: evaluations are
+The loss is the scaled value before the move less the one after, with its sign: evaluations are
 noisy, and below zero they tell of the noise. f describes the decision (what people think of the move, how open the
 choice is, how the game stands), g is its first three columns. What the alternatives are worth is not known, so this
 is no choice model: it says how people of an Elo fare in decisions like this one.
@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 
 from skilloscope.core.errors import InputError
 from skilloscope.models.joint import ORIGIN, UNIT
+from skilloscope.models.scaling import scaled_value
 
 Array = npt.NDArray[np.float64]
 
@@ -65,19 +66,9 @@ class LossWeights:
         return np.asarray(logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True)))
 
 
-def scaled_value(pawns: npt.ArrayLike) -> Array:
-    """Return sign(v)·log(1 + |v|), in which a pawn matters less the more decided the game is.
-
-    >>> scaled_value([1.0, -1.0]).round(3).tolist()
-    [0.693, -0.693]
-    """
-    value = np.asarray(pawns, dtype=float)
-    return np.asarray(np.sign(value) * np.log1p(np.abs(value)))
-
-
 def loss_features(log_p: npt.ArrayLike, entropy: npt.ArrayLike, before: npt.ArrayLike, ply: npt.ArrayLike) -> Array:
     """Return LOSS_FEATURES of decisions: log p of the move and the entropy of the choice among people, value, ply."""
-    value = np.clip(scaled_value(before), -_LARGEST, _LARGEST)
+    value = np.clip(scaled_value(before, 1.0), -_LARGEST, _LARGEST)
     columns = (
         np.ones(len(value)),
         np.clip(log_p, -6.0, 0.0) / 2,

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from skilloscope.chess.evaluations import Evaluations
 from skilloscope.core.errors import InputError
-from skilloscope.models.losses import LossWeights, loss_curves, loss_features, scaled_value
+from skilloscope.models.losses import LossWeights, loss_curves, loss_features
+from skilloscope.models.scaling import scaled_loss
 from skilloscope.ratings.axis.effects import ELO
 from skilloscope.sources.strength import SOURCES, GameCurves, PlayedMoves
 
@@ -50,7 +51,7 @@ def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> MoveLosses:
     starts = moves.choices.offsets[:-1]
     entropy = -np.add.reduceat(np.exp(logs) * logs, starts) if len(starts) else np.zeros(0)
     features = loss_features(logs[starts + moves.chosen][at], entropy[at], before[at], moves.ply[at])
-    return MoveLosses(at, scaled_value(before[at]) - scaled_value(after[at]), features)
+    return MoveLosses(at, scaled_loss(before[at], after[at]), features)
 
 
 def evaluated_curves(moves: PlayedMoves, found: MoveLosses, labels: Sequence[Any], weights: LossWeights) -> GameCurves:

@@ -1,6 +1,6 @@
 """Calibrate: an Elo axis for another pool or speed, fitted to games whose headers have ratings.
 
-In: games. Out: a Calibration: the axis, and how well it foretells ratings of players whom its fit has not seen. The
+In: games. Out: a PoolCalibration: the axis, and how well it foretells ratings of players whom its fit has not seen. The
 human model judges all moves; where the ratings of the pool lie among those it knows (shift and stretch), and how far
 its evidence is believed there, is fitted by the log-density of the ratings. A person is a player in one year. Where the
 data cannot carry that, the reason is said and no axis is made.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ class PoolCensus:
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class PoolCalibration:
     """The axis of a pool, who it was fitted to, and how well it foretells players it has not seen."""
 
     name: str
@@ -128,19 +129,25 @@ def calibrate(
     most: int | None = None,
     seed: int = 1,
     model: Human | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> Calibration:
-    """Fit an axis to games with ratings; of more than `most` games so many are drawn. Refused where they cannot do."""
+    progress: Callable[[int, int, str], None] | None = None,
+) -> PoolCalibration:
+    """Fit an axis to games with ratings; of more than `most` games so many are drawn. Refused where they cannot do.
+
+    `progress` is told how many moves are read, and of how many.
+    """
     known = model or human()
     some = _drawn(games, most, np.random.default_rng(seed))
     census = pool_census(some)
     if census.reasons:
         raise InputError(f"these games cannot carry an axis: {'; '.join(census.reasons)}", hint=_HINT)
-    rated = rated_evidence(some, known, progress=progress)
+    told = None if progress is None else partial(_told, progress, len(some.moves))
+    rated = rated_evidence(some, known, progress=told)
     one_game, one_year, effects = fitted_and_checked(rated, elo_axis().effort("instant").effects)
     axis = _axis(name, census, rated, effects, {"one_game": one_game, "one_year": one_year}, known)
     per_year = len(rated.person) / len(np.unique(rated.person))
-    return Calibration(name, census, some.tally, axis, one_game, one_year, per_year)
+    return PoolCalibration(
+        name, census, some.tally, axis=axis, one_game=one_game, one_year=one_year, games_a_year=per_year
+    )
 
 
 def fitted_and_checked(
@@ -167,6 +174,10 @@ def fitted_and_checked(
     prior = fitted_prior(everybody.elo)
     _refuse_what_says_nothing(everybody, prior, one_year)
     return one_game, one_year, fit_pool(everybody, prior, start)
+
+
+def _told(progress: Callable[[int, int, str], None], total: int, done: int) -> None:
+    progress(done, total, "human model")
 
 
 def _pooled_accuracy(folds: Sequence[tuple[Array, Array, Array]]) -> PoolAccuracy:
@@ -260,9 +271,16 @@ def _axis(
         key: {k: None if v is None else round(v, 3) for k, v in asdict(one).items()} for key, one in measured.items()
     }
     effort = Effort("instant", rounded, measured=about)
-    data = f"{census.player_games:,} player-games of {census.players:,} players"
-    sha, pool = model.network.sha256, f"ratings of the pool {name}"
-    return EloAxis(name, {"instant": effort}, population, (low, high), data, sha, elo_axis().opening_moves, pool)
+    return EloAxis(
+        name=name,
+        efforts={"instant": effort},
+        population=population,
+        valid=(low, high),
+        data=f"{census.player_games:,} player-games of {census.players:,} players",
+        model=model.network.sha256,
+        opening_moves=elo_axis().opening_moves,
+        axis=f"ratings of the pool {name}",
+    )
 
 
 def _rounded(effects: Effects) -> dict[str, float]:
