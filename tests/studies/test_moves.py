@@ -60,7 +60,7 @@ def test_the_command_and_the_library_say_the_same():
 @pytest.mark.parametrize("name", ["fake", "real"])
 def test_the_engines_values_stand_beside_and_are_kept(name, fake_engine, request):
     engine = fake_engine() if name == "fake" else request.getfixturevalue("stockfish")
-    words = [PETROV, "--engine", engine, "--depth", 4, "--multipv", 5]
+    words = [PETROV, "--engine", engine, "--depth", 2, "--multipv", 5]
     found = report(*words)
     assert found["positions"] == {"searched": 1, "cached": 0, "imported": 0, "failed": 0}
     places = sorted(move["place"] for move in found["moves"] if move["place"])
@@ -80,6 +80,13 @@ def test_where_no_engine_is_found_the_rest_is_shown_and_one_line_says_so(monkeyp
     assert "d6" in done.stdout
     assert done.stderr.count("without an engine's values") == 1
     assert run("moves", PETROV, "--engine", "/nowhere/engine").exit_code == 1
+
+
+def test_where_the_engine_fails_the_rest_is_shown_and_one_line_says_so(fake_engine):
+    done = run("moves", PETROV, "--engine", fake_engine("crash"), "--depth", 2, "--multipv", 5)
+    assert done.exit_code == 0
+    assert "d6" in done.stdout
+    assert done.stderr.count("the engine gave no answer") == 1
 
 
 def test_a_mate_is_shown_as_a_mate(stockfish):
@@ -138,7 +145,7 @@ def test_the_table_shows_the_likeliest_the_best_and_the_rest_as_one():
 
 def test_the_page_holds_the_bars_and_every_move(tmp_path, fake_engine):
     page = tmp_path / "moves.html"
-    assert run("moves", PETROV, "--engine", fake_engine(), "--depth", 2, "--html", page).exit_code == 0
+    assert run("moves", PETROV, "--engine", fake_engine(), "--depth", 2, "--multipv", 5, "--html", page).exit_code == 0
     text = page.read_text()
     assert text.count("<svg") == 2
     assert "Nxe4" in text
