@@ -343,7 +343,17 @@ def _beside(path: Path, ending: str) -> Path:
 
 def _stored(row: tuple[Any, ...]) -> StoredAnalysis:
     problem, status, reason, origin, alternatives, nodes, seconds, created, lines = row
-    return StoredAnalysis(problem, alternatives, lines, status, reason, origin, nodes, seconds, created)
+    return StoredAnalysis(
+        problem=problem,
+        alternatives=alternatives,
+        lines=lines,
+        status=status,
+        reason=reason,
+        origin=origin,
+        nodes=nodes,
+        seconds=seconds,
+        created=created,
+    )
 
 
 def _columns(row: StoredAnalysis) -> tuple[Any, ...]:

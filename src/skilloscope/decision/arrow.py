@@ -141,13 +141,13 @@ def losses_from_arrow(table: pa.Table) -> Losses:
     meta = _metadata(table, _LOSS_COLUMNS)
     names, codes = _codes(table.column("decider"))
     return Losses(
-        names,
-        codes,
-        table.column("before").to_numpy(),
-        table.column("after").to_numpy(),
-        _context(table, _LOSS_COLUMNS),
-        Tally.from_dict(meta.get("tally", {})),
-        meta.get("about", {}),
+        deciders=names,
+        decider=codes,
+        before=table.column("before").to_numpy(),
+        after=table.column("after").to_numpy(),
+        context=_context(table, _LOSS_COLUMNS),
+        tally=Tally.from_dict(meta.get("tally", {})),
+        about=meta.get("about", {}),
     )
 
 

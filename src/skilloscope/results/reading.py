@@ -92,7 +92,16 @@ def results_from_arrow(
     found.leave_out(YOURSELF, one == two, "player_1")
     days = when.value.astype("datetime64[D]") if dated else np.full(table.num_rows, "NaT", dtype="datetime64[D]")
     exact = when.precision if dated and when.precision.any() else None
-    whole = Results(players, one, two, score, days, None if dated else when.value, exact, found.tally)
+    whole = Results(
+        players=players,
+        player_1=one,
+        player_2=two,
+        score=score,
+        date=days,
+        period=None if dated else when.value,
+        precision=exact,
+        tally=found.tally,
+    )
     return tidied(whole.select(found.good).of_players(), drop_duplicates=drop_duplicates)
 
 

@@ -118,16 +118,24 @@ class _Columns:
         none = np.zeros(0, dtype=np.float32)
         offsets = np.zeros(len(self.headers) + 1, dtype=np.int64)
         headers = unique_games(pa.Table.from_pylist(self.headers, schema=HEADERS))
-        games = Games(headers, none.astype(np.uint16), offsets, none, none, none.astype(np.int16), self.tally)
+        games = Games(
+            headers=headers,
+            moves=none.astype(np.uint16),
+            offsets=offsets,
+            clocks=none,
+            evals=none,
+            mates=none.astype(np.int16),
+            tally=self.tally,
+        )
         return Positions(
-            games,
-            np.array(game, dtype=np.int32),
-            np.array(ply, dtype=np.int32),
-            np.array([text.split(" ")[1] == "b" for text in fen], dtype=np.int8),
-            pa.array(fen, type=pa.string()),
-            np.array(played, dtype=np.uint16),
-            np.array(legal, dtype=np.int32),
-            np.full(len(fen), np.nan, dtype=np.float32),
+            games=games,
+            game=np.array(game, dtype=np.int32),
+            ply=np.array(ply, dtype=np.int32),
+            mover=np.array([text.split(" ")[1] == "b" for text in fen], dtype=np.int8),
+            fen=pa.array(fen, type=pa.string()),
+            played=np.array(played, dtype=np.uint16),
+            n_legal=np.array(legal, dtype=np.int32),
+            clock=np.full(len(fen), np.nan, dtype=np.float32),
         )
 
 

@@ -112,7 +112,16 @@ def _results(tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], fil
     left.out("impossible date", ~there, [str(value) for value in _joined(tags["Date"])] if not there.all() else None)
     left.out("a player against himself", one == two, [players[i] for i in one] if np.any(one == two) else None)
     dates = day.astype("datetime64[D]")
-    whole = Results(players, one, two, score_of[place], dates, None, exact if exact.any() else None, tally)
+    whole = Results(
+        players=players,
+        player_1=one,
+        player_2=two,
+        score=score_of[place],
+        date=dates,
+        period=None,
+        precision=exact if exact.any() else None,
+        tally=tally,
+    )
     return whole.select(left.good).of_players()
 
 
