@@ -123,13 +123,13 @@ def position_of(board: chess.Board) -> Positions:
     columns = (none.astype(np.uint16), np.zeros(1, dtype=np.int64), none, none, none.astype(np.int16))
     return Positions(
         Games(HEADERS.empty_table(), *columns),
-        zero,
-        zero,
-        np.array([not board.turn], dtype=np.int8),
-        pa.array([board.fen()], type=pa.string()),
-        zero.astype(np.uint16),
-        np.array([board.legal_moves.count()], dtype=np.int32),
-        np.full(1, np.nan, dtype=np.float32),
+        game=zero,
+        ply=zero,
+        mover=np.array([not board.turn], dtype=np.int8),
+        fen=pa.array([board.fen()], type=pa.string()),
+        played=zero.astype(np.uint16),
+        n_legal=np.array([board.legal_moves.count()], dtype=np.int32),
+        clock=np.full(1, np.nan, dtype=np.float32),
         skip_moves=0,
     )
 

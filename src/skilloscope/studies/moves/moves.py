@@ -7,7 +7,7 @@ JSON of `skilloscope moves` show. Without an engine the probabilities stand alon
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -139,11 +139,14 @@ def moves_study(
         if work.engine is not None:
             raise
         return MovesStudy(answer, about, notes=[f"without an engine's values: {error}"])
-    judged = _judgements(analyses)
-    study = MovesStudy(answer, about, judged)
-    counts = {name: getattr(analyses, name) for name in ("searched", "cached", "imported", "failed")}
-    found = _found(own, fen, study.best)
-    return MovesStudy(answer, about, judged, found, analyses.settings, counts, _failures(analyses))
+    study = MovesStudy(answer, about, _judgements(analyses))
+    return replace(
+        study,
+        found=_found(own, fen, study.best),
+        engine=analyses.settings,
+        positions={name: getattr(analyses, name) for name in ("searched", "cached", "imported", "failed")},
+        notes=[] if analyses.answered.all() else ["the engine gave no answer"],
+    )
 
 
 def levels() -> Array:
@@ -184,7 +187,3 @@ def _judgements(analyses: Analyses) -> dict[str, Judgement]:
 def _found(model: Human, fen: str, best: Sequence[str]) -> Array:
     everywhere = model.moves(fen, levels().tolist())
     return np.asarray(everywhere.probability[[everywhere.moves.index(name) for name in best]].sum(axis=0))
-
-
-def _failures(analyses: Analyses) -> list[str]:
-    return [] if analyses.answered.all() else ["the engine gave no answer"]
