@@ -62,8 +62,8 @@ def test_a_fixed_elo_is_found_again_by_several_games_together(tool, demo):
 
 
 def test_positions_of_strong_and_weak_people_carry_nothing(tool, shared_data):
-    parts = [read_games(file).select(np.arange(2)) for file in sorted((shared_data / "bands").glob("*.pgn*"))]
-    samples = [tool.sample_of(part) for part in parts]
+    bands = [read_games(file) for file in sorted((shared_data / "bands").glob("*_2010-2014.pgn"))]
+    samples = [tool.sample_of(band.select(np.arange(min(2, len(band))))) for band in bands]
     rng = np.random.default_rng(4)
     prior = -0.5 * ((tool.ELO - tool.FIXED) / 300) ** 2
     ratings = np.concatenate([sample.elo for sample in samples])
