@@ -45,6 +45,8 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+_LARGEST = 2**63
+
 KNOWN: dict[str, KnownSetting] = {
     "store": KnownSetting(str, _default_store, "folder of the analysis store"),
     "engine": KnownSetting(str, None, "engine to run: a name or a path"),
@@ -100,11 +102,14 @@ def _files() -> list[Path]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, a number of too many digits, too deep
         raise InputError(f"{path}: not readable as TOML ({error})") from error
     unknown = sorted(set(table) - set(KNOWN))
     if unknown:
         raise InputError(f"{path}: unknown setting {', '.join(unknown)}", hint=f"the settings: {', '.join(KNOWN)}")
+    for name, value in table.items():
+        if not isinstance(value, str | int | float) or (isinstance(value, int) and abs(value) > _LARGEST):
+            raise InputError(f"{path}: {name} is neither a text nor a number of any use")
     return table
 
 
