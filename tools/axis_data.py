@@ -190,7 +190,7 @@ def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.intege
 
 def people() -> Known:
     """Return people of human/ whom the network has not seen, of whom six games each were searched for this purpose."""
-    listed = json.loads(PEOPLE.with_suffix(".json").read_text())
+    listed = json.loads((ROOT / "tools" / "people_searched.json").read_text())
     known = human_games(np.array(listed["game"]), np.array(listed["player"]))
     names = {name for pair in known.sides for name in pair if name}
     batch = positions(known.games, player=names)
