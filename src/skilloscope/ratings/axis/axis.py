@@ -1,0 +1,147 @@
+"""The Elo axis: for each effort, which evidence is used and how far it is believed; the population; the range.
+
+In: a small JSON file that ships, or one that `skilloscope calibrate` wrote. Out: curves of evidence become one
+posterior of Elo. The axis is FIDE Elo of over-the-board classical play unless the file says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.core.errors import InputError
+from skilloscope.inference import Normal, Posterior, Prior, Uniform
+from skilloscope.inference.posterior import posterior_from_log_density
+from skilloscope.models.joint import JointWeights
+from skilloscope.ratings.axis.effects import ELO, Effects, combined
+
+SCHEMA = 1
+EFFORTS = ("instant", "quick", "full")
+PRIORS = ("population", "flat", "header")
+_HEADER_SD = 100.0
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What one effort costs and believes: the engine's settings (none: the human model alone), sources and weights."""
+
+    name: str
+    effects: Mapping[str, Effects]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    weights: JointWeights | None = None
+    measured: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EloAxis:
+    """Efforts by name, the population that the default prior describes, and the range in which all was fitted."""
+
+    name: str
+    efforts: Mapping[str, Effort]
+    population: Mapping[str, Any]
+    valid: tuple[float, float]
+    data: str
+    model: str
+    """The hash of the human model's weights: evidence by another is not on this axis."""
+    opening_moves: int = 12
+    axis: str = "FIDE Elo, over-the-board classical play"
+    schema: int = SCHEMA
+
+    @classmethod
+    def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
+        """Read an axis; one of another schema or with fields missing is refused."""
+        try:
+            raw = json.loads(text)
+            if raw["schema"] != SCHEMA:
+                raise InputError(f"{source}: schema {raw['schema']}, this version reads {SCHEMA}")
+            efforts = {name: _effort(name, given) for name, given in raw.pop("efforts").items()}
+            low, high = raw.pop("valid")
+            return cls(efforts=efforts, valid=(float(low), float(high)), **raw)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"{source}: not an Elo axis ({error})", hint="`skilloscope calibrate` writes one"
+            ) from error
+
+    def to_json(self) -> str:
+        """Return the axis as JSON text."""
+        plain = {name: value for name, value in vars(self).items() if name != "efforts"}
+        efforts = {
+            name: {
+                "effects": {source: vars(effects) for source, effects in effort.effects.items()},
+                "settings": dict(effort.settings),
+                "weights": effort.weights.as_dict() if effort.weights else None,
+                "measured": dict(effort.measured),
+            }
+            for name, effort in self.efforts.items()
+        }
+        return json.dumps({**plain, "efforts": efforts}, indent=1, ensure_ascii=False) + "\n"
+
+    def effort(self, name: str) -> Effort:
+        """Return an effort by name."""
+        if name not in self.efforts:
+            raise InputError(
+                f"no effort {name!r} on the axis {self.name!r}", hint=f"efforts: {', '.join(self.efforts)}"
+            )
+        return self.efforts[name]
+
+    def prior(self, name: str = "population", *, header_elo: float | None = None) -> Prior:
+        """Return a prior of Elo by name: `population` (named in the axis), `flat`, or `header` (the games' ratings)."""
+        low, high = float(ELO[0]), float(ELO[-1])
+        if name == "population":
+            return Normal(self.population["mean"], self.population["sd"], low, high)
+        if name == "flat":
+            return Uniform(low, high)
+        if name == "header":
+            # Who has no rating in the games has nothing to be helped by: the population, and it says so.
+            return self.prior() if header_elo is None else Normal(header_elo, _HEADER_SD, low, high)
+        raise InputError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
+
+    def posterior(self, sources: Mapping[str, npt.ArrayLike], effort: str, prior: Prior) -> Posterior:
+        """Return the posterior of one person's Elo from the curves of his games, by source (a row for each game)."""
+        return elo_posterior(combined(sources, self.effort(effort).effects), prior)
+
+    def extrapolates(self, elo: float) -> bool:
+        """Return whether an Elo lies outside the range in which the axis was fitted."""
+        return not self.valid[0] <= elo <= self.valid[1]
+
+
+def elo_posterior(curve: npt.ArrayLike, prior: Prior) -> Posterior:
+    """Return the posterior of Elo from a curve on ELO."""
+    logs = np.asarray(curve, dtype=float)
+    return posterior_from_log_density(
+        lambda at: np.interp(at, ELO, logs) + prior.log_density(at), prior.low, prior.high, prior=str(prior)
+    )
+
+
+def elo_axis(name: str = "default") -> EloAxis:
+    """Return the axis that ships, or the one in a JSON file.
+
+    >>> elo_axis().axis
+    'FIDE Elo, over-the-board classical play'
+    """
+    if name.endswith(".json"):
+        path = Path(name)
+        if not path.is_file():
+            raise InputError(f"{name}: no such file", hint="an axis is a JSON file, or `default`")
+        return EloAxis.from_json(path.read_text(encoding="utf-8", errors="replace"), source=name)
+    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{name}.json"
+    if not file.is_file():
+        raise InputError(f"no Elo axis {name!r}", hint="`default` ships; any other is a JSON file")
+    return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)
+
+
+def _effort(name: str, given: Mapping[str, Any]) -> Effort:
+    effects = {source: Effects(**numbers) for source, numbers in given["effects"].items()}
+    weights = JointWeights.from_dict(given["weights"]) if given.get("weights") else None
+    return Effort(name, effects, given.get("settings") or {}, weights, given.get("measured") or {})

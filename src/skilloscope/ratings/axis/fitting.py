@@ -1,0 +1,69 @@
+"""Fitting how far each source is believed: the effects under which people's ratings were foretold best.
+
+In: games of people of known rating, as curves on ELO by source. Out: temper, game_sd and person_sd of each source that
+maximise the mean log-density of the true rating under the posterior. That is a proper score: too narrow and too wide
+both lose. People with one game and with many take part, so that the three numbers can be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from skilloscope.inference import Prior
+from skilloscope.ratings.axis.effects import ELO, STEP, Effects, combined
+
+Array = npt.NDArray[np.float64]
+
+_START = (0.8, 60.0, 100.0)
+_LARGEST = (1.5, 400.0, 500.0)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPerson:
+    """Somebody of known rating: the curves of some of his games, by source, a row for each game."""
+
+    elo: float
+    sources: Mapping[str, Array]
+
+    def with_games(self, most: int) -> KnownPerson:
+        """Return the person with so many games at most."""
+        return KnownPerson(self.elo, {name: curves[:most] for name, curves in self.sources.items()})
+
+
+def log_score(person: KnownPerson, effects: Mapping[str, Effects], prior: Prior) -> float:
+    """Return the log-density of the true rating under the posterior."""
+    logs = combined(person.sources, effects) + prior.log_density(ELO)
+    top = float(logs.max())
+    return float(np.interp(person.elo, ELO, logs) - top - np.log(np.exp(logs - top).sum() * STEP))
+
+
+def fit_effects(
+    people: Sequence[KnownPerson],
+    names: Sequence[str],
+    prior: Prior,
+    *,
+    fixed: Mapping[str, Effects] | None = None,
+) -> dict[str, Effects]:
+    """Return the effects of the named sources that foretell the ratings best, those of other sources being fixed."""
+
+    def cost(free: Array) -> float:
+        found = {**(fixed or {}), **unpacked(free)}
+        return -float(np.mean([log_score(person, found, prior) for person in people]))
+
+    unpacked = _unpacker(names)
+    start = np.tile(np.log(_START), len(names))
+    best = minimize(cost, start, method="Nelder-Mead", options={"xatol": 0.03, "fatol": 1e-5, "maxfev": 400}).x
+    return unpacked(best)
+
+
+def _unpacker(names: Sequence[str]) -> Callable[[Array], dict[str, Effects]]:
+    def unpacked(free: Array) -> dict[str, Effects]:
+        values = np.minimum(np.exp(free).reshape(-1, 3), _LARGEST)
+        return {name: Effects(*(float(v) for v in row)) for name, row in zip(names, values, strict=True)}
+
+    return unpacked

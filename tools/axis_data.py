@@ -1,0 +1,253 @@
+"""People of known rating for the Elo axis: games with their moves, whose they are, and the engine's answers.
+
+In: ../shared/data (analysed, persons, human) and measurements/. Out: `Known`: games as columns, one row for each
+player-game (who, which side, which rating), and analyses of the positions that were searched. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from skilloscope.chess.analysis.analyse import analyse
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.engine.lines import code_from_uci, lines_from_lists, move_code
+from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.chess.pgn.reading import HEADERS
+from skilloscope.chess.pgn.text import NO_MATE
+from skilloscope.chess.positions import positions
+from skilloscope.models.joint import JointWeights
+from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.ratings.axis.fitting import KnownPerson
+from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+PEOPLE = ROOT / "measurements" / "people_depth10_sf151.parquet"
+HELD_OUT = 0.12
+"""The share of the players of human/ that the network has not seen; see `hashed`."""
+OPPONENT = "opponent"
+_PROMOTED = (chess.QUEEN, chess.KNIGHT, chess.BISHOP, chess.ROOK)  # as human/ counts them
+_RESULTS = ("0-1", "1/2-1/2", "1-0", "*")
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Games of people of known rating: who plays in them is named, everybody else is `opponent`."""
+
+    games: Games
+    analyses: Analyses | None = None
+
+    @property
+    def sides(self) -> list[tuple[str | None, str | None]]:
+        """Who plays White and Black of each game; None for somebody who is not rated here."""
+        names = zip(self.games.headers["white"].to_pylist(), self.games.headers["black"].to_pylist(), strict=True)
+        return [(None if w == OPPONENT else w, None if b == OPPONENT else b) for w, b in names]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPeople:
+    """The moves of people of known rating, with who made each and how he was rated in that game."""
+
+    moves: PlayedMoves
+    names: list[str | None]
+    elo: npt.NDArray[np.float64]
+    analyses: Analyses | None = None
+
+    @property
+    def judged_elo(self) -> npt.NDArray[np.float64]:
+        """The rating of who made each move that the engine judged."""
+        return self.elo[self.moves.judged] if self.moves.judged is not None else self.elo[:0]
+
+    def at_depth(self, depth: int) -> JudgedPeople:
+        """Return the same moves judged by a search of that depth, which the deeper one holds; 0: by none."""
+        if depth == 0 or self.analyses is None:
+            return replace(self, moves=replace(self.moves, joint=None, judged=None))
+        return replace(self, moves=self.moves.with_engine(self.analyses, depth))
+
+    def of(self, names: Collection[str]) -> JudgedPeople:
+        """Return some of the people: the moves of others count for nobody."""
+        kept = [name if name in names else None for name in self.names]
+        judged = self.moves.judged
+        if judged is None or self.moves.joint is None:
+            return replace(self, names=kept)
+        own = np.array([kept[at] is not None for at in judged.tolist()])
+        moves = replace(self.moves, joint=self.moves.joint.select(own), judged=judged[own])
+        return replace(self, names=kept, moves=moves)
+
+    def people(self, weights: JointWeights | None = None, *, each_game: bool = False) -> list[KnownPerson]:
+        """Return everybody with the curves of his games; with `each_game` every game as if by somebody else."""
+        labels: list[Any] = list(self.names)
+        if each_game:
+            labels = [name and (name, game) for name, game in zip(labels, self.moves.game.tolist(), strict=True)]
+        curves = game_curves(self.moves, labels, weights=weights)
+        places = {name: at for at, name in enumerate(curves.groups)}
+        group = np.array([places.get(label, -1) for label in labels])
+        means = [float(self.elo[group == at].mean()) for at in range(len(places))]
+        return [KnownPerson(mean, curves.of(at)) for at, mean in enumerate(means)]
+
+
+def judged(known: Known) -> JudgedPeople:
+    """Return the moves of the people who are rated in the games; `at_depth` joins the engine's answers."""
+    sides = np.array([[name or "" for name in pair] for pair in known.sides], dtype=object)
+    elos = np.stack([_column(known.games, name) for name in ("white_elo", "black_elo")], axis=1)
+    game, mover = known.games.game_of_move, known.games.movers
+    moves = played_moves(known.games, wanted=sides[game, mover].astype(str) != "")
+    side = moves.black.astype(np.int64)
+    return JudgedPeople(moves, sides[moves.game, side].tolist(), elos[moves.game, side], known.analyses)
+
+
+def strata(most: int, low: float, high: float, seed: int) -> Known:
+    """Return people of human/ with `low` ≤ hash < `high`: up to ten games of one year each, `most` of each 100 Elo."""
+    table = np.load(SHARED / "human" / "games.npz")
+    n = len(table["plies"])
+    player = np.concatenate([table["white"], table["black"]])
+    elo = np.concatenate([table["white_elo"], table["black_elo"]]).astype(np.int64)
+    year, long = np.tile(table["year"].astype(np.int64), 2), np.tile(table["plies"] >= 30, 2)
+    rows = np.flatnonzero((hashed(player) >= low) & (hashed(player) < high) & long)
+    keys, starts = np.unique(player[rows].astype(np.int64) * 4000 + year[rows], return_inverse=True)
+    order = np.split(rows[np.argsort(starts, kind="stable")], np.cumsum(np.bincount(starts))[:-1])
+    rng, taken, seen, chosen = np.random.default_rng(seed), Counter[int](), set(), []
+    for at in rng.permutation(len(keys)).tolist():
+        own, who = order[at], int(keys[at] // 4000)
+        band = int(np.median(elo[own]) // 100)
+        if len(own) < 4 or who in seen or not 9 <= band <= 27 or taken[band] >= most:
+            continue
+        seen.add(who)
+        taken[band] += 1
+        chosen.append(rng.choice(own, min(10, len(own)), replace=False))
+    drawn = np.concatenate(chosen)
+    return human_games(drawn % n, player[drawn])
+
+
+def _column(games: Games, name: str) -> npt.NDArray[np.float64]:
+    return np.array([np.nan if elo is None else float(elo) for elo in games.headers[name].to_pylist()])
+
+
+def hashed(player: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
+    """Return a number in [0, 1) for each player of human/; below HELD_OUT the network has not seen him."""
+    return (player.astype(np.uint64) * np.uint64(2654435761) % np.uint64(2**32)) / 2**32
+
+
+def analysed() -> Known:
+    """Return the analysed games of the bands with all their moves, which the band files hold."""
+    found = {
+        tuple(game[name] for name in ("file", "white", "black", "date")): game
+        for game in _json_lines(SHARED / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz")
+    }
+    rows, moves, answers = [], [], {}
+    for file in sorted({key[0] for key in found}):
+        batch = read_games(SHARED / "bands" / file)
+        for at, header in enumerate(batch.headers.to_pylist()):
+            game = found.get((file, header["white"], header["black"], header["date"]))
+            if game is None:
+                continue
+            rows.append({**header, "game": f"{file}#{at}", "file": file, "index": at})
+            moves.append(batch.moves[batch.offsets[at] : batch.offsets[at + 1]])
+            answers.update(_answers(game["rows"]))
+    return _known(_games(rows, moves), answers)
+
+
+def persons() -> Known:
+    """Return the people of two open tournaments; only their own moves are analysed."""
+    rows, moves, answers = [], [], {}
+    for at, game in enumerate(_json_lines(SHARED / "persons" / "persons_sf151_mpv10_depths.jsonl.gz")):
+        names = (game["person"], OPPONENT) if game["side"] == "white" else (OPPONENT, game["person"])
+        elos = (game["elo"], game["opponent_elo"]) if game["side"] == "white" else (game["opponent_elo"], game["elo"])
+        rows.append(_header(f"persons#{at}", names, elos, game["result"], 2011))
+        moves.append(np.array([code_from_uci(uci.lower()) for uci in game["moves"]], dtype=np.uint16))
+        answers.update(_answers(game["rows"]))
+    return _known(_games(rows, moves), answers)
+
+
+def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.integer[Any]]) -> Known:
+    """Return some games of human/ by number; `who` is rated in each, the other side is the opponent."""
+    table = np.load(SHARED / "human" / "games.npz")
+    columns = {name: table[name] for name in table.files}
+    moves = np.frombuffer(bz2.decompress((SHARED / "human" / "moves.u16.bz2").read_bytes()), dtype="<u2")
+    offsets = np.concatenate([[0], np.cumsum(columns["plies"].astype(np.int64))])
+    rows, played = [], []
+    for game, player in zip(wanted.tolist(), who.tolist(), strict=True):
+        white = columns["white"][game] == player
+        names = (f"h{player}", OPPONENT) if white else (OPPONENT, f"h{player}")
+        elos = int(columns["white_elo"][game]), int(columns["black_elo"][game])
+        result = _RESULTS[columns["result"][game]]
+        rows.append(_header(f"human#{game}-{player}", names, elos, result, int(columns["year"][game])))
+        played.append(_own_codes(moves[offsets[game] : offsets[game + 1]]))
+    return Known(_games(rows, played))
+
+
+def people() -> Known:
+    """Return people of human/ whom the network has not seen, of whom six games each were searched for this purpose."""
+    listed = json.loads((ROOT / "tools" / "people_searched.json").read_text())
+    known = human_games(np.array(listed["game"]), np.array(listed["player"]))
+    names = {name for pair in known.sides for name in pair if name}
+    batch = positions(known.games, player=names)
+    return Known(known.games, analyse(batch, imports=[PEOPLE]))
+
+
+def _own_codes(moves: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
+    """Return the moves of human/ in our code: there a queen's promotion is not told from a plain move.
+
+    Two games in a hundred thousand go wrong somewhere; they end there.
+    """
+    board, codes = chess.Board(), []
+    for move in moves.tolist():
+        start, end = move & 63, move >> 6 & 63
+        last = board.piece_type_at(start) == chess.PAWN and end // 8 in (0, 7)
+        made = chess.Move(start, end, _PROMOTED[move >> 12] if last else None)
+        if not board.is_legal(made):
+            break
+        codes.append(move_code(made))
+        board.push(made)
+    return np.array(codes, dtype=np.uint16)
+
+
+def _known(games: Games, answers: Mapping[str, Any]) -> Known:
+    names = {name for pair in Known(games).sides for name in pair if name}
+    return Known(games, Analyses.from_answers(positions(games, player=names), SHARED_ANALYSES, answers))
+
+
+def _answers(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    def listed(depth: list[list[Any]]) -> list[list[Any]]:
+        return [[move.lower(), value if kind == "cp" else f"#{value}"] for move, kind, value in depth]
+
+    return {row["fen"]: lines_from_lists({d: listed(v) for d, v in row["values"].items()}) for row in rows}
+
+
+def _games(rows: list[dict[str, Any]], moves: list[npt.NDArray[np.uint16]]) -> Games:
+    flat = np.concatenate(moves)
+    offsets = np.concatenate([[0], np.cumsum([len(m) for m in moves])]).astype(np.int64)
+    nothing = np.full(len(flat), np.nan, dtype=np.float32)
+    headers = pa.Table.from_pylist(rows, schema=HEADERS)
+    return Games(headers, flat, offsets, nothing, nothing, np.full(len(flat), NO_MATE, dtype=np.int16))
+
+
+def _header(game: str, names: tuple[str, str], elos: tuple[int, int], result: str, year: int) -> dict[str, Any]:
+    return {
+        "game": game,
+        "file": "known",
+        "index": 0,
+        "white": names[0],
+        "black": names[1],
+        "white_elo": elos[0],
+        "black_elo": elos[1],
+        "year": year,
+        "result": result,
+    }
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt") as lines:
+        yield from (json.loads(line) for line in lines)
