@@ -42,7 +42,8 @@ def checked_writer(target: str | os.PathLike[str] | IO[bytes], schema: pa.Schema
     with contextlib.ExitStack() as stack:
         file: Any = target
         if not hasattr(target, "write"):
-            file = stack.enter_context(stack.enter_context(appearing(target)).open("wb"))
+            part = stack.enter_context(appearing(target))
+            file = stack.enter_context(part.open("wb"))
         sink = _Hashing(file)
         pages = pa.PythonFile(sink, mode="w")
         writer = stack.enter_context(pq.ParquetWriter(pages, schema, write_page_checksum=True, **options))
