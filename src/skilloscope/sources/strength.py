@@ -118,7 +118,15 @@ def played_moves(
     use = np.arange(len(game)) if wanted is None else np.flatnonzero(wanted)
     choices = (model or human()).choices(boards[use], progress=progress)
     chosen = choices.index_of(games.moves[use])
-    return PlayedMoves(games, game[use], ply[use], boards.black[use], number[use], choices, chosen)
+    return PlayedMoves(
+        games=games,
+        game=game[use],
+        ply=ply[use],
+        black=boards.black[use],
+        move_number=number[use],
+        choices=choices,
+        chosen=chosen,
+    )
 
 
 def game_curves(
