@@ -162,9 +162,7 @@ def _part(
     return _Part(rows, moves, labels, people, curves, reasons)
 
 
-def _reasons(
-    moves: PlayedMoves, labels: list[Any], people: list[Any], by: str, analyses: Analyses | None
-) -> list[str]:
+def _reasons(moves: PlayedMoves, labels: list[Any], people: list[Any], by: str, analyses: Analyses | None) -> list[str]:
     failed = _given_up(analyses)
     keys = zip(moves.game.tolist(), moves.ply.tolist(), strict=True)
     return [

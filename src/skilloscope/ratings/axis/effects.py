@@ -37,8 +37,8 @@ class Effects:
     person_sd: float = 0.0
 
 
-def blurred(curves: npt.ArrayLike, sd: float) -> Array:
-    """Return log (exp(curve) ∗ N(0, sd²)) for curves on ELO (the last axis); beyond the ends they go on as at the ends.
+def blurred(curves: npt.ArrayLike, sd: float, step: float = STEP) -> Array:
+    """Return log (exp(curve) ∗ N(0, sd²)) for curves on equal steps (the last axis); beyond the ends they stay.
 
     >>> peak = -0.5 * ((ELO - 1800) / 100) ** 2
     >>> wide = blurred(peak, 75.0)
@@ -48,7 +48,7 @@ def blurred(curves: npt.ArrayLike, sd: float) -> Array:
     logs = np.asarray(curves, dtype=float)
     if sd <= 0 or logs.size == 0:
         return logs
-    steps = np.arange(-np.ceil(_REACH * sd / STEP), np.ceil(_REACH * sd / STEP) + 1) * STEP
+    steps = np.arange(-np.ceil(_REACH * sd / step), np.ceil(_REACH * sd / step) + 1) * step
     weights = np.exp(-0.5 * (steps / sd) ** 2)
     top = logs.max(axis=-1, keepdims=True)
     spread = convolve1d(np.exp(np.maximum(logs - top, _DEEPEST)), weights / weights.sum(), axis=-1, mode="nearest")

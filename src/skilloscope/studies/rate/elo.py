@@ -1,7 +1,7 @@
 """Ratings on the Elo axis: the evidence of games becomes a posterior of Elo for each player or group.
 
-In: games, what an engine said of them if one was asked, and the axis. Out: EloRatings. The well known come first, by the
-lower bound of their interval; those of whom little is known stand apart; those of whom nothing could be used are named
+In: games, what an engine said of them if one was asked, and the axis. Out: EloRatings. The well known come first, by
+the lower bound of their interval; those of whom little is known stand apart; those of whom nothing could be used are named
 with the reason.
 """
 
@@ -39,12 +39,12 @@ class EloRating:
     header_elo: float | None
     """The mean rating in the games' headers; it is used by the prior `header` only."""
     extrapolated: bool
-    more_games: int | None
-    """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
     methods: Mapping[str, Mapping[str, Any]]
     move_match: tuple[float, float, float] | None = None
     """The share of the engine's first moves, with its interval, in undecided positions after the opening."""
     mean_loss: float | None = None
+    more_games: int | None = None
+    """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
 
     @property
     def decisions(self) -> int:

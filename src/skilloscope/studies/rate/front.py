@@ -35,9 +35,9 @@ def rate(what: Games | PathLike | Sequence[PathLike], scale: EloAxis | None = No
 def rate(what: Any, scale: Any = None, **options: Any) -> Ratings | EloRatings:
     """Rate the players of games, given as Games or as PGN files, or the deciders of decisions.
 
-    Games are rated on the Elo axis: `effort` (`instant` asks no engine), `method` (`joint`, `human`, `all`), `prior`, `by`,
-    `player`, `mass`, and for the engine `engine`, `store`, `imports`, `workers`. Decisions are rated by the papers' agent:
-    `scale`, `model`, `prior`, `by`, `mass`.
+    Games are rated on the Elo axis: `effort` (`instant` asks no engine), `method` (`joint`, `human`, `all`), `prior`,
+    `by`, `player`, `mass`, and for the engine `engine`, `store`, `imports`, `workers`. Decisions are rated by the
+    papers' agent: `scale`, `model`, `prior`, `by`, `mass`.
     """
     if isinstance(what, Decisions):
         if unknown := {"effort", "method"} & set(options):
@@ -65,7 +65,7 @@ def _rate_games(
     if method == "agent":
         raise InputError("the papers' agent rates decisions", hint="rate(decisions(analyse(games)))")
     asked = AxisRating.of(axis, method, effort, workers=workers, **more)
-    games = what if isinstance(what, Games) else read_games(what)  # type: ignore[arg-type]
+    games = what if isinstance(what, Games) else read_games(what)
     work = Work(
         settings=effort_settings(asked.effort),
         store=None if store is None else Path(store),

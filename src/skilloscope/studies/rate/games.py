@@ -21,7 +21,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Normal, Posterior, Prior
 from skilloscope.ratings.axis.axis import Effort, EloAxis, elo_axis, elo_posterior
-from skilloscope.ratings.axis.more_games import games_for_sd
+from skilloscope.ratings.axis.more_games import game_precisions, games_for_sd
 from skilloscope.ratings.scale import Scale
 from skilloscope.ratings.scale import scale as agent_scale
 from skilloscope.sources.judge import Judged, engine_of
@@ -100,7 +100,7 @@ def rate_on_axis(
     if not rated:
         raise InputError(f"no move left to rate; skipped: {tally}")
     return EloRatings(
-        in_order(rated),
+        in_order(_with_more_games(rated, found, asked)),
         found.idle if asked.by in ("player", "decider") else {},
         asked.axis,
         asked.method,
@@ -145,7 +145,6 @@ def _rated(
         searched=len(group.searched),
         header_elo=group.header_elo,
         extrapolated=asked.axis.extrapolates(elo.mean),
-        more_games=_more_games(group, elo, prior, asked),
         methods=methods if agent is None else {**methods, "agent": agent.as_dict()["methods"]["agent"]},
         move_match=None if agent is None else (agent.move_match, agent.move_match_low, agent.move_match_high),
         mean_loss=None if agent is None else agent.mean_loss,
@@ -161,11 +160,21 @@ def _short(posterior: Posterior, mass: float) -> dict[str, Any]:
     return {name: fields[name] for name in ("elo", "elo_low", "elo_high")}
 
 
-def _more_games(group: GroupEvidence, elo: Posterior, prior: Prior, asked: AxisRating) -> int | None:
-    if asked.by not in ("player", "decider") or len(group.people) != 1:
-        return None
-    (sources,) = group.people.values()
-    return games_for_sd(GOAL, sources, asked.effort.effects, elo, prior, len(group.games))
+def _with_more_games(rated: Sequence[EloRating], found: AxisEvidence, asked: AxisRating) -> list[EloRating]:
+    """Return the players with how many more games each needs; groups of moves have no such number."""
+    if asked.by not in ("player", "decider"):
+        return list(rated)
+    groups, effects = found.groups[asked.kinds[0]], asked.effort.effects
+    worth = game_precisions(
+        ((one.elo.mean, sources) for one in rated for sources in groups[one.player].people.values()), effects
+    )
+
+    def more(one: EloRating) -> int | None:
+        prior = asked.axis.prior(asked.prior, header_elo=one.header_elo)
+        own = {name: p for name, p in worth.items() if name in one.moves}
+        return 0 if one.elo.sd <= GOAL else games_for_sd(GOAL, own, effects, prior, one.games)
+
+    return [replace(one, more_games=more(one)) for one in rated]
 
 
 def _agents(games: Games, batch: Decisions, found: AxisEvidence, asked: AxisRating) -> dict[str, PlayerRating]:
@@ -201,8 +210,8 @@ def _warnings(
     if shipped_network().sha256 != asked.axis.model:
         told.append(f"the human model is not the one that the axis {asked.axis.name!r} was fitted with")
     counts = games.counts.tolist()
-    columns = [games.headers[name].to_pylist() for name in ("time_control", "site")]
-    return [*told, *pool_warnings(*columns, counts, what="moves")]
+    speeds, sites = (games.headers[name].to_pylist() for name in ("time_control", "site"))
+    return [*told, *pool_warnings(speeds, sites, counts, what="moves")]
 
 
 def _missing(games: Games, judged: Judged, found: AxisEvidence, sample: Mapping[str, Any]) -> list[str]:
@@ -212,8 +221,8 @@ def _missing(games: Games, judged: Judged, found: AxisEvidence, sample: Mapping[
         none = [group_name(label) for label, group in found.groups["joint"].items() if not group.searched]
         without = f"; without any: {'; '.join(none[:8])}{' and others' if len(none) > 8 else ''}" if none else ""
         told.append(
-            f"the budget of {sample['budget_minutes']:g} minutes took {sample['games']:,} of {sample['games_in_all']:,} "
-            f"games; the moves of the others count by what people play alone{without}"
+            f"the budget of {sample['budget_minutes']:g} minutes took {sample['games']:,} games "
+            f"of {sample['games_in_all']:,}; the moves of the others count by what people play alone{without}"
         )
     unasked = 0 if judged.analyses is None else sum(judged.analyses.tally.counts.get(name, 0) for name in _UNASKED)
     if unasked:

@@ -20,7 +20,7 @@ _COMPARED = ("engine", "net", "depth", "nodes", "multipv", "hash_mb", "fen_rule"
 
 
 def check_method(method: str | None, effort: str | None, axis: EloAxis) -> None:
-    """Refuse a method that does not exist or has no Elo, an effort that does not, and two that contradict each other."""
+    """Refuse a method or an effort that does not exist, has no Elo, or contradicts the other."""
     if method is not None and method not in METHODS:
         raise InputError(f"no method {method!r}", hint=f"the methods: {', '.join(METHODS)}")
     if method in WITHOUT_ELO:
@@ -30,7 +30,9 @@ def check_method(method: str | None, effort: str | None, axis: EloAxis) -> None:
         if method == "human" and needs:
             raise InputError(f"the method 'human' asks no engine, the effort {effort!r} does", hint="leave one out")
         if method in ("joint", "agent", "all") and not needs:
-            raise InputError(f"the method {method!r} needs an engine, the effort {effort!r} has none", hint="quick or full")
+            raise InputError(
+                f"the method {method!r} needs an engine, the effort {effort!r} has none", hint="quick or full"
+            )
 
 
 def effort_for(axis: EloAxis, method: str | None, effort: str | None, depth: int | None = None) -> Effort:

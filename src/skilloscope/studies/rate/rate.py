@@ -23,6 +23,7 @@ from skilloscope.sources.judge import engine_of
 SCHEMA = 1
 _POOL = ("time_control", "site")
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
+_UNUSED = "no decision after the opening in an undecided position"
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
 
 
@@ -98,7 +99,7 @@ class Ratings:
             "warnings": list(self.warnings),
             "skipped": self.tally.as_dict(),
             "players": [player.as_dict() for player in self.players],
-            "unrated": [{"player": name, "reason": "no usable decision"} for name in self.unrated],
+            "unrated": [{"player": name, "reason": _UNUSED} for name in self.unrated],
         }
 
 
@@ -110,10 +111,12 @@ def rate_decisions(
     by: str = "player",
     prior: str = "population",
     mass: float = 0.95,
+    everybody: Sequence[str] = (),
 ) -> Ratings:
     """Rate every player (or group of another column) by the papers' agent, on the Elo axis of a scale.
 
     The prior is `population`, `flat` or `header`; the ratings in the games' headers are used by `header` only.
+    Who is among `everybody` and has no usable decision is named as unrated.
     """
     check_mass(mass)
     scale = scale or load_scale()
@@ -133,7 +136,8 @@ def rate_decisions(
         warnings.append(f"fewer than {_FEW} decisions: {'; '.join(few[:8])}{' and others' if len(few) > 8 else ''}")
     warnings += provisional_note(scale)
     players.sort(key=lambda player: -player.elo.mean)
-    unrated = [group_name(label) for label in table if table[label].decisions == 0]
+    rated = {player.player for player in players}
+    unrated = [name for name in dict.fromkeys([*map(group_name, table), *everybody]) if name not in rated]
     return Ratings(players, unrated, scale, engine_of(decisions), table.about, table.tally, warnings, mass)
 
 
@@ -201,8 +205,8 @@ def pool_warnings(
 
 def _pool_warnings(decisions: Decisions) -> list[str]:
     own, blank = decisions.context, [None] * len(decisions)
-    columns = [own.column(name).to_pylist() if name in own.column_names else blank for name in _POOL]
-    return pool_warnings(*columns, [1] * len(decisions), what="decisions")
+    speeds, sites = (own.column(name).to_pylist() if name in own.column_names else blank for name in _POOL)
+    return pool_warnings(speeds, sites, [1] * len(decisions), what="decisions")
 
 
 def _games(batch: Decisions) -> int:
