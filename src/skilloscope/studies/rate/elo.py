@@ -1,8 +1,8 @@
 """Ratings on the Elo axis: the evidence of games becomes a posterior of Elo for each player or group.
 
 In: games, what an engine said of them if one was asked, and the axis. Out: EloRatings. The well known come first, by
-the lower bound of their interval; those of whom little is known stand apart; those of whom nothing could be used are named
-with the reason.
+the lower bound of their interval; those of whom little is known stand apart; those of whom nothing could be used are
+named with the reason.
 """
 
 from __future__ import annotations
