@@ -1,4 +1,4 @@
-"""Ratings on the Elo axis: efforts, priors, groups, what is shown first, and what is said of those who are not rated."""
+"""Ratings on the Elo axis: efforts, priors, groups, what is shown first, and what is said of who is not rated."""
 
 from __future__ import annotations
 

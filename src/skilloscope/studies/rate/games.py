@@ -189,7 +189,8 @@ def _agents(games: Games, batch: Decisions, found: AxisEvidence, asked: AxisRati
         return {}
     names, codes = encode([group_name(label) for label in labels if label is not None])
     own = replace(batch.select(known), deciders=names, decider=codes)
-    ratings = rate_decisions(own, asked.agent_scale or agent_scale(), prior=asked.prior, mass=asked.mass)
+    line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
+    ratings = rate_decisions(own, line, prior=asked.prior, mass=asked.mass)
     return {player.player: player for player in ratings.players}
 
 
