@@ -59,7 +59,9 @@ def rate(
     method = _method(rating.method, games, agents is not None and elo_scale is None, axis)
     if method == "agent":
         if rating.budget is not None or rating.effort == "instant":
-            raise InputError("--budget and --effort instant are of the Elo axis, not of the method 'agent'")
+            raise InputError(
+                "--budget and --effort instant are of the Elo axis, not of the papers' agent", hint="leave them out"
+            )
         return _rate_by_agent(games, rating, agents, prior, axis, output, engine)
     return _rate_on_axis(games, rating, _Asked(elo_scale, agents, method, effort, prior), output, engine)
 
@@ -123,6 +125,7 @@ def _rate_on_axis(
     from skilloscope.cli.console import exit_code, progress_bar, report_faults, write_page
     from skilloscope.cli.judged import source_line
     from skilloscope.cli.work import asked_depth, work_of
+    from skilloscope.core.errors import InputError
     from skilloscope.ratings.axis.axis import elo_axis
     from skilloscope.studies.rate.front import rate_files, rate_read_games
     from skilloscope.studies.rate.games import AxisRating
@@ -142,9 +145,11 @@ def _rate_on_axis(
         if rating.budget is None:
             ratings, judged = rate_files(paths, wanted, work, player=rating.player, strict=strict)
         else:
-            read, budget = read_games(list(paths)), rating.budget if wanted.needs_engine else None
+            if not wanted.needs_engine:
+                raise InputError("--budget limits searches, and without an engine there are none", hint="leave it out")
+            games = read_games(list(paths))
             ratings, judged = rate_read_games(
-                read, wanted, work, player=rating.player, budget=budget, seed=rating.seed, strict=strict
+                games, wanted, work, player=rating.player, budget=rating.budget, seed=rating.seed, strict=strict
             )
     report_faults(ratings.tally)
     show_elo(ratings, judged, as_json=output.as_json)
@@ -172,6 +177,7 @@ def _rate_by_agent(
     from skilloscope.cli.console import exit_code, report_faults, write_page
     from skilloscope.cli.judged import check_column, scaled_agent, source_line
     from skilloscope.cli.work import working
+    from skilloscope.ratings.axis.axis import elo_axis
     from skilloscope.ratings.scale import elo_prior
     from skilloscope.ratings.scale import scale as agent_scale
     from skilloscope.sources.judge import judge, players
@@ -181,7 +187,8 @@ def _rate_by_agent(
     check_column(rating.by, paths, ("player", "decider"), what="column")  # refused before the engine is asked
     model = scaled_agent(own, axis.rule)
     elo_prior(prior, own)
-    with working(engine) as work:
+    settings = {} if rating.effort is None else elo_axis().effort(rating.effort).settings
+    with working(engine, otherwise=settings) as work:
         _refuse_single_lines(None, work, paths)
         judged = judge(paths, work, player=rating.player)
     batch = judged.decisions

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -108,14 +108,32 @@ def rate_read_games(
         check_name(player, players(games))
     if not asked.needs_engine:
         return rate_on_axis(games, None, asked, players=_named(player)), None
-    rows, sample = None, None
-    if budget is not None:
-        found = sample_games(games, plan(games, work, seed=seed, player=player), budget, order=fair_order(games, seed))
-        rows, sample = found.rows, found.as_dict()
-    judged, told = _judged(lambda: judge_games(games, work, player=player, rows=rows), work, strict)
+    asking = _Asking(games, work, player, budget, seed)
+    judged, told = _judged(asking, work, strict)
     if judged is None:
         return _without_engine(games, asked, told, player)
-    return rate_on_axis(games, judged, asked, players=_named(player), sample=sample), judged
+    return rate_on_axis(games, judged, asked, players=_named(player), sample=asking.sample), judged
+
+
+@dataclass
+class _Asking:
+    """The engine asked about games, or about those that fit a budget of minutes, which it then remembers."""
+
+    games: Games
+    work: Work
+    player: str | None
+    budget: float | None
+    seed: int
+    sample: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self) -> Judged:
+        if self.budget is None:
+            return judge_games(self.games, self.work, player=self.player)
+        planned = plan(self.games, self.work, seed=self.seed, player=self.player)
+        order = fair_order(self.games, self.seed)
+        found = sample_games(self.games, planned, self.budget, seed=self.seed, order=order)
+        self.sample = found.as_dict()
+        return judge_games(self.games, self.work, player=self.player, rows=found.rows)
 
 
 def effort_settings(effort: Effort) -> Settings:
