@@ -76,6 +76,10 @@ def answer(mishap: str, state: Path, fen: str, count: int) -> None:
     if mishap == "crash" or (mishap == "crash once" and not state.exists()):
         state.touch()
         os._exit(3)
+    while mishap == "no line ends":
+        sys.stdout.write("info string " * 10_000)
+    while mishap == "chatter":
+        say("info depth 1 currmove e2e4")
     while mishap == "babble":
         say("info depth 1 currmove e2e4")
         time.sleep(0.01)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from skilloscope.core.checks import check_mass, check_writable
+from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError
+from skilloscope.core.outputs import check_writable
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "skilloscope"
 

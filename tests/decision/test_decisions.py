@@ -9,6 +9,8 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,8 +168,16 @@ GOOD = '{"decider": "Ann", "utilities": [1, 0], "chosen": 0}'
         ('{"decider": "", "utilities": [1, 0], "chosen": 0}', "no decider"),
         ('{"decider": "Ann", "utilities": [1, 0], "chosen": 0, "n_legal": 1}', "n_legal is smaller than the list"),
         ('{"decider": "Ann", "chosen": 0}', "decider, utilities or chosen is missing"),
-        ("[1, 2]", "decider, utilities or chosen is missing"),
+        ("[1, 2]", "not a JSON object"),
         ("{oops", "not a JSON object"),
+        ('{"decider": "\\ud800", "utilities": [1, 0], "chosen": 0}', "not a JSON object"),
+        ('{"decider": "Ann", "utilities": [' + "1" * 5000 + ', 0], "chosen": 0}', "not a JSON object"),
+        ('{"decider": "Ann", "utilities": ' + "[" * 5000 + "]" * 5000 + ', "chosen": 0}', "not a JSON object"),
+        ('{"decider": "Ann", "utilities": [1, 0], "chosen": 0, "x": ' + "[" * 60 + "]" * 60 + "}", "not a JSON object"),
+        (
+            '{"decider": "Ann", "utilities": [1, 0], "chosen": 0, "n_legal": -2147483649}',
+            "n_legal is not a whole number",
+        ),
     ],
 )
 def test_a_bad_line_is_left_out_with_its_reason_and_place_and_the_good_ones_stay(line, reason):
@@ -377,3 +387,55 @@ def test_there_is_always_a_context_of_as_many_rows_as_decisions(context):
     assert some.context.column_names == list(context or {})
     losses = Losses(("Ann",), np.zeros(3, np.int32), np.zeros(3), np.ones(3), batch.context)
     assert losses.select([1]).context.num_rows == 1
+
+
+def test_a_number_of_alternatives_that_no_column_holds_is_a_fault_in_a_table_too():
+    table = pa.table(
+        {
+            "decider": ["Ann", "Ann"],
+            "values": [[1.0, 0.5], [1.0, 0.5]],
+            "chosen": [0, -1],
+            "n_legal": pa.array([2, -2147483649]),
+        }
+    )
+    batch = decisions_from_arrow(table)
+    assert batch.n_legal.tolist() == [2]
+    assert batch.tally.counts == {"n_legal is not a whole number": 1}
+
+
+@pytest.mark.parametrize("legal", ["²", "9" * 5000, "-1"])
+def test_a_number_that_is_none_is_a_fault_of_its_problem(legal):
+    head = "decider,problem,alternative,utility,chosen,n_legal\n"
+    text = head + "".join(f"Ann,{n},{a},0.{a},{a},{legal if n == 2 else 2}\n" for n in (1, 2, 3) for a in (0, 1))
+    batch = read_long_csv(io.StringIO(text))
+    assert len(batch) == 2
+    assert batch.tally.counts == {"n_legal is not a whole number": 1}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table({"decider": ["Ann"], "values": [[[1.0], [0.5]]], "chosen": [0]}),
+        pa.table({"decider": ["Ann"], "values": [["a", "b"]], "chosen": [0]}),
+        pa.table({"decider": ["Ann"], "values": [[1.0]], "chosen": ["first"]}),
+        pa.table({"decider": [["Ann"]], "values": [[1.0]], "chosen": [0]}),
+        pa.table([["Ann"], ["Bo"], [[1.0]], [0]], names=["decider", "decider", "values", "chosen"]),
+        *(
+            pa.table({"decider": ["Ann"], "values": [[1.0]], "chosen": [0]}).replace_schema_metadata(
+                {"skilloscope": raw}
+            )
+            for raw in ("{", "[1]", '{"depths": 3}', '{"tally": [1]}', '{"tally": {"x": "y"}}', '{"about": 7}')
+        ),
+    ],
+)
+def test_a_table_of_another_shape_is_refused_in_words(table, tmp_path):
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(InputError):
+        read_decisions(tmp_path / "t.parquet")
+
+
+def test_a_name_that_is_a_formula_is_written_as_text_and_read_back(tmp_path):
+    batch = Decisions.from_lists(["=cmd|' /C calc'!A0", "'t Hart", "Ann"], [[1.0, 0.5]] * 3, [0, 1, 0])
+    write_decisions(batch, tmp_path / "d.csv")
+    assert "\n'=cmd" in (tmp_path / "d.csv").read_text()
+    assert read_decisions(tmp_path / "d.csv").names() == batch.names()

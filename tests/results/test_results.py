@@ -17,19 +17,21 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
 
-from skilloscope.chess.pgn.headers import TAGS, scan, scan_plain
+from fuzz.readers import plain, scanned
 from skilloscope.chess.pgn.results import read_pgn_results
 from skilloscope.core.dates import DAY, MONTH, YEAR, parse_date
 from skilloscope.core.errors import InputError
 from skilloscope.core.frames import to_pandas, to_polars
 from skilloscope.models.comparison import Q, win_probability
 from skilloscope.models.logistic_normal import integrated_probability
+from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
 from skilloscope.results import Calendar, Results, read_results
 from skilloscope.results.reading import OUT_OF_ORDER, TWICE, results_from_frame
 from skilloscope.results.scores import parse_score
 from skilloscope.results.streaming import ResultStream
 from skilloscope.results.writing import results_to_arrow, write_table
 from skilloscope.simulate.populations import Population, simulate_results, simulated_games
+from skilloscope.studies.results.runs import rate_results
 
 HEADER = "date,player_1,player_2,score\n"
 BAD = {
@@ -432,13 +434,12 @@ LINES = st.sampled_from(
 @given(st.lists(LINES, max_size=25))
 def test_the_fast_scan_of_headers_agrees_with_the_plain_one(lines):
     data = b"\n".join(lines)
-    begins, ends, moves, used = scan(data, final=True)
-    fast = [
-        ({tag: data[b[i] : e[i]] for i, tag in enumerate(TAGS) if b[i] >= 0}, int(n))
-        for b, e, n in zip(begins, ends, moves, strict=True)
-    ]
-    assert fast == scan_plain(data)
-    assert used == len(data)
+    assert scanned(data) in (None, plain(data))
+
+
+def test_the_fast_scan_reads_what_programs_write():
+    assert scanned(PGN) == plain(PGN)
+    assert scanned(PGN.replace(b"\n", b"\r\n")) == plain(PGN)
 
 
 def test_a_game_that_lies_across_two_blocks_is_read_whole(monkeypatch):
@@ -455,3 +456,48 @@ def test_the_great_players_are_read_from_real_results(shared_data):
     results = read_results(path, columns={"player_1": "white", "player_2": "black", "score": "white_score"})
     assert len(results.by_period("1Y")) + results.tally.total == 26_352
     assert results.by_period("1Y").n_periods == 135
+
+
+GOOD = "date,player_1,player_2,score\n2024-05-01,Müller,Bo,1\n2024-05-02,Bo,Cy,0\n2024-05-03,Cy,Ann,1\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "row"),
+    [
+        (b"\n\n" + GOOD.encode(), None),
+        (GOOD.replace("\n", "\r").encode(), None),
+        (GOOD.replace("\n", "\r\n").encode(), None),
+        (GOOD.encode("latin-1"), None),
+        (GOOD.encode() + b"2024-05-04,Caf\xe9,B,1,9,9\n", "row 5"),
+        (GOOD.encode() + f"2024-05-04,{'x' * 200_000},B,1\n".encode(), ""),
+        (GOOD.replace("score", "score,x,x").replace(",1\n", ",1,,\n").replace(",0\n", ",0,,\n").encode(), None),
+    ],
+    ids=["blank first lines", "CR", "CRLF", "Latin-1", "one ragged Latin-1 row", "a long name", "a column twice"],
+)
+def test_one_odd_thing_in_a_table_costs_at_most_its_row(data, row, tmp_path):
+    (tmp_path / "r.csv").write_bytes(data)
+    results = read_results(tmp_path / "r.csv")
+    assert {"Müller", "Bo", "Cy", "Ann"} <= set(results.players)
+    assert len(results) == (4 if row == "" else 3)
+    assert [fault.place for fault in results.tally.faults] == ([row] if row else [])
+
+
+def test_our_own_column_twice_is_refused_in_words(tmp_path):
+    (tmp_path / "r.csv").write_text(
+        GOOD.replace("score", "score,score").replace(",1\n", ",1,1\n").replace(",0\n", ",0,0\n")
+    )
+    with pytest.raises(InputError, match="the column score twice"):
+        read_results(tmp_path / "r.csv")
+
+
+@pytest.mark.parametrize("what", ["state", "history"])
+def test_a_damaged_state_is_refused_in_words(what, tmp_path):
+    table = Results.from_columns(["Ann", "Bo"] * 4, ["Cy", "Ann"] * 4, [1, 0] * 4, date=["2024-01-01"] * 8)
+    rated = rate_results(table, "1D", sigma0=100.0, nu=10.0)
+    save_kept(Kept(rated.state, rated.history), tmp_path / "s")
+    path = tmp_path / ("s" if what == "state" else "s.history")
+    data = path.read_bytes()
+    for damaged in (b"", b"PAR1", data[:200], data[:-20] + data[-19:], data.replace(b"sigma0", b"sigma1")):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match=path.name):
+            load_kept(tmp_path / "s")

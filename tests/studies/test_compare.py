@@ -17,8 +17,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import write_decisions
 from skilloscope.inference import Grid, Posterior, evidence
-from skilloscope.inference.difference import difference, probability_greater
-from skilloscope.inference.posterior import posterior_from_log_density
+from skilloscope.inference.posterior import difference, posterior_from_log_density, probability_greater
 from skilloscope.ratings.scale import scale as load_scale
 from skilloscope.simulate.agents import fisher_information, made_up_spreads, simulate_choices, simulated_deciders
 from skilloscope.sources.shipped import demo_file

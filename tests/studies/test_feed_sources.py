@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import http.server
+import socket
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from skilloscope.core.errors import InputError
+from skilloscope.studies.live import feed_sources
 from skilloscope.studies.live.feed_sources import FileFeed, UrlFeed, open_feed
 
 
@@ -28,8 +32,15 @@ class Server(http.server.BaseHTTPRequestHandler):
         if self.path == "/missing":
             self.send_error(404)
             return
+        if self.path.startswith("/to/"):
+            self.send_response(302)
+            self.send_header("Location", self.path.removeprefix("/to/"))
+            self.end_headers()
+            return
         self.send_response(200)
         self.send_header("ETag", tag)
+        if self.path.startswith("/as/"):
+            self.send_header("Content-Encoding", self.path.removeprefix("/as/"))
         if self.path != "/stream":
             self.send_header("Content-Length", str(len(self.body)))
         self.end_headers()
@@ -105,4 +116,62 @@ class TestSources:
             open_feed(str(tmp_path / "nothing.pgn"))
         feed = open_feed(server)
         assert isinstance(feed, UrlFeed)
+        feed.close()
+
+
+def test_an_address_does_not_lead_to_ftp(server):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.setblocking(False)
+        elsewhere = f"ftp://127.0.0.1:{other.getsockname()[1]}/games.pgn"
+        feed = UrlFeed(f"{server}/to/{elsewhere}", every_seconds=60)
+        try:
+            assert wait_for(lambda: feed.problem())
+        finally:
+            feed.close()
+        assert "not an address of the web" in (feed.problem() or "")
+        with pytest.raises(BlockingIOError):
+            other.accept()
+
+
+@pytest.mark.parametrize("elsewhere", ["file:///etc/passwd", "gopher://127.0.0.1/", "data:,1. e4 *"])
+def test_an_address_does_not_lead_to_a_file(server, elsewhere):
+    feed = UrlFeed(f"{server}/to/{elsewhere.replace(' ', '%20')}", every_seconds=60)
+    try:
+        assert wait_for(lambda: feed.problem())
+        assert feed.poll() is None
+    finally:
+        feed.close()
+
+
+@pytest.mark.parametrize("path", ["/as/gzip", "/as/deflate", "/games.pgn.gz"])
+def test_a_packed_reply_is_unpacked(server, monkeypatch, path):
+    pack = zlib.compress if "deflate" in path else gzip.compress
+    monkeypatch.setattr(Server, "body", pack(b"1. e4 ") + (b"" if "deflate" in path else pack(b"e5 *")))
+    feed = UrlFeed(server + path, every_seconds=60)
+    try:
+        assert wait_for(feed.changed)
+        assert feed.poll() == ("1. e4 " if "deflate" in path else "1. e4 e5 *")
+    finally:
+        feed.close()
+
+
+@pytest.mark.parametrize(("path", "said"), [("/as/br", "'br'"), ("/as/gzip", "cannot be unpacked")])
+def test_a_packing_that_cannot_be_read_is_said(server, monkeypatch, path, said):
+    monkeypatch.setattr(Server, "body", b"something")
+    feed = UrlFeed(server + path, every_seconds=60)
+    try:
+        assert wait_for(lambda: feed.problem())
+        assert said in (feed.problem() or "")
+    finally:
+        feed.close()
+
+
+def test_a_small_reply_that_unpacks_to_far_too_much_is_refused(server, monkeypatch):
+    monkeypatch.setattr(feed_sources, "_MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(Server, "body", gzip.compress(bytes(50_000_000)))
+    feed = UrlFeed(f"{server}/as/gzip", every_seconds=60)
+    try:
+        assert wait_for(lambda: feed.problem())
+        assert "more than 1,000,000 bytes" in (feed.problem() or "")
+    finally:
         feed.close()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import http.server
 import io
 import json
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +19,17 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from skilloscope.chess.engine import quick as quick_module
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.quick import QuickAnswer, QuickEngine
 from skilloscope.chess.engine.settings import FER12, Settings
+from skilloscope.cli import live as live_command
 from skilloscope.cli.app import app
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.ratings.gain.perceived import running_strength
 from skilloscope.sources.shipped import demo_file
+from skilloscope.studies.live import following as following_module
+from skilloscope.studies.live import live as live_module
 from skilloscope.studies.live.feed import read_boards
 from skilloscope.studies.live.feed_sources import FileFeed
 from skilloscope.studies.live.following import POLL_SECONDS, Following, Stopping
@@ -485,6 +492,95 @@ def test_a_growing_file_is_followed_until_ctrl_c(tmp_path, stockfish):
     assert [event["type"] for event in seen] == ["board"] * 2 + ["move"] * 6
     assert {event["san"] for event in seen[6:]} == {"Nf3", "c4"}
     assert all(event["gain_cp"] is not None for event in seen[6:])
+
+
+class Endless(http.server.BaseHTTPRequestHandler):
+    """Sends a game that never ends, fails, or says nothing."""
+
+    def do_GET(self) -> None:
+        if self.path == "/500":
+            self.send_error(500, "ow\x1b]0;ned")
+            return
+        self.send_response(200)
+        self.end_headers()
+        text = pgn([f"{{[%eval 0.1]}} {move} {{[%eval 0.1]}}" for move in RUY])
+        while self.path != "/silence":
+            try:
+                self.wfile.write(text.encode())
+            except OSError:
+                return
+            time.sleep(0.001)
+        time.sleep(20)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def endless() -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    server.daemon_threads = True
+    server.block_on_close = False
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+class TestItEnds:
+    """A run that would go on for ever fails by pytest's patience: each of these ends in seconds."""
+
+    def ends(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).with_name("skilloscope")), "live", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    @pytest.mark.parametrize("mishap", ["chatter", "babble", "hang", "mute", "does not quit"])
+    def test_after_its_seconds_whatever_the_engine_does(self, tmp_path, fake_engine, mishap):
+        (tmp_path / "feed.pgn").write_text(pgn(RUY))
+        done = self.ends(tmp_path / "feed.pgn", "--seconds", 1, "--engine", fake_engine(mishap))
+        assert done.returncode == 0, done.stderr
+        assert "Ann" in done.stdout
+
+    @pytest.mark.parametrize("path", ["/stream", "/500", "/silence"])
+    def test_after_its_seconds_whatever_the_address_does(self, endless, path):
+        done = self.ends(endless + path, "--seconds", 1)
+        assert done.returncode == 0, done.stderr
+        assert "\x1b" not in done.stdout
+
+    @pytest.mark.parametrize("path", ["/500", "/nothing at all"])
+    def test_once_where_there_is_nothing_to_follow(self, endless, path):
+        done = self.ends(endless + path if path != "/nothing at all" else "http://127.0.0.1:1/", "--once")
+        assert done.returncode == 1
+        assert "no game" in done.stderr
+
+    def test_once_with_an_empty_file(self, tmp_path):
+        (tmp_path / "feed.pgn").write_text("")
+        done = self.ends(tmp_path / "feed.pgn", "--once")
+        assert done.returncode == 1
+        assert "no game" in done.stderr
+
+    def test_once_with_a_stream_that_never_holds_still(self, endless, monkeypatch):
+        monkeypatch.setattr(following_module, "ONCE_SECONDS", 1.0)
+        done = CliRunner().invoke(app, ["live", f"{endless}/stream", "--once", "--json"])
+        assert done.exit_code == 0, done.output
+        assert "Ann" in done.stdout
+
+    def test_once_with_an_engine_that_talks_without_answering(self, tmp_path, fake_engine, monkeypatch):
+        monkeypatch.setattr(quick_module, "_PATIENCE", 0.1)
+        (tmp_path / "feed.pgn").write_text(pgn(RUY[:2]))
+        done = CliRunner().invoke(
+            app, ["live", str(tmp_path / "feed.pgn"), "--once", "--engine", str(fake_engine("chatter"))]
+        )
+        assert done.exit_code == 0, done.output
+        assert "did not answer in time" in done.stdout
+
+    def test_a_feed_that_takes_long_to_read_is_left_in_the_middle(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(live_command, "GRACE_SECONDS", 0.2)
+        monkeypatch.setattr(live_module, "read_boards", lambda _: time.sleep(300))
+        (tmp_path / "feed.pgn").write_text(pgn(RUY))
+        done = CliRunner().invoke(app, ["live", str(tmp_path / "feed.pgn"), "--seconds", "0.1"])
+        assert done.exit_code == 0
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 def test_what_cannot_be_followed_is_refused():

@@ -16,7 +16,6 @@ shorter than the game is set against its end. The values before it are unknown.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,8 +33,9 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.pgn.reading import GameColumns, header_from_tags
 from skilloscope.chess.pgn.text import NO_MATE, MainLine
 from skilloscope.core.columns import encode
-from skilloscope.core.errors import Tally
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, open_lines, source_name
+from skilloscope.core.records import read_object
 from skilloscope.decision import Losses
 
 GAIN_CONTEXT = ("game", "ply", "mover", "elo", "opponent", "opponent_elo", "date", "year", "event", "file", "result")
@@ -235,11 +235,13 @@ def without_doubles(values: list[Any]) -> list[Any]:
 def _append(line: str, number: int, file: str, columns: GameColumns, lists: list[list[float]], tally: Tally) -> None:
     place = f"line {number}"
     try:
-        row = json.loads(line)
+        row = read_object(line)
         played, values = row["moves"], without_doubles(row.get("stockfish_eval") or [])
         moves = _moves(played)
         centipawns = [float(value) for value in values]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if not np.isfinite(centipawns).all():
+            raise InputError("an evaluation is not finite")
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         tally.fault("unreadable game", file, place, str(error)[:80])
         return
     if not moves:

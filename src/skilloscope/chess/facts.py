@@ -24,7 +24,7 @@ PHASES = ("full board", "middlegame", "endgame")
 PIECE_VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}
 _MIDDLEGAME, _ENDGAME = 52, 26  # at most
 _CLASSICAL_SECONDS = 3600  # FIDE: an hour or more for sixty moves, increments included
-_STAGE = re.compile(r"(?:(\d+)/)?(\d+)(?:\+(\d+))?")
+_STAGE = re.compile(r"(?:\d++/)?(\d{1,9}+)(?:\+(\d{1,9}+))?")
 
 
 def san(fen: str, move: str) -> str:
@@ -81,4 +81,4 @@ def is_classical(time_control: str | None) -> bool | None:
     stages = [_STAGE.fullmatch(stage) for stage in (time_control or "").split(":")]
     if not stages or None in stages:
         return None
-    return sum(int(stage[2]) + 60 * int(stage[3] or 0) for stage in stages if stage) >= _CLASSICAL_SECONDS
+    return sum(int(stage[1]) + 60 * int(stage[2] or 0) for stage in stages if stage) >= _CLASSICAL_SECONDS

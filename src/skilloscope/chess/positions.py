@@ -166,16 +166,16 @@ class Watched:
         last = ply == games.counts[owner]
         entry = games.offsets[owner] + ply - last  # after the last move there is none: the one before stands in
         return Positions(
-            games,
-            owner,
-            ply,
-            np.array(self.mover, dtype=np.int8),
-            pa.array(self.fen, type=pa.string()),
-            np.where(last, 0, games.moves[entry]).astype(np.uint16),
-            np.array(self.n_legal, dtype=np.int32),
-            np.where(last, np.nan, games.clocks[entry]).astype(np.float32),
-            self.skip_moves,
-            tally,
+            games=games,
+            game=owner,
+            ply=ply,
+            mover=np.array(self.mover, dtype=np.int8),
+            fen=pa.array(self.fen, type=pa.string()),
+            played=np.where(last, 0, games.moves[entry]).astype(np.uint16),
+            n_legal=np.array(self.n_legal, dtype=np.int32),
+            clock=np.where(last, np.nan, games.clocks[entry]).astype(np.float32),
+            skip_moves=self.skip_moves,
+            tally=tally,
         )
 
     def _see(self, game: int, sides: list[bool], board: chess.Board, ply: int, last: bool) -> None:

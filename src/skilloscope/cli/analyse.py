@@ -58,9 +58,10 @@ def analyse(
         check_format(out)
     if export:
         check_export(export)
-    with working(engine) as work:
-        if planning.dry_run:
+    if planning.dry_run:
+        with working(engine, "measuring") as work:
             return _dry_run(games, work, planning, as_json)
+    with working(engine) as work:
         judged, sample = _judge(games, replace(work, export=export), planning)
     if out:
         write_decisions(judged.decisions, out)
@@ -86,11 +87,13 @@ def _report(judged: Judged, sample: dict[str, Any], as_json: bool) -> int:
 def _dry_run(paths: list[Path], work: Work, planning: PlanOptions, as_json: bool) -> int:
     """Say what the analysis would cost; with a budget also which part of it would be done."""
     from skilloscope.chess.pgn.games import read_games
-    from skilloscope.cli.console import exit_code, out, print_json, report_faults
+    from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.reports.words import plan_lines
-    from skilloscope.sources.plan import plan, sample_games
+    from skilloscope.sources.plan import MEASURED, plan, sample_games
 
+    err().print("reading the games")
     games = read_games(list(paths))
+    err().print(f"{len(games):,} games read; looking up what is known, then measuring up to {MEASURED} positions")
     planned = plan(games, work, seed=planning.seed)
     report = {"schema": 1, "engine": dict(planned.settings), "plan": planned.as_dict()}
     if planning.budget is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from skilloscope.__about__ import __version__
 from skilloscope.cli import (
@@ -29,8 +30,31 @@ from skilloscope.cli import (
     tournament,
     within,
 )
+from skilloscope.core.plain import visible
+
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+class _Group(TyperGroup):
+    """The commands; what is said of a wrong option passes the filter of texts for a terminal, too."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except _UsageError as error:
+            error.message = visible(error.message)
+            raise
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            error.message = visible(error.message)
+            raise
+
 
 app = typer.Typer(
+    cls=_Group,
     name="skilloscope",
     help="Measures how well somebody decides: Elo with honest intervals, from the moves themselves.",
     no_args_is_help=True,

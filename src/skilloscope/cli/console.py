@@ -1,11 +1,12 @@
 """What the commands share: two consoles, JSON on a clean stdout, faults and errors on stderr, exit codes.
 
 0: done. 1: the input or the run is at fault (what was good is still printed). 2: usage.
+
+Everything that is said passes a filter that takes out what a terminal would obey (see core/plain.py).
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from skilloscope.core.errors import SkilloscopeError, Tally
+from skilloscope.core.plain import json_text, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,30 +25,34 @@ if TYPE_CHECKING:
     from skilloscope.reports.sheet import Sheet
 
 _MOST_FAULTS = 10
-_state = {"quiet": False}
+_REPORT = "it is ours, not yours: please report it with the command, the input and what -vv says (CONTRIBUTING.md)"
+_state = {"quiet": False, "traces": False}
 
 
 def out() -> Console:
     """Return the console of results: stdout. Piped, it is as wide as its longest table, so nothing is cut."""
-    from rich.console import Console
+    from skilloscope.reports.terminal import PlainConsole
 
     width = None if sys.stdout.isatty() else 160
-    return Console(width=width, markup=False, emoji=False, highlight=False)
+    return PlainConsole(width=width, markup=False, emoji=False, highlight=False)
 
 
 def err() -> Console:
     """Return the console of everything that is not a result: stderr, silent under -q."""
-    from rich.console import Console
+    from skilloscope.reports.terminal import PlainConsole
 
-    return Console(stderr=True, quiet=_state["quiet"], markup=False, emoji=False, highlight=False, soft_wrap=True)
+    return PlainConsole(stderr=True, quiet=_state["quiet"], markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def set_verbosity(verbose: int, quiet: bool) -> None:
     """Set how much is said on stderr: -q nothing but errors, -v what is done, -vv every detail."""
-    _state["quiet"] = quiet
+    _state.update(quiet=quiet, traces=verbose > 1)
     level = logging.ERROR if quiet else (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
-    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_PlainFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=level, handlers=[handler])
     logging.getLogger("skilloscope").setLevel(level)
+    logging.captureWarnings(True)  # those of libraries are said as ours are, and pass the filter
 
 
 def show(*sheets: Sheet) -> None:
@@ -71,8 +79,7 @@ def show_report(
 
 def print_json(value: Any) -> None:
     """Write one JSON document to stdout, and nothing else."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(json_text(value, indent=2) + "\n")
 
 
 def report_faults(tally: Tally) -> None:
@@ -92,7 +99,9 @@ def report_notes(notes: Iterable[str]) -> None:
 
 def write_page(path: Path, page: str) -> None:
     """Write a page and say so."""
-    path.write_text(page, encoding="utf-8")
+    from skilloscope.core.outputs import write_whole
+
+    write_whole(path, page)
     err().print(f"page written to {path}")
 
 
@@ -122,7 +131,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
 
 
 def run(command: Callable[[], int | None]) -> int:
-    """Run a command and turn its errors into a message, a hint and an exit code."""
+    """Run a command and turn its errors into a message, a hint and an exit code: this is the outermost edge."""
     try:
         return command() or 0
     except SkilloscopeError as error:
@@ -134,6 +143,27 @@ def run(command: Callable[[], int | None]) -> int:
         return 0
     except OSError as error:
         return _failed(f"{error.filename}: {error.strerror}" if error.filename else str(error), "")
+    except MemoryError:
+        return _failed("there is not enough memory for this", "give fewer games at once, or use a larger machine")
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except Exception as error:
+        if _state["traces"]:
+            _show_trace(error)
+        return _failed(f"something unforeseen happened ({type(error).__name__}: {error})", _REPORT)
+
+
+def _show_trace(error: Exception) -> None:
+    import traceback
+
+    sys.stderr.write(visible("".join(traceback.format_exception(error))))
+
+
+class _PlainFormatter(logging.Formatter):
+    """Log lines for a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
 
 
 def _failed(message: str, hint: str) -> int:

@@ -35,16 +35,15 @@ def demo(
     from skilloscope.cli.console import out, print_json, report_notes, show
     from skilloscope.cli.judged import judge_line
     from skilloscope.cli.work import working
-    from skilloscope.core.checks import check_writable
+    from skilloscope.core.outputs import write_whole
     from skilloscope.sources.shipped import true_competences
     from skilloscope.studies.rate.demo import rate_demo
     from skilloscope.studies.rate.page import demo_page
 
-    check_writable(html)
     with working(EngineOptions(store=store, engine=engine)) as work:
         judged = _judged(work)
     found = rate_demo(judged, true_competences())
-    html.write_text(demo_page(found, judged.decisions, source=f"{judged}.", notes=NOTES), encoding="utf-8")
+    write_whole(html, demo_page(found, judged.decisions, source=f"{judged}.", notes=NOTES))
     if as_json:
         print_json({**found.as_dict(), "positions": judged.as_dict()})
         return 0

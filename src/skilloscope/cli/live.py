@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import signal
+import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +16,9 @@ from skilloscope.cli.options import EngineOptions, Json, Options, command
 
 if TYPE_CHECKING:
     from skilloscope.studies.live.live import Event, Follower
+
+GRACE_SECONDS = 2.0
+"""So long after its time `live` may still be at work, on a feed of many games, before it is ended."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +49,13 @@ def live(
     as_json: Json = False,
 ) -> int:
     """Follow games while they are played: both players' strength after every move, on every board."""
-    import contextlib
     from dataclasses import replace
     from functools import partial
 
     from skilloscope.chess.engine.engine import find_engine
     from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
+    from skilloscope.core.errors import InputError
     from skilloscope.sources.gains import check_values
     from skilloscope.studies.live.feed_sources import open_feed
     from skilloscope.studies.live.following import Following, Stopping
@@ -70,24 +76,45 @@ def live(
         store=work.store,
         stopping=Stopping(follow.once, follow.finish, follow.seconds, follow.stall),
     )
-    with following, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how one stops following
-        _show(following.events(), follower, as_json)
+    with following, contextlib.suppress(KeyboardInterrupt), _bounded(follow.seconds):
+        _show(following.events(), follower, as_json)  # Ctrl-C is how one stops following
+    if follow.once and not follower.boards:
+        raise InputError(f"{feed}: no game that could be followed", hint="is it PGN, with both players named?")
     return 0
+
+
+@contextlib.contextmanager
+def _bounded(seconds: float | None) -> Iterator[None]:
+    """End the block, as Ctrl-C does, where it does not end by itself a little after its time: a feed may be huge."""
+    if seconds is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _show(events: Iterable[Event], follower: Follower, as_json: bool) -> None:
     """Write JSON lines, draw one table that is kept up to date, or print a line for each event."""
-    import json
     import sys
 
     from skilloscope.cli.console import out, show
+    from skilloscope.core.plain import json_text
     from skilloscope.reports.terminal import drawn
     from skilloscope.studies.live.live import SCHEMA
     from skilloscope.studies.live.tables import event_line, live_sheet
 
     if as_json:
         for event in events:
-            sys.stdout.write(json.dumps({"schema": SCHEMA, **event}, ensure_ascii=False, allow_nan=False) + "\n")
+            sys.stdout.write(json_text({"schema": SCHEMA, **event}) + "\n")
             sys.stdout.flush()
         return
     console = out()

@@ -2,13 +2,13 @@
 
 typer reads options from a signature. `command` spreads the fields of every parameter that is an `Options` into that
 signature and puts them together again, so that what several commands share is written once and checked as types.
-It also runs the command: errors become a message, a hint and an exit code.
+It also runs the command: errors become a message, a hint and an exit code. No command writes over what it reads.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import wraps
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from skilloscope.core.checks import check_mass, check_writable
+from skilloscope.core.checks import check_mass
+from skilloscope.core.outputs import check_outputs, check_writable
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
@@ -40,6 +41,9 @@ StoreFolder = Annotated[
 ]
 EngineName = Annotated[str | None, typer.Option(help="Engine to run: a name or a path (default: Stockfish, found).")]
 
+OUTPUTS = frozenset({"html", "out", "export", "history", "truth"})
+"""The options that name a file to write. Every other path or text that names a file is something to read."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -56,7 +60,7 @@ class EngineOptions(Options):
         str | None,
         typer.Option(help="Settings of a paper: DFH13, RH11, RH11-single, FER12, full or nodes-50k.", metavar="NAME"),
     ] = None
-    depth: Annotated[int | None, typer.Option(help="Search depth in plies (default 10).")] = None
+    depth: Annotated[int | None, typer.Option(help="Search depth in plies, 1 to 245 (default 10).")] = None
     nodes: Annotated[int | None, typer.Option(help="Search limit in nodes, in place of a depth.")] = None
     multipv: Annotated[int | None, typer.Option(help="How many moves the engine lists (default 10).")] = None
     hash: Annotated[int | None, typer.Option(help="Hash table of the engine in MB (default 16).")] = None
@@ -72,13 +76,10 @@ class EngineOptions(Options):
 
 @dataclass(frozen=True)
 class Output(Options):
-    """Where a report goes. A page that cannot be written is refused before anything is read or searched."""
+    """Where a report goes."""
 
     html: Html = None
     as_json: Json = False
-
-    def __post_init__(self) -> None:
-        check_writable(self.html)
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,6 @@ class IntervalOutput(Output):
     mass: Mass = 0.95
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_mass(self.mass)
 
 
@@ -119,24 +119,42 @@ class AgentOptions(Options):
         return Agent(k=self.k, rule=self.rule)
 
 
-def command(function: Callable[..., int | None]) -> Callable[..., None]:
-    """Make a typer command of a function: its groups of options spread, its errors turned into messages."""
+def command(function: Callable[..., int | None], *, writing: str = "") -> Callable[..., None]:
+    """Make a typer command of a function: its groups of options spread, its errors turned into messages.
+
+    `writing` is the argument that names a file to write, where there is one beside the options.
+    """
 
     @wraps(function)
     def run_command(**given: Any) -> None:
         from skilloscope.cli.console import run
 
-        raise typer.Exit(run(lambda: function(**_gathered(given, groups))))
+        def checked() -> int | None:
+            _check_files(given, writes)
+            return function(**_gathered(given, groups))
+
+        raise typer.Exit(run(checked))
 
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
         parameters += _spread(name, groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
+    writes = {one.name for one in parameters if one.name.rpartition("_")[2] in OUTPUTS or one.name == writing}
     keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
     run_command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
     run_command.__annotations__ = {one.name: one.annotation for one in keywords}
     return run_command
+
+
+def _check_files(given: Mapping[str, Any], writes: Collection[str]) -> None:
+    """Refuse an output that is an input, by whatever name, and one that cannot be written."""
+    named = {name: value if isinstance(value, list | tuple) else [value] for name, value in given.items()}
+    outputs = [Path(one) for name in sorted(writes) for one in named[name] if one is not None]
+    read = (one for name in named.keys() - writes for one in named[name] if isinstance(one, str | Path))
+    check_outputs(outputs, read)
+    for path in outputs:
+        check_writable(path)
 
 
 def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict[str, Any]:

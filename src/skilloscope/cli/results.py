@@ -106,9 +106,12 @@ def results_rate(
 ) -> int:
     """Rate everybody from results: a rating with its standard deviation, period by period."""
     from skilloscope.cli.results_work import rated, show_board, streamed
-    from skilloscope.core.checks import check_writable
+    from skilloscope.core.outputs import check_outputs, check_writable
+    from skilloscope.ratings.periods.kept import history_file
 
     check_writable(state)
+    if state:
+        check_outputs([state, history_file(state), *filter(None, (board.history, board.html))], files)
     if stream and (board.history or board.html or state or rewind):
         raise typer.BadParameter("a stream keeps no history: leave out --history, --html, --state and --from")
     return show_board(streamed(files, how) if stream else rated(files, how, state, rewind), board)

@@ -20,8 +20,9 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group.command("info", epilog="Example: skilloscope store info --json")(command(store_info))
     group.command("vacuum", epilog="Example: skilloscope store vacuum --json")(command(store_vacuum))
+    group.command("check", epilog="Example: skilloscope store check --mend")(command(store_check))
     epilog = "Example: skilloscope store export analyses.parquet --settings 1"
-    group.command("export", epilog=epilog)(command(store_export))
+    group.command("export", epilog=epilog)(command(store_export, writing="file"))
     group.command("import", epilog="Example: skilloscope store import analyses.parquet")(command(store_import))
     app.add_typer(group, name="store")
 
@@ -57,6 +58,39 @@ def store_vacuum(store: StoreFolder = None, as_json: Json = False) -> int:
     return 0
 
 
+def store_check(
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Turn damaged answers into failures, so that they are searched again.")
+    ] = False,
+    store: StoreFolder = None,
+    as_json: Json = False,
+) -> int:
+    """Look at every answer: is it one that an engine can have given? What is damaged is named."""
+    from skilloscope.chess.analysis.transfer import damaged_answers
+    from skilloscope.cli.console import exit_code, out, print_json, report_faults
+    from skilloscope.core.errors import Tally
+    from skilloscope.store import Store
+
+    tally = Tally()
+    with Store(_path(store), read_only=not mend) as shelf:
+        for place, reason in shelf.damaged():
+            tally.fault("damaged", str(shelf.path), place, reason)
+        found = list(damaged_answers(shelf))
+        for key, problem, reason in found:
+            tally.fault("damaged answer", str(shelf.path), problem or "settings", reason)
+            if mend and problem:
+                shelf.condemn(key, [problem], reason)
+        rows = shelf.statistics()["rows"]
+    report_faults(tally)
+    if as_json:
+        faults = [{"place": one.place, "reason": one.reason, "detail": one.detail} for one in tally.faults]
+        print_json({"schema": 1, "path": str(shelf.path), "rows": rows, "damaged": faults, "mended": mend})
+    else:
+        told = f"{len(tally.faults):,} damaged" if tally.faults else "nothing damaged"
+        out().print(f"{shelf.path}: {rows:,} positions, {told}", highlight=False)
+    return exit_code(tally)
+
+
 def store_export(
     file: Annotated[Path, typer.Argument(help="File to write: .parquet, .jsonl or .jsonl.gz.", metavar="FILE")],
     settings: Annotated[
@@ -71,20 +105,23 @@ def store_export(
     """Write all answers of one engine and one kind of search to a file; no names, no games."""
     from skilloscope.chess.analysis.files import check_export
     from skilloscope.chess.analysis.transfer import choose_settings, export_store
-    from skilloscope.cli.console import out, print_json
+    from skilloscope.cli.console import exit_code, out, print_json, report_faults
+    from skilloscope.core.errors import Tally
     from skilloscope.reports.words import engine_line
     from skilloscope.store import Store
 
     check_export(file)
+    tally = Tally()
     with Store(_path(store), read_only=True) as shelf:
         key = choose_settings(shelf, settings)
-        written = export_store(shelf, key, file)
+        written = export_store(shelf, key, file, tally)
+    report_faults(tally)
     size = file.stat().st_size
     if as_json:
         print_json({"schema": 1, "file": str(file), "settings": dict(key), "written": written, "bytes": size})
     else:
         out().print(f"{written:,} answers written to {file} ({size:,} bytes); {engine_line(key)}", highlight=False)
-    return 0
+    return exit_code(tally)
 
 
 def store_import(

@@ -1,8 +1,6 @@
-"""What is refused before anything is read or searched: a mass that is none, a file that cannot be written."""
+"""What is refused before anything is read or searched: a mass that is none, evidence divided by nothing."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from skilloscope.core.errors import InputError
 
@@ -25,13 +23,3 @@ def check_dispersion(dispersion: float) -> None:
             f"a dispersion is a positive number, got {dispersion}",
             hint="1 believes every decision in full, more trusts less",
         )
-
-
-def check_writable(path: Path | None) -> None:
-    """Raise where a file cannot be written, before hours of work are spent on what goes into it; None is no file."""
-    if path is None:
-        return
-    if path.is_dir():
-        raise InputError(f"{path} is a folder", hint="give the name of a file in it")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.absolute().parent}", hint="make the folder first")

@@ -2,20 +2,30 @@
 
 The order: default < the user's skilloscope.toml < ./skilloscope.toml < environment < flag.
 
+A folder may come from anybody: a skilloscope.toml that lies in the current one may set numbers and name files, but no
+program. The engine comes from the user's own file, the environment or a flag.
+
 In: what a command was given. Out: values with their source, so that `doctor` can show both. Nothing here reads the
 network or writes a file.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from skilloscope.core.errors import InputError
+
+LOCAL = "skilloscope.toml"
+"""The file of settings, in the user's configuration folder and in the current one."""
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,8 @@ class KnownSetting:
     parse: Callable[[str], Any]
     default: Any
     meaning: str
+    program: bool = False
+    """Whether it names a program that will be run: a file of the current folder may not."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +57,11 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+_LARGEST = 2**63
+
 KNOWN: dict[str, KnownSetting] = {
     "store": KnownSetting(str, _default_store, "folder of the analysis store"),
-    "engine": KnownSetting(str, None, "engine to run: a name or a path"),
+    "engine": KnownSetting(str, None, "engine to run: a name or a path", program=True),
     "depth": KnownSetting(int, 10, "search depth in plies"),
     "nodes": KnownSetting(int, None, "search limit in nodes, in place of a depth"),
     "multipv": KnownSetting(int, 10, "how many moves the engine lists"),
@@ -65,8 +79,12 @@ KNOWN: dict[str, KnownSetting] = {
 def effective_settings(flags: Mapping[str, Any] | None = None) -> dict[str, EffectiveSetting]:
     """Return every setting with its value and source; a flag of None was not given."""
     found = {name: _default(known) for name, known in KNOWN.items()}
-    for path in _files():
-        for name, value in _read(path).items():
+    own, named = user_file(), _named_file()
+    for path in (own, named or Path(LOCAL)):
+        for name, value in _read(path).items() if path.is_file() else ():
+            if KNOWN[name].program and path not in (own, named) and path.resolve() != own.resolve():
+                _refuse_program(name, str(value), str(path.absolute()), str(own))
+                continue
             found[name] = EffectiveSetting(_parsed(name, str(value), str(path)), str(path))
     for name in KNOWN:
         variable = f"SKILLOSCOPE_{name.upper()}"
@@ -80,32 +98,50 @@ def effective_settings(flags: Mapping[str, Any] | None = None) -> dict[str, Effe
 
 def store_file(folder: str | Path) -> Path:
     """Return the SQLite file inside a store folder."""
-    return Path(folder).expanduser() / "analyses.sqlite"
+    try:
+        return Path(folder).expanduser() / "analyses.sqlite"
+    except RuntimeError as error:
+        raise InputError(f"{folder}: there is no such user", hint="write the folder out, without ~") from error
 
 
 def _default(known: KnownSetting) -> EffectiveSetting:
     return EffectiveSetting(known.default() if callable(known.default) else known.default, "default")
 
 
-def _files() -> list[Path]:
+def user_file() -> Path:
+    """Return the path of the user's own settings, whether there is a file or not."""
     import platformdirs
 
-    user = Path(platformdirs.user_config_dir("skilloscope")) / "skilloscope.toml"
+    return Path(platformdirs.user_config_dir("skilloscope")) / LOCAL
+
+
+def _named_file() -> Path | None:
     named = os.environ.get("SKILLOSCOPE_CONFIG")
     if named and not Path(named).is_file():
         raise InputError(f"SKILLOSCOPE_CONFIG names {named}, which is not a file")
-    here = Path(named) if named else Path("skilloscope.toml")
-    return [path for path in (user, here) if path.is_file()]
+    return Path(named) if named else None
+
+
+@cache  # the settings are asked for several times in one run
+def _refuse_program(name: str, value: str, path: str, own: str) -> None:
+    _LOG.warning(
+        "%s names the %s %r, which is not used: a file of the current folder may not name programs; "
+        "name it in %s, in SKILLOSCOPE_%s or by --%s",
+        *(path, name, value, own, name.upper(), name),
+    )
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, a number of too many digits, too deep
         raise InputError(f"{path}: not readable as TOML ({error})") from error
     unknown = sorted(set(table) - set(KNOWN))
     if unknown:
         raise InputError(f"{path}: unknown setting {', '.join(unknown)}", hint=f"the settings: {', '.join(KNOWN)}")
+    for name, value in table.items():
+        if not isinstance(value, str | int | float) or (isinstance(value, int) and abs(value) > _LARGEST):
+            raise InputError(f"{path}: {name} is neither a text nor a number of any use")
     return table
 
 

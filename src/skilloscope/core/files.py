@@ -5,6 +5,9 @@ In: a path or a stream. Out: its name and its content, whatever the packing, the
 The packing is told by the first bytes, not by the name: gzip, bzip2, zstd or xz, of one piece or of several glued
 together. Text is UTF-8; a byte that is not is taken as Latin-1, one by one, for many collections are glued together
 from files of both kinds.
+
+A small archive can hold a line of gigabytes. No line is longer than MOST_LINE; where one is, the file is damaged there.
+A file that is damaged, or cut, gives what stands before the damage, down to half a line, and then says so.
 """
 
 from __future__ import annotations
@@ -29,14 +32,19 @@ from skilloscope.core.errors import InputError
 
 Source = str | os.PathLike[str] | IO[Any]
 
+MOST_LINE = 1 << 24
+"""The most bytes that a line may have."""
+
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, pa.ArrowException)
-"""What reading a packed file raises where it is damaged or cut."""
+"""What reading a packed file raises where it is damaged or cut, or where a line is too long."""
 
 _FALLBACK = "skilloscope-latin-1"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # 0x1a ends some old DOS files, 0x1b shifts some fonts
-_TAG = re.compile(rb'\[\s*\w+\s+"[^\n]*"\s*\]')
+_TAG = re.compile(rb'^[ \t]*\[[ \t]*\w+[ \t]+"[^\n]*"', re.MULTILINE)
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
 _HEAD_LINES = 20
+_HEAD_BYTES = 8192
+_BLOCK = 1 << 16
 
 
 class BinaryDataError(ValueError):
@@ -45,6 +53,13 @@ class BinaryDataError(ValueError):
     def __init__(self, offset: int) -> None:
         super().__init__(f"binary data at byte {offset}")
         self.offset = offset
+
+
+class LongLineError(OSError):
+    """A line is longer than any text has: an archive made to fill the memory, or a file that is no text."""
+
+    def __init__(self) -> None:
+        super().__init__(f"a line of more than {MOST_LINE:,} bytes")
 
 
 def source_name(source: Source) -> str:
@@ -59,14 +74,55 @@ def source_name(source: Source) -> str:
 def open_lines(source: Source) -> Iterator[Iterator[str]]:
     """Open the source and give its lines; BinaryDataError if it is no text, InputError if it cannot be opened."""
     if isinstance(source, io.TextIOBase):
-        yield iter(source)
+        yield _short_lines(source)
         return
-    with open_bytes(source) as text:
-        wrapper = io.TextIOWrapper(text, encoding="utf-8-sig", errors=_FALLBACK)
+    with open_bytes(source) as stream:
+        yield lines_of(stream)
+
+
+def lines_of(stream: Any, start: bytes = b"") -> Iterator[str]:
+    """Yield the lines of a stream of bytes that begins with `start`, whatever ends them; each ends with a newline.
+
+    Where the stream is damaged, what was read of the last line comes before the error.
+    """
+    held, fresh = bytearray(start), 0
+    while True:
+        cut = _last_end(held, fresh)
+        if cut:
+            text = held[:cut].decode("utf-8", _FALLBACK)
+            del held[:cut]
+            yield from io.StringIO(text, newline=None)
+        if len(held) > MOST_LINE:
+            raise LongLineError
+        fresh = len(held)
         try:
-            yield iter(wrapper)
-        finally:
-            wrapper.detach()  # who opened the source closes it
+            block = stream.read1(_BLOCK)
+        except DAMAGE:
+            yield from io.StringIO(held.decode("utf-8", _FALLBACK), newline=None)
+            raise
+        if not block:
+            yield from io.StringIO(held.decode("utf-8", _FALLBACK), newline=None)
+            return
+        held += block
+
+
+def as_text(data: bytes) -> str:
+    """Return bytes as text: UTF-8, and Latin-1 where they are not."""
+    return data.decode("utf-8", _FALLBACK)
+
+
+def _last_end(held: bytearray, fresh: int) -> int:
+    """Return where the last whole line ends; a carriage return that stands last may yet be half of a line's end."""
+    start = max(fresh - 1, 0)
+    newline = held.rfind(b"\n", start)
+    return max(newline, held.rfind(b"\r", max(start, newline + 1), len(held) - 1)) + 1
+
+
+def _short_lines(source: io.TextIOBase) -> Iterator[str]:
+    while line := source.readline(MOST_LINE + 1):
+        if len(line) > MOST_LINE:
+            raise LongLineError
+        yield line
 
 
 @contextlib.contextmanager
@@ -78,7 +134,9 @@ def open_bytes(source: Source) -> Iterator[Any]:
         else:
             raw = source if hasattr(source, "peek") else io.BufferedReader(cast(io.RawIOBase, source))
         text = _unpacked(raw, stack)
-        head = text.peek(8192)
+        head = text.peek(_HEAD_BYTES)[:_HEAD_BYTES]
+        if head.startswith(codecs.BOM_UTF8):
+            text.read(len(codecs.BOM_UTF8))
         match = _BINARY.search(head)
         if match and not _TAG.search(head, 0, match.start()):  # after a tag it is damage, and the games before it count
             raise BinaryDataError(match.start())

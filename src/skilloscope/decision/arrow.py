@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from skilloscope.core.columns import decider_column
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import arrow_from_frame
+from skilloscope.core.parquet import read_checked, write_checked
+from skilloscope.core.records import read_object
 from skilloscope.decision.decisions import UNLISTED, Decisions, is_best_first
 from skilloscope.decision.losses import Losses
 
@@ -28,6 +29,10 @@ _MOST_LEGAL = 2**31 - 1
 _META = b"skilloscope"
 _DECISION_COLUMNS = ("decider", "values", "chosen", "n_legal", "unlisted_value")
 _LOSS_COLUMNS = ("decider", "before", "after")
+_OUT = 2**40  # beyond every number of alternatives
+_SEE = "docs/data.md describes the tables"
+_MISFITS = (pa.ArrowException, ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
+"""What columns of other types than ours raise."""
 
 
 def decisions_to_arrow(batch: Decisions) -> pa.Table:
@@ -51,7 +56,16 @@ def decisions_from_arrow(table: pa.Table, *, name: str = "<table>") -> Decisions
     Without `n_legal` the lists are taken to be complete, except where the choice is not on them. Rows at fault are left
     out, counted and named.
     """
-    meta = _metadata(table, ("decider", "values", "chosen"))
+    meta = _metadata(table, ("decider", "values", "chosen"), name)
+    try:
+        return _decisions(table, meta, name)
+    except InputError:
+        raise
+    except _MISFITS as error:
+        raise InputError(f"{name}: not a table of decisions ({error})", hint=_SEE) from error
+
+
+def _decisions(table: pa.Table, meta: Mapping[str, Any], name: str) -> Decisions:
     table, faults = _without_faults(table.combine_chunks(), name)
     lists = _whole(table.column("values"))
     offsets = lists.offsets.to_numpy().astype(np.int64)
@@ -63,11 +77,11 @@ def decisions_from_arrow(table: pa.Table, *, name: str = "<table>") -> Decisions
     legal = _integers(table.column("n_legal"), 0) if "n_legal" in has else unknown
     deciders = _codes(table.column("decider"))
     others: dict[str, Any] = {
-        "depths": tuple(meta.get("depths", ())),
+        "depths": meta["depths"],
         "unlisted_value": table.column("unlisted_value").to_numpy().astype(float) if "unlisted_value" in has else None,
         "context": _context(table, _DECISION_COLUMNS),
-        "tally": Tally.from_dict(meta.get("tally", {})) + faults,
-        "about": meta.get("about", {}),
+        "tally": meta["tally"] + faults,
+        "about": meta["about"],
     }
     if is_best_first(values if values.ndim == 1 else values[:, -1], offsets):  # as we write it: nothing to be sorted
         return Decisions(*deciders, values, offsets, chosen.astype(np.int32), legal.astype(np.int32), **others)
@@ -79,7 +93,9 @@ def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
     kind = table.schema.field("values").type
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
         raise InputError(f"{name}: the column values holds {kind}, not lists of numbers")
-    if not pa.types.is_nested(kind.value_type):
+    if pa.types.is_nested(kind.value_type):
+        table = _with_depths(table, kind.value_type, name)
+    else:
         at = table.schema.get_field_index("values")
         whole = kind.value_type if pa.types.is_floating(kind.value_type) else pa.float64()
         table = table.set_column(at, "values", table.column("values").cast(pa.large_list(whole)))
@@ -92,7 +108,8 @@ def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
         "no alternatives": counts == 0,
         "utility is not a finite number": _not_finite(lists, counts),
         "chosen index out of range": (chosen >= counts) | (chosen < UNLISTED),
-        "n_legal is smaller than the list": (legal > 0) & (legal < counts) | (legal > _MOST_LEGAL),
+        "n_legal is not a whole number": (legal < 0) | (legal > _MOST_LEGAL),
+        "n_legal is smaller than the list": (legal > 0) & (legal < counts),
         "nothing chosen": (chosen == UNLISTED) & (legal == counts),
     }
     tally, good = Tally(), np.ones(len(counts), dtype=bool)
@@ -101,6 +118,16 @@ def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
             tally.fault(reason, name, f"row {row + 1}")
         good &= ~bad
     return (table if good.all() else table.filter(pa.array(good))), tally
+
+
+def _with_depths(table: pa.Table, kind: pa.DataType, name: str) -> pa.Table:
+    """Return the table with its lists of values by depth as large lists; raise where they are anything else."""
+    if not pa.types.is_fixed_size_list(kind) or not pa.types.is_floating(kind.value_type) or not kind.list_size:
+        raise InputError(f"{name}: the column values holds lists of {kind}, not of numbers or of numbers by depth")
+    lists = table.column("values").cast(pa.large_list(kind))
+    if _whole(lists).flatten().null_count:
+        raise InputError(f"{name}: an alternative has no values at all", hint="leave such decisions out")
+    return table.set_column(table.schema.get_field_index("values"), "values", lists)
 
 
 def _not_finite(lists: Any, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -123,6 +150,11 @@ def _flat_values(lists: Any) -> np.ndarray[Any, Any]:
 
 
 def _integers(column: pa.ChunkedArray, missing: int) -> np.ndarray[Any, Any]:
+    """Return whole numbers; one that is none counts as out of every range."""
+    if pa.types.is_floating(column.type):
+        found = column.fill_null(float(missing)).to_numpy().astype(float)
+        whole = np.isfinite(found) & (found == np.round(found)) & (np.abs(found) < _OUT)
+        return np.where(whole, np.where(whole, found, 0).astype(np.int64), -_OUT)
     return np.asarray(column.cast(pa.int64()).fill_null(missing).to_numpy())
 
 
@@ -136,38 +168,38 @@ def losses_to_arrow(batch: Losses) -> pa.Table:
     return _with_context(columns, batch, {"kind": "losses"})
 
 
-def losses_from_arrow(table: pa.Table) -> Losses:
+def losses_from_arrow(table: pa.Table, *, name: str = "<table>") -> Losses:
     """Return the batch that an Arrow table holds."""
-    meta = _metadata(table, _LOSS_COLUMNS)
-    names, codes = _codes(table.column("decider"))
-    return Losses(
-        names,
-        codes,
-        table.column("before").to_numpy(),
-        table.column("after").to_numpy(),
-        _context(table, _LOSS_COLUMNS),
-        Tally.from_dict(meta.get("tally", {})),
-        meta.get("about", {}),
-    )
+    meta = _metadata(table, _LOSS_COLUMNS, name)
+    try:
+        return Losses(
+            *_codes(table.column("decider")),
+            table.column("before").cast(pa.float64()).to_numpy(),
+            table.column("after").cast(pa.float64()).to_numpy(),
+            context=_context(table, _LOSS_COLUMNS),
+            tally=meta["tally"],
+            about=meta["about"],
+        )
+    except InputError:
+        raise
+    except _MISFITS as error:
+        raise InputError(f"{name}: not a table of losses ({error})", hint=_SEE) from error
 
 
 def batch_to_parquet(batch: Decisions | Losses, path: str | Path) -> None:
     """Write a batch to a Parquet file (zstd)."""
     table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
-    pq.write_table(table, path, compression="zstd")
+    write_checked(table, path, compression="zstd")
 
 
 def batch_from_parquet(path: str | Path) -> Decisions | Losses:
     """Read a batch from a Parquet file; its metadata or columns tell which kind it is."""
-    try:
-        # Without buffers ahead, and put together here, so that the pieces are given back before they are used.
-        table = pq.read_table(path, pre_buffer=False).combine_chunks()
-        pa.default_memory_pool().release_unused()
-        if "before" in table.column_names:
-            return losses_from_arrow(table)
-        return decisions_from_arrow(table, name=str(path))
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: not a Parquet file that can be read ({error})") from error
+    # Without buffers ahead, and put together here, so that the pieces are given back before they are used.
+    table = read_checked(path, pre_buffer=False).combine_chunks()
+    pa.default_memory_pool().release_unused()
+    if "before" in table.column_names:
+        return losses_from_arrow(table, name=str(path))
+    return decisions_from_arrow(table, name=str(path))
 
 
 def decisions_from_frame(frame: Any) -> Decisions:
@@ -184,18 +216,28 @@ def _with_context(columns: Mapping[str, Any], batch: Decisions | Losses, extra: 
     return pa.table({**columns, **context}).replace_schema_metadata({_META: json.dumps(meta).encode()})
 
 
-def _metadata(table: pa.Table, needed: tuple[str, ...]) -> dict[str, Any]:
-    missing = [name for name in needed if name not in table.column_names]
+def _metadata(table: pa.Table, needed: tuple[str, ...], name: str) -> dict[str, Any]:
+    """Return what travels beside the columns, depths, tally and about, each of its type; raise where it cannot be."""
+    missing = [column for column in needed if column not in table.column_names]
     if missing:
         raise InputError(
-            f"the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
-            hint=f"it has: {', '.join(table.column_names)}; docs/data.md describes the tables",
+            f"{name}: the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
+            hint=f"it has: {', '.join(table.column_names)}; {_SEE}",
         )
+    if twice := [column for column in table.column_names if table.column_names.count(column) > 1]:
+        raise InputError(f"{name}: the table has the column {twice[0]} twice", hint=_SEE)
     raw = (table.schema.metadata or {}).get(_META)
-    meta: dict[str, Any] = json.loads(raw) if raw else {}
+    meta = read_object(raw) if raw else {}
     if meta.get("schema", _SCHEMA) != _SCHEMA:
-        raise InputError(f"the table has schema {meta['schema']}, this version reads {_SCHEMA}")
-    return meta
+        raise InputError(f"{name}: the table has schema {meta['schema']}, this version reads {_SCHEMA}")
+    try:
+        return {
+            "depths": tuple(int(depth) for depth in meta.get("depths", ())),
+            "tally": Tally.from_dict(meta.get("tally", {})),
+            "about": dict(meta.get("about", {})),
+        }
+    except _MISFITS as error:
+        raise InputError(f"{name}: broken metadata ({error})", hint="write the table again") from error
 
 
 def _context(table: pa.Table, own: tuple[str, ...]) -> pa.Table | None:

@@ -225,17 +225,19 @@ class Decisions:
         sizes = np.cumsum([0, *(len(batch.values) for batch in batches)])
         abouts = [dict(batch.about) for batch in batches]
         return cls(
-            names,
-            codes,
-            np.concatenate([batch.values for batch in batches]),
-            np.concatenate([[0], *(b.offsets[1:] + s for s, b in zip(sizes, batches, strict=False))]).astype(np.int64),
-            np.concatenate([batch.chosen for batch in batches]),
-            np.concatenate([batch.n_legal for batch in batches]),
-            batches[0].depths,
-            _concat_unlisted(batches),
-            concat_contexts([b.context for b in batches], [len(b) for b in batches]),
-            Tally.sum(batch.tally for batch in batches),
-            abouts[0] if all(about == abouts[0] for about in abouts) else {"mixed": abouts},
+            deciders=names,
+            decider=codes,
+            values=np.concatenate([batch.values for batch in batches]),
+            offsets=np.concatenate([[0], *(b.offsets[1:] + s for s, b in zip(sizes, batches, strict=False))]).astype(
+                np.int64
+            ),
+            chosen=np.concatenate([batch.chosen for batch in batches]),
+            n_legal=np.concatenate([batch.n_legal for batch in batches]),
+            depths=batches[0].depths,
+            unlisted_value=_concat_unlisted(batches),
+            context=concat_contexts([b.context for b in batches], [len(b) for b in batches]),
+            tally=Tally.sum(batch.tally for batch in batches),
+            about=abouts[0] if all(about == abouts[0] for about in abouts) else {"mixed": abouts},
         )
 
     def at_depths(self, depths: Sequence[int] = ()) -> Decisions:

@@ -94,11 +94,11 @@ class Losses:
             raise InputError("no batches to put together")
         names, codes = concat_deciders(batches)
         return cls(
-            names,
-            codes,
-            np.concatenate([batch.before for batch in batches]),
-            np.concatenate([batch.after for batch in batches]),
-            concat_contexts([b.context for b in batches], [len(b) for b in batches]),
-            Tally.sum(batch.tally for batch in batches),
-            batches[0].about,
+            deciders=names,
+            decider=codes,
+            before=np.concatenate([batch.before for batch in batches]),
+            after=np.concatenate([batch.after for batch in batches]),
+            context=concat_contexts([b.context for b in batches], [len(b) for b in batches]),
+            tally=Tally.sum(batch.tally for batch in batches),
+            about=batches[0].about,
         )

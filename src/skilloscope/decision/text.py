@@ -19,10 +19,12 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from skilloscope.core.checks import check_writable
 from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, head_lines, is_parquet, numbered_lines, source_name
+from skilloscope.core.outputs import appearing, check_writable
+from skilloscope.core.records import read_header, read_object, read_rows
+from skilloscope.core.spreadsheets import from_safe_text, safe_text
 from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
@@ -74,8 +76,8 @@ def _is_object(line: str) -> bool:
     if not line.startswith("{"):
         return False
     try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
+        return bool(read_object(line))
+    except InputError:
         return False
 
 
@@ -86,7 +88,7 @@ def write_decisions(batch: Decisions, path: str | Path) -> None:
     if path.suffix == ".parquet":
         batch_to_parquet(batch, path)
         return
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with appearing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
         (write_long_csv if path.suffix == ".csv" else write_jsonl)(batch, stream)
 
 
@@ -112,11 +114,11 @@ def read_jsonl(source: Source, *, name: str = "") -> Decisions:
             continue
         place = f"line {number}"
         try:
-            entry = json.loads(line)
-        except json.JSONDecodeError as error:
+            entry = read_object(line)
+        except InputError as error:
             rows.tally.fault("not a JSON object", name, place, str(error))
             continue
-        if not isinstance(entry, dict) or not {"decider", "utilities", "chosen"} <= entry.keys():
+        if not {"decider", "utilities", "chosen"} <= entry.keys():
             rows.tally.fault("decider, utilities or chosen is missing", name, place)
             continue
         extra = {key: value for key, value in entry.items() if key not in _JSON_KEYS}
@@ -135,25 +137,26 @@ def read_long_csv(source: Source, *, name: str = "") -> Decisions:
     name = name or source_name(source) or "<stream>"
     lines = (line for _, line in numbered_lines(source, name))
     header = next(lines, "")
-    reader = csv.reader([header], delimiter="\t" if "\t" in header else ",")
-    columns = [column.strip() for column in next(reader, [])]
+    separator = "\t" if "\t" in header else ","
+    columns = read_header(header, separator)
     missing = [column for column in ("decider", "problem", "utility", "chosen") if column not in columns]
     if missing:
         raise InputError(
             f"{name}: the header lacks {', '.join(missing)}",
             hint=f"a long table begins with: {','.join(_CSV_COLUMNS[:5])}",
         )
+    if twice := [column for column in columns if columns.count(column) > 1]:
+        raise InputError(f"{name}: the header has {twice[0]!r} twice", hint="give every column a name of its own")
     problems: dict[tuple[str, str], _Problem] = {}
     tally = Tally()
-    body = csv.reader(lines, delimiter="\t" if "\t" in header else ",")
-    for row in body:
-        place = f"line {body.line_num + 1}"
+    for _, line, row in read_rows(lines, separator, name, tally, before=1):
+        place = f"line {line}"
         if not row:
             continue
         if len(row) != len(columns):
             tally.fault("a row with the wrong number of fields", name, place, f"{len(row)} instead of {len(columns)}")
             continue
-        entry = dict(zip(columns, row, strict=True))
+        entry = {column: from_safe_text(cell) for column, cell in zip(columns, row, strict=True)}
         problem = problems.setdefault((entry["decider"], entry["problem"]), _Problem(place))
         problem.add(place, entry)
     rows = _Rows(name, tally)
@@ -184,7 +187,7 @@ def write_long_csv(batch: Decisions, stream: IO[str]) -> None:
     for row in range(len(batch)):
         name, legal = batch.deciders[batch.decider[row]], int(batch.n_legal[row])
         for rank, value in enumerate(values[offsets[row] : offsets[row + 1]]):
-            writer.writerow([name, row, rank, repr(value), int(rank == batch.chosen[row]), legal])
+            writer.writerow([safe_text(name), row, rank, repr(value), int(rank == batch.chosen[row]), legal])
 
 
 class _Problem:
@@ -204,15 +207,16 @@ class _Problem:
         if mark in _TRUE:
             self.chosen.append(len(self.utilities))
         elif mark not in _FALSE:
-            self.bad = self.bad or ("chosen is neither 0 nor 1", place, entry["chosen"])
+            self.bad = self.bad or ("chosen is neither 0 nor 1", place, entry["chosen"][:40])
         utility = _number(entry["utility"])
         if utility is None:
-            self.bad = self.bad or ("utility is not a finite number", place, entry["utility"])
+            self.bad = self.bad or ("utility is not a finite number", place, entry["utility"][:40])
         self.utilities.append(utility)
         legal = entry.get("n_legal", "").strip()
-        if legal and not legal.isdigit():
-            self.bad = self.bad or ("n_legal is not a whole number", place, legal)
-        self.n_legal = int(legal) if legal.isdigit() else self.n_legal
+        whole = legal.isdecimal() and len(legal) <= len(str(_MOST_LEGAL))
+        if legal and not whole:
+            self.bad = self.bad or ("n_legal is not a whole number", place, legal[:40])
+        self.n_legal = int(legal) if whole else self.n_legal
         if "alternative" in entry:
             self.labels.append(entry["alternative"])
         if not self.extra:
@@ -220,7 +224,7 @@ class _Problem:
 
     def hand_over(self, rows: _Rows, decider: str, label: str) -> None:
         if self.bad is None and len(self.chosen) > 1:
-            self.bad = ("more than one alternative chosen", self.place, f"decider {decider}, problem {label}")
+            self.bad = ("more than one alternative chosen", self.place, f"decider {decider}, problem {label}"[:80])
         if self.bad:
             reason, place, detail = self.bad
             rows.tally.fault(reason, rows.name, place, detail)
@@ -274,10 +278,11 @@ def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any) -> tuple[str
         if isinstance(utility, bool) or not isinstance(utility, int | float) or not abs(utility) < _LARGEST:
             return "utility is not a finite number", repr(utility)[:40]
     if chosen is not None and (isinstance(chosen, bool) or not isinstance(chosen, int)):
-        return "chosen is not an index", repr(chosen)
+        return "chosen is not an index", repr(chosen)[:40]
     if chosen is not None and not 0 <= chosen < len(utilities):
         return "chosen index out of range", f"{chosen} of {len(utilities)} alternatives"
-    if n_legal is not None and (not isinstance(n_legal, int) or isinstance(n_legal, bool) or n_legal > _MOST_LEGAL):
+    whole = isinstance(n_legal, int) and not isinstance(n_legal, bool) and 0 <= n_legal <= _MOST_LEGAL
+    if n_legal is not None and not whole:
         return "n_legal is not a whole number", repr(n_legal)[:40]
     if n_legal and n_legal < len(utilities):
         return "n_legal is smaller than the list", repr(n_legal)
@@ -296,7 +301,7 @@ def _label_fault(utilities: list[Any], labels: Any) -> tuple[str, str] | None:
 def _column(values: list[Any]) -> pa.Array:
     try:
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # mixed types in a free column: keep them as text
+    except (pa.ArrowException, OverflowError, ValueError, TypeError):  # mixed types in a free column: keep them as text
         return pa.array([None if value is None else str(value) for value in values])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.integrate import cumulative_simpson, simpson
+from scipy.interpolate import CubicHermiteSpline
 from scipy.signal import fftconvolve
 
 from skilloscope.core.checks import check_mass
@@ -23,6 +24,8 @@ Array = npt.NDArray[np.float64]
 _DEPTH = 30.0  # a point whose log-density lies this far below the peak carries no mass that matters (1e-13)
 _POINTS = 1024  # of the final grid
 _EDGE = 0.05  # the density at an end of the range, relative to the peak, from which on the estimate is "at the edge"
+_STEPS = 2048  # across the narrower of two posteriors
+_MOST = 2**16  # points of the difference, where one posterior is very much narrower than the other
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,6 +131,32 @@ def posterior_from_log_density(
     return _finished(at, np.exp(logs - logs.max()), prior, lowest, highest)
 
 
+def probability_greater(second: Posterior, first: Posterior) -> float:
+    """P(x₂ > x₁) = ∫ p₂(x)·F₁(x) dx for independent posteriors, integrated on the finer of the two grids.
+
+    >>> one, other = (posterior_from_log_density(lambda x, m=m: -0.5 * ((x - m) / 0.1) ** 2, 0, 4) for m in (1.0, 1.1))
+    >>> round(probability_greater(other, one), 4)  # the normal probability below 0.1 / (0.1·√2)
+    0.7602
+    """
+    if _step(second) <= _step(first):
+        share = float(simpson(second.density * _cumulative(first, second.at), x=second.at))
+    else:
+        share = 1.0 - float(simpson(first.density * _cumulative(second, first.at), x=first.at))
+    return min(max(share, 0.0), 1.0)
+
+
+def difference(second: Posterior, first: Posterior) -> Posterior:
+    """p(d) = ∫ p₂(x + d)·p₁(x) dx: the posterior of x₂ − x₁, both independent."""
+    spans = [float(side.at[-1] - side.at[0]) for side in (second, first)]
+    step = max(min(spans) / _STEPS, sum(spans) / _MOST)
+    above, below = (_resampled(side, step) for side in (second, first))
+    density = np.maximum(fftconvolve(above, below[::-1]), 0.0)
+    lowest = float(second.at[0] - first.at[0]) - step * (len(below) - 1)
+    at = np.asarray(lowest + step * np.arange(len(density)), dtype=np.float64)
+    prior = f"{second.prior}, for each of the two"
+    return Posterior(at, density / simpson(density, x=at), prior, second.low - first.high, second.high - first.low)
+
+
 def _finished(at: Array, density: Array, prior: str, low: float, high: float) -> Posterior:
     density = density / simpson(density, x=at)
     limit = _EDGE * density.max()
@@ -140,3 +169,22 @@ def _finished(at: Array, density: Array, prior: str, low: float, high: float) ->
     if leaning:
         return EdgePosterior(at, density, prior, low, high, "both" if len(leaning) == 2 else leaning[0])
     return Posterior(at, density, prior, low, high)
+
+
+def _step(side: Posterior) -> float:
+    return float(side.at[1] - side.at[0])
+
+
+def _cumulative(side: Posterior, at: Array) -> Array:
+    """Return F(at), read between the grid's points by cubics whose slope is the density itself."""
+    known = cumulative_simpson(side.density, x=side.at, initial=0.0)
+    inside = CubicHermiteSpline(side.at, known / known[-1], side.density)(np.clip(at, side.at[0], side.at[-1]))
+    return np.asarray(np.clip(inside, 0.0, 1.0))
+
+
+def _resampled(side: Posterior, step: float) -> Array:
+    """Return the density at equal steps, the ends at half weight as the trapezoid rule has them."""
+    n = int(np.ceil((side.at[-1] - side.at[0]) / step - 1e-9)) + 1
+    density = np.interp(side.at[0] + step * np.arange(n), side.at, side.density, right=0.0)
+    density[[0, -1]] *= 0.5
+    return np.asarray(density)

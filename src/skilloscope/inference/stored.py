@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.parquet import read_checked, write_checked
+from skilloscope.core.records import read_object
 from skilloscope.inference.evidence import EvidenceTable
 from skilloscope.inference.grid import Grid
 
@@ -42,21 +43,25 @@ def write_evidence(table: EvidenceTable, path: str | os.PathLike[str]) -> None:
     }
     arrow = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about).encode()})
     # The digits of a curve are noise to a packer: without packing and dictionaries reading is several times faster.
-    pq.write_table(arrow, path, compression="none", use_dictionary=[*labels], write_statistics=False)
+    write_checked(arrow, path, compression="none", use_dictionary=[*labels], write_statistics=False)
 
 
 def read_evidence(path: str | os.PathLike[str]) -> EvidenceTable:
     """Read a table of evidence that `write_evidence` wrote."""
-    try:
-        arrow = pq.read_table(path, memory_map=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise InputError(f"{path} is not a Parquet file: {error}") from error
+    arrow = read_checked(path, memory_map=True)
     raw = (arrow.schema.metadata or {}).get(_KEY)
     if raw is None:
         raise InputError(f"{path} holds no evidence", hint="write_evidence writes such files")
-    about = json.loads(raw)
-    if about["schema"] != SCHEMA:
-        raise InputError(f"{path}: evidence of schema {about['schema']}, this version reads {SCHEMA}")
+    about = read_object(raw)
+    if about.get("schema") != SCHEMA:
+        raise InputError(f"{path}: evidence of schema {about.get('schema')}, this version reads {SCHEMA}")
+    try:
+        return _table(arrow, about)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, pa.ArrowException) as error:
+        raise InputError(f"{path} holds no evidence that can be read ({error})") from error
+
+
+def _table(arrow: pa.Table, about: Mapping[str, Any]) -> EvidenceTable:
     grid = Grid(**about["grid"])
     curves = arrow.column("curve").combine_chunks().flatten().to_numpy(zero_copy_only=False)
     names = [name for name in arrow.column_names if name.startswith("label")]

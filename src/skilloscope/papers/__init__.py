@@ -11,7 +11,11 @@ from skilloscope.papers.dfh.profiles import DFH13_PROFILE_ENTRIES
 from skilloscope.papers.dfh.within import DFH13_WITHIN_ENTRIES
 from skilloscope.papers.fer12.fer12 import FER12_ENTRIES
 from skilloscope.papers.gli99.gli99 import GLI99_ENTRIES
-from skilloscope.papers.harness import Entry, Printed, Row, printed, reproduce
+from skilloscope.papers.harness import Entry as Entry
+from skilloscope.papers.harness import Printed as Printed
+from skilloscope.papers.harness import Row as Row
+from skilloscope.papers.harness import printed as printed
+from skilloscope.papers.harness import reproduce as reproduce
 from skilloscope.papers.rh11 import RH11_ENTRIES
 
 ENTRIES: tuple[Entry, ...] = (
@@ -24,5 +28,3 @@ ENTRIES: tuple[Entry, ...] = (
     *FER12_ENTRIES,
     *GLI99_ENTRIES,
 )
-
-__all__ = ["ENTRIES", "Entry", "Printed", "Row", "printed", "reproduce"]

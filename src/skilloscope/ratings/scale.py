@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.records import read_object
 from skilloscope.inference import Evidence, Normal, Posterior, Prior, Uniform
 from skilloscope.inference.posterior import posterior_from_log_density
 from skilloscope.ratings.axis.effects import blurred
@@ -30,6 +31,8 @@ MINUS_LOG_S = "minus log s"
 _FLAT_RANGE = (400.0, 3600.0)
 _HEADER_SD = 100.0
 _POINTS = 1601  # of a curve on its way from the parameter to Elo: steps of two points on the flat prior's range
+_LARGEST = 1e9  # beyond every Elo and every parameter
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -59,14 +62,43 @@ class Scale:
     def from_json(cls, text: str, *, source: str = "scale") -> Scale:
         """Read a scale; one of another schema or with fields missing is refused."""
         try:
-            raw = json.loads(text)
+            raw = read_object(text)
             if raw.get("schema") != SCHEMA:
-                raise InputError(f"{source}: schema {raw.get('schema')}, this version reads {SCHEMA}")
+                raise InputError(f"schema {raw.get('schema')}, this version reads {SCHEMA}")
             raw["covariance"] = tuple(tuple(row) for row in raw["covariance"])
             raw["valid"] = tuple(raw["valid"])
-            return cls(**raw)
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            found = cls(**raw)
+            found._check()
+            return found
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:  # InputError is a ValueError
             raise InputError(f"{source}: not a scale ({error})", hint="tools/fit_scale.py writes one") from error
+
+    def _check(self) -> None:
+        """Raise where a field cannot be what it stands for: a scale is a file that people edit."""
+        for name in ("name", "data", "pool", "axis"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"{name} is no text")
+        for name in ("model", "settings", "population", "fit", "also"):
+            if not isinstance(getattr(self, name), dict):
+                raise InputError(f"{name} is no object")
+        if not isinstance(self.provisional, bool):
+            raise InputError("provisional is neither true nor false")
+        _check_numbers(
+            "origin, intercept, slope, dispersion", 4, self.origin, self.intercept, self.slope, self.dispersion
+        )
+        _check_numbers("valid", 2, *self.valid)
+        _check_numbers("covariance", 4, *(entry for row in self.covariance for entry in row))
+        _check_numbers("population", 2, self.population["mean"], self.population["sd"])
+        for name, line in self.also.items():
+            _check_numbers(f"also {name}", 2, *line)
+        filters = self.fit.get("filters", {})
+        if not isinstance(filters, dict):
+            raise InputError("fit filters is no object")
+        if self.slope == 0 or self.dispersion <= 0 or self.population["sd"] <= 0 or not self.valid[0] < self.valid[1]:
+            raise InputError("a slope of 0, a dispersion or sd that is not above 0, or an empty range of validity")
+        (a, b), (c, d) = self.covariance
+        if min(a, d) < 0 or b * c > a * d * (1 + _ROUNDING) or abs(b - c) > _ROUNDING * max(abs(b), abs(c)):
+            raise InputError("the covariance is none: it is not symmetric, or gives a negative variance")
 
     def to_json(self) -> str:
         """Return the scale as JSON text."""
@@ -141,6 +173,12 @@ class Scale:
         return not self.valid[0] <= elo <= self.valid[1]
 
 
+def _check_numbers(name: str, count: int, *numbers: Any) -> None:
+    plain = [isinstance(number, int | float) and not isinstance(number, bool) for number in numbers]
+    if len(numbers) != count or not all(plain) or not all(abs(number) < _LARGEST for number in numbers):
+        raise InputError(f"{name}: not {count} finite numbers")
+
+
 def scale(name: str = "default") -> Scale:
     """Return the scale of that name that ships, or the one in a JSON file.
 
@@ -151,7 +189,10 @@ def scale(name: str = "default") -> Scale:
         path = Path(name)
         if not path.is_file():
             raise InputError(f"{name}: no such file", hint="a scale is a JSON file, or `default`")
-        return Scale.from_json(path.read_text(), source=name)
+        try:
+            return Scale.from_json(path.read_text(encoding="utf-8"), source=name)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{name}: cannot be read as text ({error})") from error
     file = resources.files("skilloscope") / "data" / "scales" / f"{name}.json"
     if not file.is_file():
         raise InputError(f"no scale {name!r}", hint="`default` ships; any other is a JSON file")

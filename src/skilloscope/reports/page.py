@@ -35,7 +35,15 @@ class Section:
         of the notes below it.
         """
         notes = sentences(sheet.notes) if text is None else ""
-        return cls(heading or sheet.title, text or "", sheet.columns, sheet.rows, figure, caption, notes)
+        return cls(
+            heading=heading or sheet.title,
+            text=text or "",
+            columns=sheet.columns,
+            rows=sheet.rows,
+            figure=figure,
+            caption=caption,
+            notes=notes,
+        )
 
 
 def report_page(

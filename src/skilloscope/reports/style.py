@@ -1,11 +1,16 @@
 """One style for every figure, as SVG text that a page can hold inline. No script, no font from elsewhere.
 
 A figure is one function: a study in, SVG out. The same input gives the same bytes.
+
+Letters are drawn as shapes. Where no font here has a letter, as of a Chinese name, all text of that figure stays text,
+and whoever looks at the page sees it in a font of theirs.
 """
 
 from __future__ import annotations
 
 import io
+import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +23,8 @@ matplotlib.use("Agg")
 plt = pyplot
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#00798c", "#8d6a4f")
+
+_NO_GLYPH = r"Glyph \d+ .*missing from"
 
 _STYLE: Any = {
     "axes.axisbelow": True,
@@ -49,8 +56,21 @@ def style() -> Iterator[None]:
 
 def svg(figure: Figure) -> str:
     """Return the figure as SVG text without the XML head, for use inside a page."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.filterwarnings("always", message=_NO_GLYPH)
+        text = _saved(figure)
+    if any(re.match(_NO_GLYPH, str(one.message)) for one in told):
+        with warnings.catch_warnings(), plt.rc_context({"svg.fonttype": "none"}):
+            warnings.filterwarnings("ignore", message=_NO_GLYPH)
+            text = _saved(figure)
+    plt.close(figure)
+    for one in told:
+        if not re.match(_NO_GLYPH, str(one.message)):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return text[text.index("<svg") :]
+
+
+def _saved(figure: Figure) -> str:
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    plt.close(figure)
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    return buffer.getvalue()

@@ -1,17 +1,28 @@
-"""Sheets in the terminal: every table that a command prints is drawn here."""
+"""Sheets in the terminal: every table that a command prints is drawn here, on a console that obeys nobody else."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rich.console import Group
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from skilloscope.core.plain import visible
 from skilloscope.reports.sheet import Sheet
 
 _WIDEST = 10
 """A crosstable of more players does not fit a screen; it is in the page and in the JSON."""
+
+
+class PlainConsole(Console):
+    """A console that shows texts and obeys none of them: every text passes here, whatever it stands in."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Yield what is to be written, without the controls that are not the console's own."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
 
 
 def drawn(sheet: Sheet) -> Group:

@@ -81,14 +81,14 @@ class PeriodGames:
             raise InputError("a game lies outside the labelled periods")
         order = np.argsort(number, kind="stable")
         return cls(
-            np.asarray(player_1, dtype=np.int32)[order],
-            np.asarray(player_2, dtype=np.int32)[order],
-            np.asarray(score, dtype=np.float64)[order],
-            np.searchsorted(number[order], start + np.arange(len(names) + 1)).astype(np.int64),
-            len(players),
-            names,
-            players,
-            start,
+            player_1=np.asarray(player_1, dtype=np.int32)[order],
+            player_2=np.asarray(player_2, dtype=np.int32)[order],
+            score=np.asarray(score, dtype=np.float64)[order],
+            offsets=np.searchsorted(number[order], start + np.arange(len(names) + 1)).astype(np.int64),
+            n_players=len(players),
+            labels=names,
+            players=players,
+            first=start,
         )
 
     def __len__(self) -> int:
@@ -117,12 +117,12 @@ class PeriodGames:
         first, last = int(self.offsets[start]), int(self.offsets[stop])
         part = slice(first, last)
         return PeriodGames(
-            self.player_1[part],
-            self.player_2[part],
-            self.score[part],
-            self.offsets[start : stop + 1] - first,
-            self.n_players,
-            self.labels[start:stop],
-            self.players,
-            self.first + start,
+            player_1=self.player_1[part],
+            player_2=self.player_2[part],
+            score=self.score[part],
+            offsets=self.offsets[start : stop + 1] - first,
+            n_players=self.n_players,
+            labels=self.labels[start:stop],
+            players=self.players,
+            first=self.first + start,
         )

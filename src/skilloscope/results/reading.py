@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from skilloscope.core.dates import DAY, parse_dates
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import is_parquet
 from skilloscope.core.frames import arrow_from_frame
+from skilloscope.core.parquet import read_checked
 from skilloscope.results.csv_text import read_csv
 from skilloscope.results.scores import BYE, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
@@ -51,7 +51,8 @@ def read_results(
             f"{path}: the file is empty", hint="a results table has the columns date,player_1,player_2,score"
         )
     if is_parquet(path):
-        table, rows, tally = _read_parquet(path, columns), None, Tally()
+        wanted = [(columns or {}).get(name, name) for name in (*RESULT_COLUMNS, "period")]
+        table, rows, tally = read_checked(path, wanted), None, Tally()
     else:
         table, rows, tally = read_csv(path)
     results = results_from_arrow(table, columns=columns, name=str(path), rows=rows, drop_duplicates=drop_duplicates)
@@ -92,7 +93,16 @@ def results_from_arrow(
     found.leave_out(YOURSELF, one == two, "player_1")
     days = when.value.astype("datetime64[D]") if dated else np.full(table.num_rows, "NaT", dtype="datetime64[D]")
     exact = when.precision if dated and when.precision.any() else None
-    whole = Results(players, one, two, score, days, None if dated else when.value, exact, found.tally)
+    whole = Results(
+        players=players,
+        player_1=one,
+        player_2=two,
+        score=score,
+        date=days,
+        period=None if dated else when.value,
+        precision=exact,
+        tally=found.tally,
+    )
     return tidied(whole.select(found.good).of_players(), drop_duplicates=drop_duplicates)
 
 
@@ -234,15 +244,6 @@ def _repeated(results: Results) -> npt.NDArray[np.bool_]:
     return repeated if results.precision is None else repeated & (results.precision == DAY)
 
 
-def _read_parquet(path: Path, columns: Mapping[str, str] | None) -> pa.Table:
-    try:
-        names = pq.read_schema(path).names
-        wanted = {(columns or {}).get(name, name) for name in (*RESULT_COLUMNS, "period")}
-        return pq.read_table(path, columns=[name for name in names if name in wanted])
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: not a Parquet file that can be read ({error})") from error
-
-
 def _own_columns(table: pa.Table, columns: Mapping[str, str], name: str) -> tuple[pa.Table, bool]:
     """Return the table under our names, and whether its games have dates."""
     unknown = sorted(set(columns) - {*RESULT_COLUMNS, "period"})
@@ -259,4 +260,11 @@ def _own_columns(table: pa.Table, columns: Mapping[str, str], name: str) -> tupl
             f"{name}: the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
             hint=f"it has: {', '.join(table.column_names)}; a results table is {','.join(RESULT_COLUMNS)}",
         )
+    twice = [theirs[own] for own in wanted if table.column_names.count(theirs[own]) > 1]
+    if twice:
+        raise InputError(f"{name}: the table has the column {twice[0]} twice", hint="take one of them out")
+    nested = [theirs[own] for own in wanted if pa.types.is_nested(table.schema.field(theirs[own]).type)]
+    if nested:
+        kind = table.schema.field(nested[0]).type
+        raise InputError(f"{name}: the column {nested[0]} holds {kind}, not one value a game")
     return pa.table({own: table.column(theirs[own]) for own in wanted}), dated

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.parquet import open_checked
 from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.reading import RESULT_COLUMNS, results_from_arrow
 from skilloscope.results.table import Results
@@ -76,17 +76,14 @@ class ResultStream:
         wanted = [self._columns.get(name, name) for name in (*RESULT_COLUMNS, "period")]
         for path in self.paths:
             row = 1
-            try:
-                sides = [self._columns.get(name, name) for name in RESULT_COLUMNS[1:3]]
-                # With its own buffering the reader holds on to every byte of the file that it has read.
-                file = pq.ParquetFile(path, read_dictionary=sides, pre_buffer=False)
+            sides = [self._columns.get(name, name) for name in RESULT_COLUMNS[1:3]]
+            # With its own buffering the reader holds on to every byte of the file that it has read.
+            with open_checked(path, read_dictionary=sides, pre_buffer=False) as file:
                 names = [name for name in file.schema_arrow.names if name in wanted]
                 for batch in file.iter_batches(self._batch, columns=names):
                     rows = np.arange(row, row + batch.num_rows)
                     row += batch.num_rows
                     yield self._own(pa.Table.from_batches([batch]), str(path), rows)
-            except (pa.ArrowException, OSError) as error:
-                raise InputError(f"{path}: not a Parquet file that can be read ({error})") from error
 
     def _own(self, table: pa.Table, name: str, rows: npt.NDArray[np.int64]) -> Results:
         """Return a batch under the codes of the whole stream."""

@@ -191,15 +191,15 @@ class Results:
         exact = [np.full(len(t), DAY, dtype=np.uint8) if t.precision is None else t.precision for t in tables]
         numbers = [t.period for t in tables if t.period is not None]
         return cls(
-            players,
-            np.concatenate([code[t.player_1] for code, t in zip(moved, tables, strict=True)]),
-            np.concatenate([code[t.player_2] for code, t in zip(moved, tables, strict=True)]),
-            np.concatenate([t.score for t in tables]),
-            np.concatenate([t.date for t in tables]),
-            np.concatenate(numbers) if numbers else None,
-            np.concatenate(exact) if any(t.precision is not None for t in tables) else None,
-            Tally.sum(t.tally for t in tables),
-            Tally.sum(t.noted for t in tables),
+            players=players,
+            player_1=np.concatenate([code[t.player_1] for code, t in zip(moved, tables, strict=True)]),
+            player_2=np.concatenate([code[t.player_2] for code, t in zip(moved, tables, strict=True)]),
+            score=np.concatenate([t.score for t in tables]),
+            date=np.concatenate([t.date for t in tables]),
+            period=np.concatenate(numbers) if numbers else None,
+            precision=np.concatenate(exact) if any(t.precision is not None for t in tables) else None,
+            tally=Tally.sum(t.tally for t in tables),
+            noted=Tally.sum(t.noted for t in tables),
         )
 
 

@@ -1,27 +1,21 @@
 """Results and other tables written as Arrow, Parquet, and CSV that is safe to open in a spreadsheet.
 
-A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, and a name can
-hold one. In CSV such texts get a leading apostrophe, which spreadsheets read as "text follows"; numbers stay numbers.
-`read_results` takes the apostrophe off again.
+`read_results` takes off again what makes a cell safe.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet as pq
 
-from skilloscope.core.checks import check_writable
 from skilloscope.core.errors import InputError
+from skilloscope.core.outputs import appearing, check_writable
+from skilloscope.core.parquet import write_checked
+from skilloscope.core.spreadsheets import safe_texts
 from skilloscope.results.table import Results
-
-DANGEROUS = "=+-@\t\r"
-"""What makes a spreadsheet take a cell for a formula."""
 
 
 def results_to_arrow(results: Results) -> pa.Table:
@@ -40,10 +34,11 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     path = Path(path)
     check_table_format(path)
     if path.suffix == ".parquet":
-        pq.write_table(table, path, compression="zstd")
+        write_checked(table, path, compression="zstd")
         return
     safe = pa.table({name: safe_texts(table.column(name)) for name in table.column_names})
-    pa.csv.write_csv(safe, path, pa.csv.WriteOptions(quoting_style="needed"))
+    with appearing(path) as part:
+        pa.csv.write_csv(safe, part, pa.csv.WriteOptions(quoting_style="needed"))
 
 
 def check_table_format(path: Path) -> None:
@@ -51,19 +46,6 @@ def check_table_format(path: Path) -> None:
     if path.suffix not in (".csv", ".parquet"):
         raise InputError(f"{path}: cannot tell the format from the name", hint="use .csv or .parquet")
     check_writable(path)
-
-
-def safe_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column of texts with an apostrophe before each that a spreadsheet would take for a formula.
-
-    >>> safe_texts(pa.chunked_array([["=1+1", "Ann", "'t Hart", "'=1"]])).to_pylist()
-    ["'=1+1", 'Ann', "'t Hart", "''=1"]
-    """
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
-        return column
-    return pc.replace_substring_regex(column, rf"\A('*[{re.escape(DANGEROUS)}])", r"'\1")
 
 
 def _dates(results: Results) -> pa.Array:

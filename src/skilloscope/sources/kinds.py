@@ -6,17 +6,14 @@ sentence that says what the file is and who takes it; so is a file that is given
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from skilloscope.core.errors import InputError
 from skilloscope.core.files import given_once, head_lines, is_parquet
+from skilloscope.core.parquet import parquet_names
+from skilloscope.core.records import read_object
 from skilloscope.decision.text import table_kind
 
 
@@ -82,10 +79,7 @@ def _named(path: Path, takes: Sequence[Kind]) -> Kind:
 
 
 def _of_columns(path: Path) -> Kind | None:
-    try:
-        names = set(pq.read_schema(path).names)
-    except (pa.ArrowException, OSError):
-        return None
+    names = set(parquet_names(path))
     known = {
         Kind.DECISIONS: {"decider", "values", "chosen"},
         Kind.LOSSES: {"decider", "before", "after"},
@@ -97,13 +91,11 @@ def _of_columns(path: Path) -> Kind | None:
 
 def _of_record(line: str) -> Kind | None:
     """Return what a line of JSON belongs to."""
-    record: Any = None
-    if line.startswith("{"):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            return None
-    if not isinstance(record, dict):
+    if not line.startswith("{"):
+        return None
+    try:
+        record = read_object(line)
+    except InputError:
         return None
     known = {Kind.ANALYSED: "rows", Kind.ANALYSES: "format", Kind.EVALUATED: "moves", Kind.DECISIONS: "utilities"}
     return next((kind for kind, key in known.items() if key in record), None)

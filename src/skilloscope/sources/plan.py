@@ -96,7 +96,8 @@ def plan(games: Games, work: Work, *, seed: int = 1, player: str | None = None, 
     known = analyse_as(replace(quiet, deadline_seconds=0.0, workers=None), batch)
     unknown = _by_game(batch, ~known.answered, work)
     pool = sorted(frozenset().union(*unknown.values()))
-    done, seconds = _measure(batch, _drawn(pool, seed), quiet) if measure else (frozenset[str](), np.inf)
+    loud = replace(work, export=None)
+    done, seconds = _measure(batch, _drawn(pool, seed), loud) if measure else (frozenset[str](), np.inf)
     return AnalysisPlan(
         games=len(games),
         total=len({work.settings.problem(fen) for fen in batch.fen.to_pylist()}),
@@ -203,7 +204,13 @@ def _measure(batch: Positions, drawn: set[str], work: Work) -> tuple[frozenset[s
     fens = [work.settings.problem(fen) for fen in batch.fen.to_pylist()]
     at = [fens.index(problem) for problem in sorted(drawn)]
     seen: list[Progress] = []
-    measured = analyse_as(replace(work, deadline_seconds=_MEASURING_SECONDS, progress=seen.append), batch.select(at))
+
+    def progress(now: Progress) -> None:
+        seen.append(now)
+        if work.progress:
+            work.progress(now)
+
+    measured = analyse_as(replace(work, deadline_seconds=_MEASURING_SECONDS, progress=progress), batch.select(at))
     tried = seen[-1].searched + seen[-1].failed
     done = frozenset(fens[i] for i, known in zip(at, measured.answered, strict=True) if known)
     return done, seen[-1].seconds / tried if tried else None

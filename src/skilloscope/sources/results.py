@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import is_parquet
+from skilloscope.core.parquet import read_checked
 from skilloscope.results.csv_text import read_csv
 from skilloscope.results.reading import read_results
 from skilloscope.results.table import Results
@@ -43,7 +43,7 @@ def pair_columns(texts: Sequence[str]) -> dict[str, str]:
 
 def read_pairs(path: Path) -> tuple[pa.Table, list[str], list[str]]:
     """Read a table of pairs to predict; return it with the names of both sides, and keep its other columns."""
-    table = pq.read_table(path) if is_parquet(path) else read_csv(path)[0]
+    table = read_checked(path) if is_parquet(path) else read_csv(path)[0]
     missing = [name for name in ("player_1", "player_2") if name not in table.column_names]
     if missing:
         raise InputError(
@@ -59,7 +59,7 @@ def read_pairs(path: Path) -> tuple[pa.Table, list[str], list[str]]:
 
 def read_entry(path: Path) -> tuple[dict[str, float], Tally]:
     """Read a table player,rating of first ratings from elsewhere; rows at fault are left out and counted."""
-    table, rows, tally = (pq.read_table(path), None, Tally()) if is_parquet(path) else read_csv(path)
+    table, rows, tally = (read_checked(path), None, Tally()) if is_parquet(path) else read_csv(path)
     missing = [name for name in ("player", "rating") if name not in table.column_names]
     if missing:
         raise InputError(

@@ -29,6 +29,7 @@ from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.positions import Positions, positions
 from skilloscope.cli.app import app
+from skilloscope.core import outputs
 from skilloscope.core.configuration import store_file
 from skilloscope.core.errors import InputError, StoreError
 from skilloscope.papers.samples import SHARED_ANALYSES
@@ -105,10 +106,16 @@ def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_a_full_disk_while_exporting_is_said(tmp_path: Path) -> None:
+def test_a_full_disk_while_exporting_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = read_export(analyses_file()).rows
+    full = tmp_path / "part"
+
+    def no_room(_: Path) -> Path:
+        full.symlink_to("/dev/full")
+        return full
+
+    monkeypatch.setattr(outputs, "_part", no_room)
     for ending in ENDINGS:
-        (tmp_path / f"x{ending}.part{os.getpid()}").symlink_to("/dev/full")
         with pytest.raises(InputError, match=r"cannot be written: .*No space left") as caught:
             export_analyses(tmp_path / f"x{ending}", {}, rows)
         assert "disk" in caught.value.hint

@@ -31,6 +31,7 @@ from skilloscope.core.errors import EngineError, MissingExtraError
 from skilloscope.store import Store
 
 DEMO = Path(cluster_module.__file__).parents[2] / "data" / "demo" / "simulated.pgn"
+ROOT = Path(__file__).resolve().parents[3]
 SHALLOW = Settings(depth=2, multipv=3)
 PATIENCE = 120.0
 """Seconds in which a cluster does what it is bound to do, however busy the machine is."""
@@ -92,7 +93,10 @@ class Cluster:
 
     def _dask(self, *arguments: str, **environment: object) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", *arguments, "--host", "127.0.0.1", "--no-dashboard"]
-        settings = {MARK: self.mark} | {name: str(value) for name, value in environment.items()}
+        command += ["--preload", str(ROOT / "tests" / "end_with_parent.py")]
+        settings = {MARK: self.mark, "SKILLOSCOPE_TEST_PARENT": str(os.getpid())} | {
+            name: str(value) for name, value in environment.items()
+        }
         with (self.folder / "log").open("ab") as log:
             return subprocess.Popen(command, env=os.environ | settings, stdout=log, stderr=log)
 
@@ -170,6 +174,19 @@ def contents(path: Path) -> list[dict[str, object]]:
         (key,) = store.all_settings()
         rows = sorted(store.iterate(key), key=lambda row: row.problem)
     return [key, *({**asdict(row), "seconds": 0, "created": 0} for row in rows)]
+
+
+def test_a_scheduler_ends_with_a_test_run_that_is_ended_by_a_signal(tmp_path: Path) -> None:
+    script = (
+        "import pathlib, sys, time; sys.path.insert(0, sys.argv[1]); from test_cluster import Cluster\n"
+        "print(Cluster(pathlib.Path(sys.argv[2])).__enter__().scheduler.pid, flush=True); time.sleep(300)"
+    )
+    command = [sys.executable, "-c", script, str(Path(__file__).parent), str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        scheduler = psutil.Process(int(run.stdout.readline()))
+        run.terminate()
+    wait_until(lambda: not scheduler.is_running() or scheduler.status() == psutil.STATUS_ZOMBIE)
 
 
 def test_serial_and_a_cluster_with_a_killed_worker_agree_to_the_bit(

@@ -22,6 +22,7 @@ SHALLOW = Settings(depth=2, multipv=3)
 Fake = Callable[..., Path]
 Ends = Callable[[str], None]
 Living = Callable[[str], list[str]]
+Waits = Callable[[Callable[[], object]], None]
 
 HOLD = """
 import sys, time
@@ -115,6 +116,33 @@ def test_an_engine_in_a_script_ends_with_the_script(fake_engine: Fake, tmp_path:
         assert parent.stdout is not None
         parent.stdout.readline()
         parent.kill()
+    all_end(str(tmp_path))
+
+
+@pytest.mark.parametrize("own", ["os.setpgid(0, 0)", "os.setsid()"])
+@pytest.mark.parametrize("killed", [True, False])
+def test_what_an_engine_has_started_in_a_group_of_its_own_ends_too(
+    fake_engine: Fake, tmp_path: Path, living: Living, all_end: Ends, wait_until: Waits, own: str, killed: bool
+) -> None:
+    """A session of its own is left only while the engine lives: there it is a descendant."""
+    (tmp_path / "started.py").write_text(
+        f"import os, time\n{own}\nopen({str(tmp_path / 'sign')!r}, 'w')\ntime.sleep(300)"
+    )
+    script = tmp_path / "starter"
+    mishap = "does not quit" if killed else ""
+    command = f"'{sys.executable}' '{tmp_path / 'started.py'}' </dev/null >/dev/null 2>&1 &"
+    script.write_text(f"#!/bin/sh\n{command}\n'{fake_engine(mishap)}'\n")
+    script.chmod(0o755)
+    if killed or "setsid" in own:
+        with hold(script) as parent:
+            assert parent.stdout is not None
+            parent.stdout.readline()
+            wait_until((tmp_path / "sign").exists)
+            parent.kill()
+    else:
+        with Engine(script, SHALLOW):
+            wait_until((tmp_path / "sign").exists)
+            assert living("started.py")
     all_end(str(tmp_path))
 
 

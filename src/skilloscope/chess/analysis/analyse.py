@@ -5,15 +5,16 @@ In: games or positions, settings, and any of a store, an engine and imported ana
 One search costs a hundred times what all the statistics on it cost. So the store is asked first, a deeper search
 answers a shallower question where that is proven (depths.py), a position that occurs twice is searched once,
 and each answer is in the store before anybody hears of it: whatever interrupts the work, the next run goes on where
-it stopped.
+it stopped. Several processes on one store share the work: what one of them searches, the others wait for.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,16 +25,18 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.depths import cut_lines, deeper_keys, shallower_key
 from skilloscope.chess.analysis.files import Export, read_export
 from skilloscope.chess.engine.engine import legal_moves
-from skilloscope.chess.engine.lines import LineArray, pack_lines, unpack_lines
+from skilloscope.chess.engine.lines import LineArray, pack_lines, sound_lines
 from skilloscope.chess.engine.runner import SearchOutcome, SearchRunner, start_runner
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.engine.uci import checked_answer
 from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.positions import Positions, positions
 from skilloscope.core.errors import EngineError, SkilloscopeError, Tally
-from skilloscope.store import Store, StoredAnalysis, settings_digest
+from skilloscope.store import Claims, Store, StoredAnalysis, settings_digest
 
+_LOG = logging.getLogger(__name__)
 _NOBODY = {"engine": None, "net": None}
+_WAIT_SECONDS = 0.2  # between two looks at what another process has finished
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,10 @@ class _Work:
 
     def recall(self) -> None:
         """Take what the store and the imports hold under the key; what is new to the store is put there."""
-        self.answers = _stored_answers(self.shelf, self.key, list(self.legal)) if self.shelf else {}
+        if self.shelf:
+            problems = list(self.legal)
+            _, self.answers = self._sound(self.shelf, problems)
+            self.answers |= _deeper_answers(self.shelf, self.key, [p for p in problems if p not in self.answers])
         self.cached = len(self.answers)
         new = self._checked_imports()
         if self.shelf and new and not self.shelf.read_only:
@@ -157,6 +163,17 @@ class _Work:
         self.answers |= new
         self.imported = len(new)
         self._report()
+
+    def _sound(self, shelf: Store, problems: list[str]) -> tuple[dict[str, StoredAnalysis], dict[str, LineArray]]:
+        """Return what is stored, and the answers in it; a damaged one is named, and left to be searched again."""
+        stored = shelf.get_many(self.key, problems, faulty=True)
+        answers = {problem: lines for problem, row in stored.items() if (lines := _lines(row)) is not None}
+        damaged = [problem for problem, row in stored.items() if row.status == "done" and problem not in answers]
+        for problem in damaged:
+            _LOG.warning("%s: the answer to %s is damaged; it is searched again", shelf.path, problem)
+        if damaged and not shelf.read_only:
+            shelf.condemn(self.key, damaged, "the stored answer was damaged")
+        return {problem: row for problem, row in stored.items() if problem not in damaged}, answers
 
     def _checked_imports(self) -> dict[str, LineArray]:
         """Return the imported answers that are new; one that an engine could not have given is a fault."""
@@ -181,16 +198,52 @@ class _Work:
         if self.shelf and todo:
             self.shelf.check_writable()
         self.begin = time.monotonic()
-        for outcome in runner.search(todo, until=until):
+        if self.shelf and todo:
+            with Claims(self.shelf, self.key) as claims:
+                self._search_shared(runner, todo, claims, until)
+        else:
+            self._take(runner.search(todo, until=until))
+        self.out_of_time = len(self.answers) + len(self.failures) < len(self.legal)
+
+    def _search_shared(self, runner: SearchRunner, todo: list[str], claims: Claims, until: float | None) -> None:
+        """Search what no other process searches; then wait for what they do, and do it where they do not."""
+        since = int(time.time())
+        while todo:
+            self._take(runner.search(claims.granted(todo), until=until), claims)
+            if until is not None and time.monotonic() >= until:
+                return
+            todo = self._left([problem for problem in todo if not self._is_settled(problem)], since)
+            if todo:
+                time.sleep(_WAIT_SECONDS)
+
+    def _take(self, outcomes: Iterable[SearchOutcome], claims: Claims | None = None) -> None:
+        for outcome in outcomes:
             if self.shelf:
                 self.shelf.put_many(self.key, [self._row(outcome)])
+            if claims:
+                claims.release(outcome.problem)
             if outcome.answer is None:
                 self.failures[outcome.problem] = outcome.reason
             else:
                 self.answers[outcome.problem] = outcome.answer.lines
                 self.searched += 1
             self._report()
-        self.out_of_time = len(self.answers) + len(self.failures) < len(self.legal)
+
+    def _is_settled(self, problem: str) -> bool:
+        return problem in self.answers or problem in self.failures
+
+    def _left(self, problems: list[str], since: int) -> list[str]:
+        """Take what other processes have answered, or failed at, since then; return what is still open."""
+        if not problems:
+            return []
+        assert self.shelf is not None
+        stored, answered = self._sound(self.shelf, problems)
+        self.answers |= answered
+        self.cached += len(answered)
+        self.failures |= {p: row.reason for p, row in stored.items() if p not in answered and row.created >= since}
+        if answered:
+            self._report()
+        return [problem for problem in problems if not self._is_settled(problem)]
 
     def result(self, batch: Positions) -> Analyses:
         """Return the analyses, with every position that has no answer counted by reason."""
@@ -276,14 +329,24 @@ def _held(exports: Sequence[Export], key: Mapping[str, Any]) -> dict[str, LineAr
 def _stored_answers(shelf: Store, key: Mapping[str, Any], problems: Sequence[str]) -> dict[str, LineArray]:
     """Return the stored answers under the key, and where there is none those of deeper searches that answer it too."""
     stored = shelf.get_many(key, problems)
-    answers = {problem: unpack_lines(row.lines) for problem, row in stored.items() if row.status == "done"}
-    for deep in deeper_keys(key, shelf.all_settings()) if len(answers) < len(problems) else ():
+    answers = {problem: lines for problem, row in stored.items() if (lines := _lines(row)) is not None}
+    return answers | _deeper_answers(shelf, key, [problem for problem in problems if problem not in answers])
+
+
+def _deeper_answers(shelf: Store, key: Mapping[str, Any], problems: Sequence[str]) -> dict[str, LineArray]:
+    """Return the answers of deeper searches, cut, where that is proven to be the same."""
+    answers: dict[str, LineArray] = {}
+    for deep in deeper_keys(key, shelf.all_settings()) if problems else ():
         missing = [problem for problem in problems if problem not in answers]
         for problem, row in shelf.get_many(deep, missing).items():
-            if row.status == "done":
-                cut = cut_lines(unpack_lines(row.lines), key["depth"], min(key["multipv"], row.alternatives))
-                answers |= {} if cut is None else {problem: cut}
+            lines = _lines(row)
+            cut = None if lines is None else cut_lines(lines, key["depth"], min(key["multipv"], row.alternatives))
+            answers |= {} if cut is None else {problem: cut}
     return answers
+
+
+def _lines(row: StoredAnalysis) -> LineArray | None:
+    return sound_lines(row.lines) if row.status == "done" else None
 
 
 @contextlib.contextmanager

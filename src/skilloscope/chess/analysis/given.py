@@ -19,6 +19,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import chess
 import numpy as np
 import pyarrow as pa
 
@@ -29,7 +30,8 @@ from skilloscope.chess.pgn.reading import HEADERS, header_from_tags
 from skilloscope.chess.pgn.text import MainLine
 from skilloscope.chess.positions import Positions
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import BinaryDataError, open_lines
+from skilloscope.core.files import DAMAGE, BinaryDataError, open_lines
+from skilloscope.core.records import read_object
 
 _UNKNOWN: Mapping[str, Any] = {
     "engine": None,
@@ -44,6 +46,7 @@ _UNKNOWN: Mapping[str, Any] = {
 }
 """The key of a search of which nothing is known; the positions are written in full."""
 
+_MOST = 2**15
 _TAGS = {
     "white": "White",
     "black": "Black",
@@ -64,6 +67,8 @@ def read_analysed(path: str | os.PathLike[str], settings_key: Mapping[str, Any] 
                 columns.read(line, str(path), number)
     except BinaryDataError as error:
         raise InputError(f"{path} is not a file of analysed games: {error}") from error
+    except DAMAGE as error:
+        columns.tally.fault("damaged file", str(path), f"after game {len(columns.headers)}", str(error))
     key = columns.key(str(path), settings_key)
     return Analyses.from_answers(columns.positions(), key, columns.answers, imported=len(columns.answers))
 
@@ -90,12 +95,12 @@ class _Columns:
     def read(self, line: str, file: str, number: int) -> None:
         """Append one game; one that cannot be read is a fault."""
         try:
-            record = json.loads(line)
+            record = read_object(line)
             header = _header(record, file, number)
             rows, answers = _rows(record["rows"], len(self.headers))
             stated = _stated(record)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            self.tally.fault("unreadable analysis", file, f"line {number}", str(error))
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+            self.tally.fault("unreadable analysis", file, f"line {number}", str(error)[:80])
             return
         self.stated.setdefault(json.dumps(stated, sort_keys=True), stated)
         self.headers.append(header)
@@ -118,16 +123,24 @@ class _Columns:
         none = np.zeros(0, dtype=np.float32)
         offsets = np.zeros(len(self.headers) + 1, dtype=np.int64)
         headers = unique_games(pa.Table.from_pylist(self.headers, schema=HEADERS))
-        games = Games(headers, none.astype(np.uint16), offsets, none, none, none.astype(np.int16), self.tally)
+        games = Games(
+            headers=headers,
+            moves=none.astype(np.uint16),
+            offsets=offsets,
+            clocks=none,
+            evals=none,
+            mates=none.astype(np.int16),
+            tally=self.tally,
+        )
         return Positions(
-            games,
-            np.array(game, dtype=np.int32),
-            np.array(ply, dtype=np.int32),
-            np.array([text.split(" ")[1] == "b" for text in fen], dtype=np.int8),
-            pa.array(fen, type=pa.string()),
-            np.array(played, dtype=np.uint16),
-            np.array(legal, dtype=np.int32),
-            np.full(len(fen), np.nan, dtype=np.float32),
+            games=games,
+            game=np.array(game, dtype=np.int32),
+            ply=np.array(ply, dtype=np.int32),
+            mover=np.array([text.split(" ")[1] == "b" for text in fen], dtype=np.int8),
+            fen=pa.array(fen, type=pa.string()),
+            played=np.array(played, dtype=np.uint16),
+            n_legal=np.array(legal, dtype=np.int32),
+            clock=np.full(len(fen), np.nan, dtype=np.float32),
         )
 
 
@@ -149,6 +162,15 @@ def _rows(rows: list[dict[str, Any]], game: int) -> tuple[list[tuple[int, int, s
             depth: [[move, score if kind == "cp" else f"#{score}"] for move, kind, score in lines]
             for depth, lines in row["values"].items()
         }
+        chess.Board(row["fen"])  # raises where it is no position
+        if not any(depths.values()):
+            raise InputError("no lines")
         answers[row["fen"]] = lines_from_lists(depths)
-        listed.append((game, int(row["ply"]), row["fen"], code_from_uci(row["played"]), int(row["n_legal"])))
+        listed.append((game, _small(row["ply"]), row["fen"], code_from_uci(row["played"]), _small(row["n_legal"])))
     return listed, answers
+
+
+def _small(number: Any) -> int:
+    if not isinstance(number, int) or not 0 <= number <= _MOST:
+        raise InputError(f"{str(number)[:20]!r} is no number of moves")
+    return number

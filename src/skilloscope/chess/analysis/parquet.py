@@ -15,10 +15,11 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from skilloscope.chess.engine.lines import LINE, AnalysedPosition, code_from_uci, moves_uci
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.parquet import checked_writer, open_checked
+from skilloscope.core.records import read_object
 
 SCHEMA = pa.schema(
     [
@@ -42,9 +43,9 @@ def write_parquet(file: IO[bytes], head: Mapping[str, Any], rows: Iterable[Analy
     # Plain values: a dictionary of moves packs worse than the moves themselves (131 against 87 bytes a position).
     options = {"compression": "zstd", "compression_level": _LEVEL, "use_dictionary": False}
     written, source = 0, iter(rows)
-    with pq.ParquetWriter(file, schema, **options) as writer:
+    with checked_writer(file, schema, **options) as write:
         while group := list(islice(source, _GROUP)):
-            writer.write_table(_table(group, schema))
+            write(_table(group, schema))
             written += len(group)
     return written
 
@@ -52,24 +53,22 @@ def write_parquet(file: IO[bytes], head: Mapping[str, Any], rows: Iterable[Analy
 def read_parquet(path: str | os.PathLike[str], tally: Tally) -> tuple[dict[str, Any], list[AnalysedPosition]]:
     """Return the head and the rows; a row that cannot be read is a fault in the tally."""
     rows: list[AnalysedPosition] = []
-    try:
-        with pq.ParquetFile(path) as file:
-            head = _head(file.schema_arrow)
-            if head and not file.schema_arrow.equals(SCHEMA):
-                raise InputError(f"{path}: the columns are not those of exported analyses")
-            for number in range(file.num_row_groups if head else 0):
-                rows += _rows(file.read_row_group(number), len(rows) + tally.total, str(path), tally)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} is damaged: {error}", hint="get the file again") from error
+    with open_checked(path) as file:
+        head = _head(file.schema_arrow)
+        if head and not file.schema_arrow.equals(SCHEMA):
+            raise InputError(f"{path}: the columns are not those of exported analyses")
+        for number in range(file.num_row_groups if head else 0):
+            group = file.read_row_group(number)
+            group.validate(full=True)
+            rows += _rows(group, len(rows) + tally.total, str(path), tally)
     return head, rows
 
 
 def _head(schema: pa.Schema) -> dict[str, Any]:
     try:
-        head = json.loads((schema.metadata or {}).get(_META, b"{}"))
-    except ValueError:
+        return read_object((schema.metadata or {}).get(_META, b"{}"))
+    except InputError:
         return {}
-    return head if isinstance(head, dict) else {}
 
 
 def _table(rows: list[AnalysedPosition], schema: pa.Schema) -> pa.Table:
@@ -99,7 +98,7 @@ def _rows(table: pa.Table, before: int, file: str, tally: Tally) -> Iterator[Ana
         columns = {name: column[at].as_py() for name, column in lists.items()}
         try:
             yield AnalysedPosition(fens[at], legal[at], _lines(columns))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             tally.fault("unreadable analysis", file, f"row {before + at + 1}", str(error))
 
 

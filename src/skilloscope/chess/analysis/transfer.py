@@ -14,7 +14,7 @@ from typing import Any
 
 from skilloscope.chess.analysis.files import Export, export_analyses, read_export
 from skilloscope.chess.engine.engine import legal_moves
-from skilloscope.chess.engine.lines import AnalysedPosition, pack_lines, unpack_lines
+from skilloscope.chess.engine.lines import AnalysedPosition, LineArray, pack_lines, sound_lines, unpack_lines
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.engine.uci import checked_answer
 from skilloscope.core.errors import InputError, SkilloscopeError, Tally
@@ -50,9 +50,27 @@ def choose_settings(store: Store, number: int | None = None) -> dict[str, Any]:
     raise InputError(f"{store.path}: {said}", hint=f"choose by number; there are {listed}")
 
 
-def export_store(store: Store, key: Mapping[str, Any], path: str | os.PathLike[str]) -> int:
-    """Write all answers under the key to a file and return how many; failures stay where they are."""
-    return export_analyses(path, key, _stored(store, key))
+def export_store(store: Store, key: Mapping[str, Any], path: str | os.PathLike[str], tally: Tally | None = None) -> int:
+    """Write all answers under the key to a file and return how many; what is damaged is in the tally."""
+    return export_analyses(path, key, _stored(store, key, Tally() if tally is None else tally))
+
+
+def damaged_answers(store: Store) -> Iterator[tuple[Mapping[str, Any], str, str]]:
+    """Yield the settings, the position and the reason of every answer that no engine can have given."""
+    for key in store.all_settings():
+        found: list[tuple[str, str]] = []
+        try:
+            settings = Settings.from_key(key)
+        except InputError as error:
+            yield key, "", str(error)
+            continue
+        for row in store.iterate(key, lambda *fault, to=found: to.append(fault)):
+            try:
+                if row.status == "done":
+                    _check(AnalysedPosition(row.problem, row.alternatives, unpack_lines(row.lines)), settings)
+            except SkilloscopeError as error:
+                found.append((row.problem, str(error)))
+        yield from ((key, problem, reason) for problem, reason in found)
 
 
 def import_file(store: Store, path: str | os.PathLike[str], stated: Mapping[str, Any] | None = None) -> Imported:
@@ -72,26 +90,37 @@ def import_file(store: Store, path: str | os.PathLike[str], stated: Mapping[str,
     return Imported(str(path), export.settings, len(export.rows), new, export.tally + tally)
 
 
-def _stored(store: Store, key: Mapping[str, Any]) -> Iterator[AnalysedPosition]:
-    for row in store.iterate(key):
-        if row.status == "done":
-            yield AnalysedPosition(row.problem, row.alternatives, unpack_lines(row.lines))
+def _stored(store: Store, key: Mapping[str, Any], tally: Tally) -> Iterator[AnalysedPosition]:
+    def faulty(problem: str, reason: str) -> None:
+        tally.fault("damaged answer", str(store.path), problem, reason)
+
+    for row in store.iterate(key, faulty):
+        lines = sound_lines(row.lines)
+        if row.status == "done" and lines is None:
+            faulty(row.problem, "its lines are damaged")
+        elif row.status == "done" and lines is not None:
+            yield AnalysedPosition(row.problem, row.alternatives, lines)
 
 
 def _checked(export: Export, file: str, tally: Tally) -> Iterator[StoredAnalysis]:
     settings = Settings.from_key(export.settings)
     for row in export.rows:
         try:
-            legal = legal_moves(row.fen)
-            if len(legal) != row.n_legal:
-                raise InputError(f"{len(legal)} legal moves, not {row.n_legal}")
-            if settings.problem(row.fen) != row.fen:
-                raise InputError("the position is not written by the settings' FEN rule")
-            lines = checked_answer(row.lines, legal, settings)
+            lines = _check(row, settings)
         except SkilloscopeError as error:
             tally.fault("unusable analysis", file, row.fen, str(error))
         else:
             yield StoredAnalysis(row.fen, row.n_legal, pack_lines(lines), origin="imported")
+
+
+def _check(row: AnalysedPosition, settings: Settings) -> LineArray:
+    """Return the lines of an answer that an engine may have given under these settings; raise where it cannot."""
+    legal = legal_moves(row.fen)
+    if len(legal) != row.n_legal:
+        raise InputError(f"{len(legal)} legal moves, not {row.n_legal}")
+    if settings.problem(row.fen) != row.fen:
+        raise InputError("the position is not written by the settings' FEN rule")
+    return checked_answer(row.lines, legal, settings)
 
 
 def _words(key: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ from skilloscope.chess.engine.children import child_settings, ranked, search_chi
 from skilloscope.chess.engine.lines import LineArray, move_code
 from skilloscope.chess.engine.quirks import ListMethod, arguments_for, quirks_of
 from skilloscope.chess.engine.settings import DFH13, Settings, option_text
-from skilloscope.chess.engine.uci import EngineOption, checked_answer, parse_option, read_answer
+from skilloscope.chess.engine.uci import EngineOption, check_output, checked_answer, parse_option, read_answer
 from skilloscope.core.closing import Closing
 from skilloscope.core.errors import EngineError, InputError
 
@@ -248,6 +248,7 @@ class Engine(Closing):
             if not data:
                 raise self._ended()
             self._unread += data
+            check_output(self._unread)
 
     def _ended(self) -> EngineError:
         """Return what to say of an engine that is no more."""
@@ -311,6 +312,7 @@ def _shut_down(process: subprocess.Popen[bytes], lifeline: int) -> None:
 
 
 def _kill_group(leader: int) -> None:
+    guard.end_session(leader)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
 

@@ -5,6 +5,9 @@ output, as a child in its own process group, and lets go of both: what the engin
 LIFELINE is a pipe of which only the parent holds the other end. When that end closes, the parent is dead or done,
 and the guard kills the group, itself with it. When the engine ends, the guard ends with the same status.
 
+With the engine ends what it has started, also in a group of its own: where the system lists its processes (/proc), all
+of the guard's session and all of its descendants are killed. Only what has left both, before that, may stay.
+
 There is no moment at which the engine runs unwatched: the watch begins before the engine does. It starts in 20 ms,
 with nothing but three modules of the standard library.
 """
@@ -20,6 +23,7 @@ FAILED_TO_START = "guard: the engine cannot be started: "
 """What the guard says in the engine's place where there is no engine to speak."""
 
 _LOOK_SECONDS = 0.5
+_ROUNDS = 5
 _SIGKILL, _SIGPIPE, _SIGXFSZ = 9, 13, 25  # `import signal` would cost a third of the guard's start
 
 
@@ -36,14 +40,52 @@ def run_guarded(lifeline: int, parent: int, engine: list[str]) -> int:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
-    return exit_status(os.waitpid(child, 0)[1])
+    status = os.waitpid(child, 0)[1]
+    end_session(os.getpid())
+    return exit_status(status)
 
 
 def watch(lifeline: int, parent: int) -> None:
     """Kill the whole group once the parent is gone; a copy of it that it forked may still hold the pipe open."""
     while os.getppid() == parent and not select.select([lifeline], [], [], _LOOK_SECONDS)[0]:
         pass
+    end_session(os.getpid())
     os.killpg(0, _SIGKILL)
+
+
+def end_session(leader: int) -> None:
+    """Kill all processes of a session and all descendants of its leader, but not the leader and not ourselves."""
+    for _ in range(_ROUNDS):  # what is killed last may have started another just before
+        found = [pid for pid in session_members(leader) if pid not in (leader, os.getpid())]
+        for pid in found:
+            try:
+                os.kill(pid, _SIGKILL)
+            except OSError:  # just ended, or not ours to kill
+                continue
+        if not found:
+            return
+
+
+def session_members(leader: int) -> list[int]:
+    """Return the living processes of a session, and the descendants of its leader, as /proc lists them."""
+    known: dict[int, tuple[int, int]] = {}
+    try:
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                try:
+                    with open(f"/proc/{name}/stat", "rb") as file:
+                        # The name of the program stands in brackets and may hold anything; the rest follows it.
+                        state, parent, _, session = file.read().rpartition(b")")[2].split()[:4]
+                except (OSError, ValueError):  # just ended
+                    continue
+                if state not in (b"Z", b"X"):
+                    known[int(name)] = int(parent), int(session)
+    except OSError:
+        return []  # no such list on this system
+    members = {pid for pid, (_, session) in known.items() if session == leader} | {leader}
+    while more := {pid for pid, (parent, _) in known.items() if parent in members} - members:
+        members |= more
+    return sorted(members & known.keys())
 
 
 def exit_status(status: int) -> int:

@@ -77,6 +77,19 @@ def unpack_lines(packed: bytes) -> LineArray:
     return lines
 
 
+def sound_lines(packed: bytes) -> LineArray | None:
+    """Return the lines that `pack_lines` packed; None where they are damaged, or none at all.
+
+    >>> sound_lines(b"something else") is None
+    True
+    """
+    try:
+        lines = unpack_lines(packed)
+    except InputError:
+        return None
+    return lines if len(lines) else None
+
+
 def last_depth(lines: LineArray) -> LineArray:
     """Return the lines of the deepest depth: the judgement."""
     return lines[lines["depth"] == lines["depth"].max()] if len(lines) else lines

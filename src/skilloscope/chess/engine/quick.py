@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skilloscope.chess.engine.engine import Engine, legal_moves
+from skilloscope.chess.engine.engine import Engine, SearchStopped, legal_moves
 from skilloscope.chess.engine.lines import last_depth
 from skilloscope.chess.engine.uci import checked_answer, read_answer
 from skilloscope.core.errors import EngineError
@@ -23,6 +23,7 @@ _PATIENCE = 10.0
 """So many seconds beyond its time an engine may take before it is given up."""
 
 _LOOK_MS = 10
+_MOST_BYTES = 64_000_000
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,21 @@ class QuickEngine(Engine):
         """Read until the engine has answered; tell it to stop when it is interrupted."""
         assert self._process.stdout is not None
         deadline, told = time.monotonic() + seconds, False
-        while b"\nbestmove" not in self._unread:
-            if self._poll.poll(_LOOK_MS):
+        searched = 0
+        while self._unread.find(b"\nbestmove", searched) < 0:
+            searched = max(0, len(self._unread) - len(b"\nbestmove"))
+            ready = [place for place, _ in self._poll.poll(_LOOK_MS)]
+            if self._stop in ready:
+                raise SearchStopped(f"{self.path.name} was stopped")
+            if ready:
                 data = os.read(self._process.stdout.fileno(), 65536)
                 if not data:
                     raise self._ended()
                 self._unread += data
-            elif interrupted and not told and interrupted():
+            if len(self._unread) > _MOST_BYTES:
+                raise EngineError(f"{self.path.name} printed more than {_MOST_BYTES:,} bytes without an answer")
+            if time.monotonic() > deadline:  # also where the engine talks all the time
+                raise EngineError(f"{self.path.name} did not answer in time")
+            if interrupted and not told and interrupted():
                 told = True
                 self._send("stop")
-            elif time.monotonic() > deadline:
-                raise EngineError(f"{self.path.name} did not answer in time")

@@ -17,6 +17,10 @@ FenRule = Literal["full", "normalised"]
 Scope = Literal["decisions", "every position"]
 OptionValue = str | int | bool
 
+LIMITS = {"depth": 245, "nodes": 10**15, "multipv": 500, "hash_mb": 1 << 25}
+"""The most that can be asked for. A depth is stored in one byte and no engine goes deeper than 245; no position has as
+many as 500 moves; Stockfish takes no larger hash."""
+
 _OWN_FIELDS = {"multipv", "hash", "threads"}
 
 
@@ -48,10 +52,10 @@ class Settings:
             raise InputError(
                 "a search needs one limit: a depth or a number of nodes", hint="Settings(depth=None, nodes=N)"
             )
-        for name in ("depth", "nodes", "multipv", "hash_mb"):
+        for name, most in LIMITS.items():
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InputError(f"{name} is {value}", hint="it must be at least 1")
+            if value is not None and not 1 <= value <= most:
+                raise InputError(f"{name} is {value}", hint=f"it must be at least 1 and at most {most:,}")
         if self.fen_rule not in ("full", "normalised"):
             raise InputError(f"no FEN rule {self.fen_rule!r}", hint="the rules are 'full' and 'normalised'")
         if self.scope not in ("decisions", "every position"):

@@ -20,8 +20,15 @@ from skilloscope.chess.engine.lines import LINE, LineArray, code_from_uci, last_
 from skilloscope.chess.engine.settings import OptionValue, Settings, option_text
 from skilloscope.core.errors import EngineError
 
+MOST_LINE_BYTES = 1 << 20
+"""The most bytes that a line of an engine may have."""
+
+MOST_ANSWER_BYTES = 1 << 26
+"""The most bytes that an engine may print before it answers."""
+
 _OPTION = re.compile(r"option name (?P<name>.+?) type (?P<type>check|spin|combo|button|string)\b(?P<rest>.*)")
-_REST = re.compile(r"(default|min|max|var)(?: (.*?))?(?= (?:default|min|max|var)\b|\s*$)")
+_WORDS = ("default", "min", "max", "var")
+_MOST_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class EngineOption:
         return f"{self.name} value {text}"
 
     def _in_range(self, text: str) -> bool:
-        if not re.fullmatch(r"-?\d+", text):
+        if not _is_whole(text):
             return False
         return (self.low is None or int(text) >= self.low) and (self.high is None or int(text) <= self.high)
 
@@ -66,11 +73,34 @@ def parse_option(row: str) -> EngineOption | None:
     match = _OPTION.match(row)
     if match is None:
         return None
-    rest = [(word, value or "") for word, value in _REST.findall(match["rest"])]
+    rest = _named_values(match["rest"])
     one = dict(rest)
-    limits = [int(one[word]) if re.fullmatch(r"-?\d+", one.get(word, "")) else None for word in ("min", "max")]
+    limits = [int(one[word]) if _is_whole(one.get(word, "")) else None for word in ("min", "max")]
     choices = tuple(value for word, value in rest if word == "var")
     return EngineOption(match["name"], match["type"], one.get("default", ""), limits[0], limits[1], choices)
+
+
+def _named_values(rest: str) -> list[tuple[str, str]]:
+    """Return what follows each of the words default, min, max and var, up to the next of them."""
+    found: list[tuple[str, list[str]]] = []
+    for word in rest.split(" "):
+        if word in _WORDS:
+            found.append((word, []))
+        elif found:
+            found[-1][1].append(word)
+    return [(word, " ".join(values).strip()) for word, values in found]
+
+
+def _is_whole(text: str) -> bool:
+    return len(text) <= _MOST_DIGITS and re.fullmatch(r"-?[0-9]+", text) is not None
+
+
+def check_output(output: bytes | bytearray) -> None:
+    """Raise where an engine prints a line, or an answer, of a length that no engine needs: memory has an end."""
+    if len(output) > MOST_ANSWER_BYTES:
+        raise EngineError(f"the engine printed more than {MOST_ANSWER_BYTES:,} bytes without an answer")
+    if len(output) - output.rfind(b"\n") - 1 > MOST_LINE_BYTES:
+        raise EngineError(f"the engine printed a line of more than {MOST_LINE_BYTES:,} bytes")
 
 
 def read_answer(output: bytes, *, flagged: bool = False) -> tuple[LineArray, int]:
@@ -92,7 +122,8 @@ def read_answer(output: bytes, *, flagged: bool = False) -> tuple[LineArray, int
             rank = int(words[words.index(b"multipv") + 1]) if b"multipv" in words else 1
             at = words.index(b"score")
             mate = (b"cp", b"mate").index(words[at + 1])
-            line = (depth, rank, code_from_uci(variation.split()[0].decode()), mate, int(words[at + 2]))
+            move = code_from_uci(variation.split(None, 1)[0].decode())
+            line = (depth, rank, move, mate, int(words[at + 2]))
             nodes = int(words[words.index(b"nodes") + 1]) if b"nodes" in words else nodes
         except (ValueError, IndexError) as error:  # InputError, of a move that is none, is a ValueError
             raise EngineError(f"the engine printed nonsense: {row[:120].decode('ascii', 'replace')!r}") from error

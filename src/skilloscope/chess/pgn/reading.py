@@ -47,6 +47,7 @@ _UNKNOWN_TEXT = {"", "?", "-"}
 _UNKNOWN_NAMES = _UNKNOWN_TEXT | {"NN", "N.N.", "N. N."}  # nomen nescio: not one player of many games
 _STANDARD = {"", "standard", "normal", "chess", "from position", "fromposition", "classical", "?"}
 _RESULTS = {"1-0", "0-1", "1/2-1/2"}
+_MOST_MOVES = 10_000  # no game lasts longer, and a FEN may say any number
 
 
 class GameColumns:
@@ -99,24 +100,24 @@ def read_source(source: Source, file: str, columns: GameColumns, tally: Tally, w
 
 def _read_raw(raw: RawGame, index: int, file: str, columns: GameColumns, tally: Tally, watch: Watch | None) -> int:
     """Read a raw game, and the games without tags that may follow its result; return the number of the last."""
-    tags, movetext, faults = raw.tags, "\n".join(raw.movetext), raw.faults
+    tags, movetext, faults, at = raw.tags, "\n".join(raw.movetext).rstrip(), raw.faults, 0
     while True:
         board, reason = _start(tags)
         watcher = watch(len(columns.rows), *_players(tags)) if watch else None
-        line = MainLine() if board is None else main_line(movetext, board, watcher)
+        line = MainLine() if board is None else main_line(movetext, board, watcher, at=at)
         if not tags and not line.moves:  # words, but no game
             if line.fault and index:
                 tally.fault("text outside any game", file, f"after game {index}", line.fault[2])
             return index
         index += 1
-        for what, place, detail in faults:
+        for what, place, detail in [*faults, *line.odd]:
             tally.fault(what, file, f"game {index}, {place}", detail)
         _say_what_is_wrong(tags, line, reason, f"game {index}", file, tally)
         if line.moves:
             columns.append(header_from_tags(tags, line, file, index), line)
-        if not line.rest.strip():
+        if line.end is None or line.end >= len(movetext):
             return index
-        tags, movetext, faults = {}, line.rest, []
+        tags, faults, at = {}, [], line.end
 
 
 def _say_what_is_wrong(tags: dict[str, str], line: MainLine, reason: str, place: str, file: str, tally: Tally) -> None:
@@ -143,7 +144,8 @@ def _start(tags: dict[str, str]) -> tuple[chess.Board | None, str]:
         board = chess.Board(fen)
     except ValueError:
         return None, "unreadable FEN"
-    return (board, "") if board.is_valid() else (None, "impossible starting position")
+    possible = board.is_valid() and max(board.fullmove_number, board.halfmove_clock) <= _MOST_MOVES
+    return (board, "") if possible else (None, "impossible starting position")
 
 
 def header_from_tags(tags: dict[str, str], line: MainLine, file: str, index: int) -> dict[str, Any]:

@@ -6,27 +6,32 @@ could not be used.
 Left out and counted: forfeits (`+/-` and the like, a termination that says so, a game of one move), unfinished games
 (`*`), games of unknown players. A game without any move is left out where others of its file have moves; in a file of
 bare headers all are games. Missing and impossible dates, unknown results and a player against himself are faults, named
-with file and game.
+with file and game. What a game is, `split_games` says, here as for `read_games`.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from itertools import islice
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.chess.pgn.headers import TAGS, scan
+from skilloscope.chess.pgn.headers import TAGS, scan, scan_plain
+from skilloscope.chess.pgn.text import unescaped
 from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally
-from skilloscope.core.files import DAMAGE, BinaryDataError, Source, open_bytes, source_name
+from skilloscope.core.files import DAMAGE, BinaryDataError, Source, as_text, lines_of, open_bytes, source_name
 from skilloscope.results.reading import tidied
 from skilloscope.results.scores import BYE, FORFEIT, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 
 _CHUNK = 1 << 22
+_MOST_HELD = _CHUNK  # of one game; what is longer, the plain reader takes line by line
+_BATCH = 50_000  # games of the plain reader that are put into columns at once
 _UNKNOWN = {"", "?", "-", "NN", "N.N.", "N. N.", "N.N"}  # nomen nescio: not one player of many games
 _FORFEITS = ("forfeit", "walkover", "unplayed", "default", "no show", "no-show")
 _MOST_NAMED = 10_000
@@ -51,29 +56,80 @@ def _read_source(source: Source) -> Results:
     moves: list[npt.NDArray[np.uint8]] = []
     try:
         with open_bytes(source) as stream:
-            for data, begins, ends, plies in _scanned(stream):
+            for values, plies in _scanned(stream):
                 moves.append(plies)
-                for place, column in enumerate(columns):
-                    column.append(_values(data, begins[:, place], ends[:, place]))
+                for column, value in zip(columns, values, strict=True):
+                    column.append(value)
     except BinaryDataError as error:
         tally.fault("not a PGN file: binary data", file, f"byte {error.offset}")
     except DAMAGE as error:
         tally.fault("damaged file", file, f"after game {sum(map(len, moves))}", str(error))
+    else:
+        if not sum(map(len, moves)):
+            tally.fault("no game in the file", file, "whole file")
     tags = {tag: pa.chunked_array(column, type=_TEXTS) for tag, column in zip(TAGS, columns, strict=True)}
     return _results(tags, np.concatenate(moves) if moves else np.zeros(0, dtype=np.uint8), file, tally)
 
 
-def _scanned(stream: IO[bytes]) -> Iterator[tuple[bytes, Any, Any, npt.NDArray[np.uint8]]]:
-    """Yield chunk after chunk of whole games with what the scan found in it."""
-    rest = b""
+_Scanned = tuple[list[pa.Array], npt.NDArray[np.uint8]]
+
+
+def _scanned(stream: Any) -> Iterator[_Scanned]:
+    """Yield chunk after chunk of games: the values of each tag, and how many moves; damage is raised at the end."""
+    rest, damage = b"", None
     while True:
-        block = stream.read(_CHUNK)
+        block, damage = _block(stream)
         data = rest + block
-        begins, ends, moves, used = scan(data, final=not block)
-        yield data, begins, ends, moves
-        if not block:
-            return
+        final = len(block) < _CHUNK
+        begins, ends, moves, used, known = scan(data, final=final)
+        yield [_values(data, begins[:, place], ends[:, place]) for place in range(len(TAGS))], moves
         rest = data[used:]
+        if not known or len(rest) > _MOST_HELD:
+            yield from _scanned_plain(_then(stream, rest, damage))
+            return
+        if damage:
+            raise damage
+        if final:
+            return
+
+
+def _block(stream: Any) -> tuple[bytes, Exception | None]:
+    """Return the next bytes, fewer than a whole chunk only at the end, and what damage ended them."""
+    pieces, size = [], 0
+    try:
+        while size < _CHUNK and (piece := stream.read1(_CHUNK - size)):
+            pieces.append(piece)
+            size += len(piece)
+    except DAMAGE as error:
+        return b"".join(pieces), error
+    return b"".join(pieces), None
+
+
+def _then(stream: Any, rest: bytes, damage: Exception | None) -> Iterator[str]:
+    """Yield the lines of what is left of a stream."""
+    if damage is None:
+        yield from lines_of(stream, rest)
+        return
+    yield from lines_of(io.BytesIO(), rest)
+    raise damage
+
+
+def _scanned_plain(lines: Iterator[str]) -> Iterator[_Scanned]:
+    """Yield batches of games as the plain reader finds them."""
+    games, damage = scan_plain(lines), None
+    while damage is None:
+        batch: list[tuple[dict[str, str], int]] = []
+        try:
+            for game in islice(games, _BATCH):
+                batch.append(game)  # what came before the damage counts
+        except DAMAGE as error:
+            damage = error
+        if not batch and damage is None:
+            return
+        values = [pa.array([_escaped(tags.get(tag, "")) for tags, _ in batch], pa.binary()) for tag in TAGS]
+        found = np.array([plies for _, plies in batch], dtype=np.uint8)
+        yield [value.dictionary_encode().cast(_TEXTS) for value in values], found
+    raise damage
 
 
 _TEXTS = pa.dictionary(pa.int32(), pa.binary())
@@ -112,7 +168,16 @@ def _results(tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], fil
     left.out("impossible date", ~there, [str(value) for value in _joined(tags["Date"])] if not there.all() else None)
     left.out("a player against himself", one == two, [players[i] for i in one] if np.any(one == two) else None)
     dates = day.astype("datetime64[D]")
-    whole = Results(players, one, two, score_of[place], dates, None, exact if exact.any() else None, tally)
+    whole = Results(
+        players=players,
+        player_1=one,
+        player_2=two,
+        score=score_of[place],
+        date=dates,
+        period=None,
+        precision=exact if exact.any() else None,
+        tally=tally,
+    )
     return whole.select(left.good).of_players()
 
 
@@ -158,7 +223,9 @@ def _texts(column: pa.ChunkedArray) -> tuple[list[str | None], npt.NDArray[np.in
     whole = column.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):  # no chunk at all
         return [""], np.zeros(0, dtype=np.int64)
-    return [_text(value) for value in whole.dictionary.to_pylist()], whole.indices.to_numpy().astype(np.int64)
+    return [unescaped(as_text(value)) for value in whole.dictionary.to_pylist()], whole.indices.to_numpy().astype(
+        np.int64
+    )
 
 
 def _names(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -174,9 +241,6 @@ def _joined(column: pa.ChunkedArray) -> list[str | None]:
     return [texts[i] for i in place]
 
 
-def _text(value: bytes) -> str:
-    try:
-        text = value.decode("utf-8")
-    except UnicodeDecodeError:
-        text = value.decode("latin-1")
-    return text.replace('\\"', '"').replace("\\\\", "\\") if "\\" in text else text
+def _escaped(value: str) -> bytes:
+    """Return a value as it stands between the quotes of its tag."""
+    return value.replace("\\", "\\\\").replace('"', '\\"').encode()

@@ -3,7 +3,8 @@
 In: lines of text. Out: RawGame after RawGame; from each, through python-chess, a MainLine.
 
 python-chess's own reader passes over what it cannot read. Here every word is either understood or named in a fault,
-and what stood before it is kept.
+and what stood before it is kept. What meets the text of others takes time in proportion to its length: no pattern tries
+one piece of it twice.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import chess
 import numpy as np
 
 from skilloscope.chess.engine.lines import move_code
+from skilloscope.core.files import DAMAGE, MOST_LINE
 
 Watcher = Callable[[chess.Board, int, bool], None]
 """Sees a board, how many moves were made, and whether it is the last of its game."""
@@ -32,8 +34,10 @@ _RESULTS = {"1-0": "1-0", "0-1": "0-1", "1/2-1/2": "1/2-1/2", "½-½": "1/2-1/2"
 _GLYPH = re.compile(r"N|D|=|\+/?-|-/?\+|\+/?=|=/?\+|[±∓⩲⩱∞□]|e\.p\.|ep")
 _NULL_MOVES = {"--", "Z0", "0000", "@@@@"}
 _MAYBE_CUT = re.compile(r"[a-hx1-8]*[18]|O-O|0-0")
-_CLOCK = re.compile(r"\[%clk\s+(\d+):(\d+):(\d+(?:\.\d*)?)\s*\]")
-_EVAL = re.compile(r"\[%eval\s+(?:#([+-]?\d+)|([+-]?(?:\d+\.?\d*|\.\d+)))(?:,\d+)?\s*\]")
+_CLOCK = re.compile(r"\[%clk\s++(\d++):(\d++):(\d++(?:\.\d*+)?+)\s*+\]")
+_EVAL = re.compile(r"\[%eval\s++(?:#([+-]?\d++)|([+-]?(?:\d++(?:\.\d*+)?+|\.\d++)))(?:,\d++)?+\s*+\]")
+_MOST_DIGITS = 9  # of a number in a comment; as many seconds are thirty years
+_MOST_TEXT = MOST_LINE
 
 
 @dataclass
@@ -65,8 +69,10 @@ class MainLine:
     result: str | None = None
     fault: tuple[str, str, str] | None = None
     """Reason, place ("move 17, black") and detail, where reading ended early."""
-    rest: str = ""
-    """What follows the result: another game without tags, if anything."""
+    end: int | None = None
+    """Where the text goes on after the result: with another game without tags, if with anything."""
+    odd: list[tuple[str, str, str]] = field(default_factory=list)
+    """Reason, place and detail of each comment whose number no clock and no engine has ever shown."""
 
 
 def split_games(lines: Iterable[str]) -> Iterator[RawGame]:
@@ -75,33 +81,44 @@ def split_games(lines: Iterable[str]) -> Iterator[RawGame]:
     >>> [game.tags for game in split_games(['[White "A"]', "", "1. e4 *", '[White "B"]', "1. d4 *"])]
     [{'White': 'A'}, {'White': 'B'}]
     """
-    game, inside = RawGame(), False
-    for number, line in enumerate(lines, start=1):
-        text = line.strip().lstrip("\ufeff")
-        if "\x00" in text:
-            game.faults.append(("binary data", f"line {number}", ""))
-            continue
-        # A comment that is never closed must not swallow the games behind it.
-        if text.startswith("[") and (not inside or text.startswith("[Event ")):
-            tags = _tags(text)
-            if tags and (game.movetext or tags.keys() & game.tags.keys()):
-                yield game
-                game, inside = RawGame(), False
-            game.tags.update(tags)
-            if tags:
+    game, inside, size = RawGame(), False, 0
+    try:
+        for number, line in enumerate(lines, start=1):
+            text = line.strip().lstrip("\ufeff")
+            if "\x00" in text:
+                game.faults.append(("binary data", f"line {number}", ""))
                 continue
-            if not game.movetext:
-                game.faults.append(("unreadable tag", f"line {number}", text[:40]))
-                continue
-        if text and not (line.startswith("%") and not inside):
-            game.movetext.append(text)
-            inside = _comment_open(text, inside)
+            # A comment that is never closed must not swallow the games behind it.
+            if text.startswith("[") and (not inside or text.startswith("[Event ")):
+                tags = read_tags(text)
+                if tags and (game.movetext or tags.keys() & game.tags.keys()):
+                    yield game
+                    game, inside, size = RawGame(), False, 0
+                game.tags.update(tags)
+                if tags:
+                    continue
+                if not game.movetext:
+                    game.faults.append(("unreadable tag", f"line {number}", text[:40]))
+                    continue
+            if text and not (line.startswith("%") and not inside):
+                size += len(text)
+                if size <= _MOST_TEXT:
+                    game.movetext.append(text)
+                elif size - len(text) <= _MOST_TEXT:
+                    game.faults.append(("game too long", f"line {number}", f"more than {_MOST_TEXT:,} characters"))
+                inside = _comment_open(text, inside)
+    except DAMAGE:  # what was read of the last game counts, and then the damage is told
+        if game:
+            yield game
+        raise
     if game:
         yield game
 
 
-def main_line(movetext: str, board: chess.Board, watcher: Watcher | None = None) -> MainLine:
+def main_line(movetext: str, board: chess.Board, watcher: Watcher | None = None, *, at: int = 0) -> MainLine:
     """Play the main line on the board and return it, up to its result, its end or the first word that cannot be read.
+
+    It begins at the place `at` of the text: many games without tags may follow one another.
 
     A watcher sees the board before every move, and once more after the last.
 
@@ -112,19 +129,19 @@ def main_line(movetext: str, board: chess.Board, watcher: Watcher | None = None)
     start = board.fen()
     line, variations = MainLine(start_fen=None if start == chess.STARTING_FEN else start), 0
     end = len(movetext.rstrip())
-    for token in _TOKEN.finditer(movetext):
+    for token in _TOKEN.finditer(movetext, at):
         word, last = token.group(), token.end() >= end
         if word[0] == "{":
             if not word.endswith("}"):
                 line.fault = ("unclosed comment", _place(board), word[:40])
             elif variations == 0:
-                _annotate(line, word)
+                _annotate(line, word, board)
         elif word in "()":
             variations = max(0, variations + (1 if word == "(" else -1))
         elif variations or word[0] in ";$" or (_GLYPH.fullmatch(word) and not (last and word == "N")):
             continue  # a last N is not the mark of a novelty but a knight that was cut off
         elif word in _RESULTS:
-            line.result, line.rest = _RESULTS[word], movetext[token.end() :]
+            line.result, line.end = _RESULTS[word], token.end()
             break
         else:
             san = _NUMBER.sub("", word, count=1).rstrip("+#!?").removesuffix("e.p.") if word != "0000" else word
@@ -161,8 +178,12 @@ def _play(
     return None
 
 
-def _annotate(line: MainLine, comment: str) -> None:
+def _annotate(line: MainLine, comment: str, board: chess.Board) -> None:
     clock, value = _CLOCK.search(comment), _EVAL.search(comment)
+    for found, what in ((clock, "impossible clock"), (value, "impossible evaluation")):
+        if found and max(len(digits) for digits in re.findall(r"\d+", found[0])) > _MOST_DIGITS:
+            line.odd.append((what, _place(board), found[0][:40]))
+            clock, value = (None, value) if found is clock else (clock, None)
     if not line.moves:
         if value and value[1]:
             line.start_mate = _small(value[1])
@@ -186,13 +207,18 @@ def _place(board: chess.Board) -> str:
     return f"move {board.fullmove_number}, {'white' if board.turn else 'black'}"
 
 
-def _tags(text: str) -> dict[str, str]:
+def read_tags(text: str) -> dict[str, str]:
     """Return the tags of a line: one that may hold unescaped quotes, or several side by side."""
     match = _TAG.fullmatch(text)
     if match is None:
         return {}
     pairs = _ONE_TAG.findall(text) if re.search(r'"\s*\]\s*\[', match[2]) else [match.groups()]
-    return {name: re.sub(r'\\(["\\])', r"\1", value) for name, value in pairs}
+    return {name: unescaped(value) for name, value in pairs}
+
+
+def unescaped(value: str) -> str:
+    """Return the value of a tag without the strokes before its quotes and strokes."""
+    return re.sub(r'\\(["\\])', r"\1", value)
 
 
 def _comment_open(text: str, inside: bool) -> bool:

@@ -22,7 +22,6 @@ decisions that stand in all files.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from typing import Any
 
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import numbered_lines
+from skilloscope.core.records import read_record
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.domains.collecting import Collected, finite
 
@@ -100,8 +100,8 @@ def _read(path: Path) -> _File:
         if not line.strip():
             continue
         try:
-            play = _play(json.loads(line), f"line {number}")
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+            play = _play(read_record(line), f"line {number}")
+        except (ValueError, KeyError, TypeError, IndexError, OverflowError) as error:
             tally.fault("unreadable play", str(path), f"line {number}", f"{type(error).__name__}: {error}"[:80])
             continue
         if play.key in plays:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pyarrow as pa
 from skilloscope.core.columns import LABELS, encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import numbered_lines
+from skilloscope.core.records import read_rows
 from skilloscope.decision.decisions import Decisions
 
 
@@ -84,13 +84,13 @@ def finite(value: Any) -> float:
 
 def csv_rows(path: Path, needed: Sequence[str], tally: Tally) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rows of a CSV file by column, with their places; one of the wrong length is a fault."""
-    body = csv.reader(line for _, line in numbered_lines(path))
-    columns = [column.strip() for column in next(body, [])]
+    rows = read_rows((line for _, line in numbered_lines(path)), ",", str(path), tally)
+    columns = [column.strip() for column in next((row.cells for row in rows), [])]
     missing = [column for column in needed if column not in columns]
     if missing:
         raise InputError(f"{path}: the header lacks {', '.join(missing)}", hint=f"it has: {', '.join(columns)}")
-    for row in body:
-        place = f"line {body.line_num}"
+    for _, line, row in rows:
+        place = f"line {line}"
         if len(row) != len(columns):
             found = f"{len(row)} instead of {len(columns)}"
             tally.fault("a row with the wrong number of fields", str(path), place, found)

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.records import read_object
 from skilloscope.models.kernels.comparison import new_state
 from skilloscope.models.kernels.counting import order_by_player
-from skilloscope.ratings.periods.states import State
+from skilloscope.ratings.periods.states import State, kept_file
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -191,35 +192,55 @@ class History:
         lines["gain"][seen] = lines["information"][seen] = 0
         return replace(self.state, lines=lines, since=end)
 
-    def save(self, path: Path | str) -> None:
-        """Write all columns as one Parquet file, to be rewound to any period later."""
+    def save(self, path: Path | str, mark: str | None = None) -> None:
+        """Write all columns as one Parquet file, to be rewound to any period later; `mark` is that of its state."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
+
+        from skilloscope.core.parquet import write_checked
 
         names = pa.array(list(self.players), pa.string())
         columns: dict[str, Any] = {"player": pa.DictionaryArray.from_arrays(pa.array(self.player, pa.int32()), names)}
         columns |= {name: pa.array(getattr(self, name)) for name in _COLUMNS}
-        kept = {"method": self.method, "state": self.state.as_dict(), "players": list(self.players)}
-        pq.write_table(pa.table(columns).replace_schema_metadata({_KEY: json.dumps(kept)}), path)
+        kept = {"method": self.method, "state": self.state.as_dict(), "players": list(self.players), "mark": mark}
+        write_checked(pa.table(columns).replace_schema_metadata({_KEY: json.dumps(kept)}), path)
 
     @classmethod
     def load(cls, path: Path | str) -> History:
         """Read what `save` wrote. The state in it is that of the end, with every period closed."""
-        import pyarrow.parquet as pq
+        from skilloscope.core.parquet import read_checked
 
-        table = pq.read_table(path)
+        table = read_checked(path)
         if _KEY not in (table.schema.metadata or {}):
             raise InputError(f"{path} is not a history of ratings", hint="`save` of a history writes one")
-        kept: Mapping[str, Any] = json.loads(table.schema.metadata[_KEY])
+        with kept_file(path, "history"):
+            return cls._from_table(table, read_object(table.schema.metadata[_KEY]))
+
+    @classmethod
+    def _from_table(cls, table: Any, kept: Mapping[str, Any]) -> History:
         players = list(kept["players"])
         empty = State.from_dict(players, new_state(np.full(len(players), kept["state"]["mean"])), kept["state"])
+        empty.check()
         codes = {name: i for i, name in enumerate(players)}
-        counts = np.bincount([codes[name] for name in table["player"].to_pylist()], minlength=len(players))
+        player = np.array([codes[name] for name in table["player"].to_pylist()], dtype=np.int64)
         columns = {name: table[name].to_numpy() for name in _COLUMNS}
-        offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
-        loaded = cls(players, offsets, **columns, state=empty, method=kept["method"])
+        if np.any(np.diff(player) < 0) or not all(np.isfinite(column).all() for column in columns.values()):
+            raise InputError("rows out of order, or a number that is not finite")
+        offsets = np.append(0, np.cumsum(np.bincount(player, minlength=len(players)))).astype(np.int64)
+        loaded = cls(players, offsets, **columns, state=empty, method=str(kept["method"]))
         end = int(loaded.period.max()) + 1 if len(loaded) else 0
         return replace(loaded, state=loaded.state_before(end))
+
+
+def history_mark(path: Path | str) -> str | None:
+    """Return the mark of the state that a history was saved with; None where there is none, or no history."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        kept = json.loads((pq.read_schema(path).metadata or {}).get(_KEY, b"{}"))
+    except (pa.ArrowException, OSError, ValueError):  # whoever loads it says what is wrong
+        return None
+    return str(kept["mark"]) if isinstance(kept, dict) and kept.get("mark") else None
 
 
 def joined_history(before: History, after: History) -> History:

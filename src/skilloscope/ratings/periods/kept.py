@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilloscope.core.errors import InputError
-from skilloscope.ratings.periods.histories import History
+from skilloscope.ratings.periods.histories import History, history_mark
 from skilloscope.ratings.periods.states import State
 
 
@@ -23,21 +23,38 @@ class Kept:
 
 
 def save_kept(kept: Kept, path: Path) -> None:
-    """Write the state to a file, and the history beside it, each whole or not at all."""
-    for part, file in ((kept.state, path), (kept.history, history_file(path))):
-        fresh = file.with_name(file.name + ".new")
-        part.save(fresh)
-        fresh.replace(file)
+    """Write the state to a file, and the history beside it, each whole and both of one mark.
+
+    Two files cannot change in one moment. So both are written in full before either takes its place, the state first:
+    where a kill comes between the two, `load_kept` finds the history that belongs to the state and puts it there.
+    """
+    history, waiting = history_file(path), _waiting(path)
+    kept.history.save(waiting, mark=kept.state.mark)
+    kept.state.save(path)
+    waiting.replace(history)
 
 
 def load_kept(path: Path) -> Kept:
-    """Read what `save_kept` wrote."""
-    if not history_file(path).is_file():
-        raise InputError(f"{path}: there is no {history_file(path).name} beside it", hint="keep the two files together")
-    state, history = State.load(path), History.load(history_file(path))
-    return Kept(state, replace(history, state=state))
+    """Read what `save_kept` wrote; a state and a history that do not belong together are refused."""
+    history, waiting = history_file(path), _waiting(path)
+    if not history.is_file() and not waiting.is_file():
+        raise InputError(f"{path}: there is no {history.name} beside it", hint="keep the two files together")
+    state = State.load(path)
+    if history_mark(waiting) == state.mark:  # a kill came between the two: the second step is done now
+        waiting.replace(history)
+    if history_mark(history) not in (None, state.mark):  # None: of a version without marks
+        raise InputError(
+            f"{path} and {history.name} do not belong together: one is older than the other",
+            hint="restore both from one copy, or remove both and rate the games again",
+        )
+    return Kept(state, replace(History.load(history), state=state))
 
 
 def history_file(path: Path) -> Path:
     """Return where the history is that belongs to a state."""
     return path.with_name(path.name + ".history")
+
+
+def _waiting(path: Path) -> Path:
+    """Return where the history waits until its state is in place."""
+    return path.with_name(path.name + ".history.new")

@@ -7,8 +7,10 @@ need a state from before them (`History.state_before`).
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.records import read_object
 from skilloscope.models.comparison import passage_of_time
 from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, STATE, advance, copy_state, new_state, posterior
 from skilloscope.results.period_games import PeriodGames
@@ -171,6 +174,13 @@ class State:
     def _where(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.players)}
 
+    @property
+    def mark(self) -> str:
+        """A digest of the whole state, by which a history says to which state it belongs."""
+        told = json.dumps([self.as_dict(), list(self.players)], sort_keys=True).encode()
+        lines = b"".join(np.ascontiguousarray(self.lines[name]).tobytes() for name in _KEPT)
+        return hashlib.sha256(told + lines).hexdigest()
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the lines, as it is kept beside them."""
         return {
@@ -197,26 +207,59 @@ class State:
     def save(self, path: Path | str) -> None:
         """Write the state as one Parquet file: a row per player, the parameters as JSON in the file's metadata."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
+
+        from skilloscope.core.parquet import write_checked
 
         columns: dict[str, Any] = {"player": pa.array(list(self.players), pa.string())}
         columns |= {name: pa.array(np.ascontiguousarray(self.lines[name])) for name in _KEPT}
         table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(self.as_dict())})
-        pq.write_table(table, path)
+        write_checked(table, path)
 
     @classmethod
     def load(cls, path: Path | str) -> State:
         """Read what `save` wrote."""
-        import pyarrow.parquet as pq
+        from skilloscope.core.parquet import read_checked
 
-        table = pq.read_table(path)
-        kept = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
-        if kept.get("schema") != SCHEMA:
-            raise InputError(f"{path} is not a state of ratings that this version reads", hint="play the games again")
-        lines = new_state(np.zeros(len(table)))
-        for name in _KEPT:
-            lines[name] = table[name].to_numpy()
-        return cls.from_dict(table["player"].to_pylist(), lines, kept)
+        table = read_checked(path)
+        raw = (table.schema.metadata or {}).get(_KEY)
+        with kept_file(path, "state"):
+            kept = read_object(raw or b"{}")
+            if kept.get("schema") != SCHEMA:
+                raise InputError(
+                    f"{path} is not a state of ratings that this version reads", hint="play the games again"
+                )
+            lines = new_state(np.zeros(len(table)))
+            for name in _KEPT:
+                lines[name] = table[name].to_numpy()
+            state = cls.from_dict(table["player"].to_pylist(), lines, kept)
+            state.check()
+        return state
+
+    def check(self) -> None:
+        """Raise where the numbers cannot be those of a state."""
+        numbers = (self.sigma0, self.nu, self.mean, self.advantage)
+        if not all(np.isfinite(number) for number in numbers) or not (self.sigma0 > 0 and self.nu >= 0):
+            raise InputError(f"sigma0, nu, mean and advantage cannot be {numbers}")
+        if len(set(self.players)) < len(self.players) or not all(isinstance(name, str) for name in self.players):
+            raise InputError("a player without a name, or one who is there twice")
+        if not all(np.isfinite(self.lines[name]).all() for name in ("mean", "variance", "gain", "information")):
+            raise InputError("a rating that is not finite")
+        whole = [self.games, *self.units.values(), *([] if self.since is None else [self.since])]
+        if not all(isinstance(number, int) for number in whole) or not isinstance(self.period, str):
+            raise InputError("a count that is no whole number")
+
+
+@contextmanager
+def kept_file(path: Path | str, what: str) -> Iterator[None]:
+    """Turn whatever a damaged file of kept ratings raises into one error that names the file."""
+    try:
+        yield
+    except InputError as error:
+        if str(path) in str(error):
+            raise
+        raise InputError(f"{path} is no {what} of ratings: {error}", hint="restore a copy, or rate again") from error
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        raise InputError(f"{path} is no {what} of ratings: {error}", hint="restore a copy, or rate again") from error
 
 
 def _added(before: Mapping[int, int], first: int, units: Sequence[int]) -> dict[int, int]:

@@ -19,7 +19,7 @@ from skilloscope.core.checks import check_dispersion
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, EvidenceTable, Posterior, Prior, Uniform, evidence
-from skilloscope.inference.difference import difference, probability_greater
+from skilloscope.inference.posterior import difference, probability_greater
 from skilloscope.models.agent import Agent
 
 SCHEMA = 1
@@ -174,7 +174,16 @@ def compare(
         )
         found.append(_comparison(name, first_side, second_side))
     unpaired = [name for name in rows if name not in paired]
-    return Comparisons(found, unpaired, dispersion, str(prior), mass, table.about, table.tally, elo_per_c)
+    return Comparisons(
+        comparisons=found,
+        unpaired=unpaired,
+        dispersion=dispersion,
+        prior=str(prior),
+        mass=mass,
+        about=table.about,
+        tally=table.tally,
+        elo_per_c=elo_per_c,
+    )
 
 
 def game_dispersion(table: EvidenceTable, groups: Sequence[Sequence[int]]) -> float:

@@ -147,7 +147,17 @@ def dimensions(
         for name, one in zip(names, pooled, strict=True)
     ]
     settings = dict(batch.about.get("settings", {}))
-    return Dimensions(by, found, spread, span, dispersion, mass, table.about, settings, table.tally)
+    return Dimensions(
+        by=by,
+        players=found,
+        spread=spread,
+        span=span,
+        dispersion=dispersion,
+        mass=mass,
+        model=table.about,
+        settings=settings,
+        tally=table.tally,
+    )
 
 
 def entropies(batch: Decisions, c: npt.ArrayLike, *, k: float = 0.1) -> Array:

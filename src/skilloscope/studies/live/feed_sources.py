@@ -12,15 +12,17 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from skilloscope.core.errors import InputError
 
 SETTLED_SECONDS = 0.5
 _TIMEOUT = 10.0
 _MOST_BYTES = 50_000_000
+_ANY_ZLIB = 47  # gzip or zlib, told by the first bytes
 
 
 class FeedSource(Protocol):
@@ -99,6 +101,7 @@ class UrlFeed:
         self._problem: str | None = None
         self._ended = threading.Event()
         self._etag: str | None = None
+        self._opener = urllib.request.build_opener(_WebOnly)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -139,12 +142,11 @@ class UrlFeed:
 
     def _fetch(self) -> None:
         headers = {"User-Agent": "skilloscope", "Accept": "application/x-chess-pgn, text/plain, */*"}
+        headers["Accept-Encoding"] = "identity"  # some servers pack all the same
         if self._etag:
             headers["If-None-Match"] = self._etag
         try:
-            with urllib.request.urlopen(
-                urllib.request.Request(self.address, headers=headers), timeout=_TIMEOUT
-            ) as reply:
+            with self._opener.open(urllib.request.Request(self.address, headers=headers), timeout=_TIMEOUT) as reply:
                 self._read(reply)
                 self._etag = reply.headers.get("ETag")
         except urllib.error.HTTPError as error:
@@ -154,11 +156,11 @@ class UrlFeed:
 
     def _read(self, reply: http.client.HTTPResponse) -> None:
         """Take the text as it comes: an address that never ends is a feed too."""
-        got = bytearray()
+        got, unpack = bytearray(), _Unpacking(reply.headers.get("Content-Encoding"))
         whole = reply.headers.get("Content-Length") is not None
         while not self._ended.is_set():
             piece = reply.read1(65536)
-            got += piece
+            got += unpack(piece)
             if len(got) > _MOST_BYTES:
                 raise ValueError(f"more than {_MOST_BYTES:,} bytes")
             if not piece or not whole:
@@ -166,6 +168,44 @@ class UrlFeed:
                     self._text = bytes(got).decode("utf-8", "replace") if got else self._text
             if not piece:
                 return
+
+
+class _WebOnly(urllib.request.HTTPRedirectHandler):
+    """Follows an address to another one of the web, never to a file or to ftp."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if not newurl.lower().startswith(("http://", "https://")):
+            raise ValueError(f"it sends us on to {newurl!r}, which is not an address of the web")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+class _Unpacking:
+    """Unpacks the pieces of a reply; what cannot be unpacked is an error, not an empty feed.
+
+    A reply that does not say so may be packed all the same, where the address is that of a .gz file.
+    """
+
+    def __init__(self, encoding: str | None) -> None:
+        self.name = (encoding or "identity").strip().lower()
+        if self.name not in ("identity", "gzip", "x-gzip", "deflate"):
+            raise ValueError(f"it is sent packed as {self.name!r}, which cannot be read")
+        self._unpack = None if self.name == "identity" else zlib.decompressobj(wbits=_ANY_ZLIB)
+        self._begun = False
+
+    def __call__(self, piece: bytes) -> bytes:
+        if not self._begun and piece.startswith(b"\x1f\x8b"):
+            self._unpack = zlib.decompressobj(wbits=_ANY_ZLIB)
+        self._begun = self._begun or bool(piece)
+        got = b""
+        try:
+            while self._unpack is not None and piece and len(got) <= _MOST_BYTES:
+                got += self._unpack.decompress(piece, _MOST_BYTES + 1 - len(got))
+                piece = self._unpack.unused_data
+                if self._unpack.eof:  # another one may be glued to it
+                    self._unpack = zlib.decompressobj(wbits=_ANY_ZLIB)
+        except zlib.error as error:
+            raise ValueError(f"it is sent packed and cannot be unpacked: {error}") from error
+        return piece if self._unpack is None else got
 
 
 def open_feed(source: str, *, every_seconds: float = 2.0) -> FeedSource:

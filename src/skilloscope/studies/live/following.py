@@ -5,17 +5,23 @@ delay since their news came.
 
 New moves come first. While older positions of a game are caught up on, the engine is stopped as soon as the feed has
 news. An engine that fails is started anew; a position on which it fails twice is given up.
+
+Where it is to stop after so many seconds, a bell rings then: whatever waits for the engine hears it at once.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilloscope.chess.engine.lines import last_depth, unpack_lines
+from skilloscope.chess.engine.engine import SearchStopped
+from skilloscope.chess.engine.lines import last_depth, sound_lines
 from skilloscope.chess.engine.quick import QuickAnswer, QuickEngine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.core.errors import EngineError, SkilloscopeError
@@ -24,6 +30,9 @@ from skilloscope.studies.live.feed_sources import FeedSource
 from skilloscope.studies.live.live import Event, Follower, Task
 
 POLL_SECONDS = 0.02
+
+ONCE_SECONDS = 30.0
+"""Where a feed is looked at once, it may take so long until it holds still; what it holds then counts."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,9 @@ class Following:
         self._store = Store(store, read_only=True) if store is not None and store.is_file() else None
         self._engine: QuickEngine | None = None
         self._path: Path | None = None
+        self._bell = _Bell()
+        self._begin = clock()
+        self._read = False
         self._news = clock()
         self._stalled = False
         self._problem: str | None = None
@@ -69,7 +81,7 @@ class Following:
         self.close()
 
     def close(self) -> None:
-        """End the engine, the feed and the store."""
+        """End the engine, the feed, the store and the bell."""
         if self._engine is not None:
             self._engine.close()
             self._engine = None
@@ -77,20 +89,25 @@ class Following:
             self._store.close()
             self._store = None
         self.feed.close()
+        self._bell.close()
 
     def events(self) -> Iterator[Event]:
         """Yield events; those that follow from news of the feed say how many seconds after it they come."""
-        begin = self._clock()
-        while True:
-            yield from self._from_feed()
-            task = self.follower.wanted()
-            if task is not None:
-                yield from self._timed(self._value(task))
-                continue
-            if self._is_over(begin):
-                return
-            yield from self._stall()
-            self._sleep(POLL_SECONDS)
+        self._begin = self._clock()
+        if self.stopping.seconds is not None:
+            self._bell.ring_after(self.stopping.seconds)
+        with contextlib.suppress(SearchStopped):
+            while not self._is_out_of_time():
+                if not self._is_read_out():
+                    yield from self._from_feed()
+                task = self.follower.wanted()
+                if task is not None:
+                    yield from self._timed(self._value(task))
+                elif self._is_over():
+                    return
+                else:
+                    yield from self._stall()
+                    self._sleep(POLL_SECONDS)
 
     def _from_feed(self) -> Iterator[Event]:
         text = self.feed.poll()
@@ -101,6 +118,7 @@ class Following:
                 yield {"type": "problem", "board": None, "problem": problem}
         if text is None:
             return
+        self._read = True
         now = self._clock()
         events = self.follower.snapshot(text)
         if events or self.follower.wanted() is not None:
@@ -120,6 +138,8 @@ class Following:
         for _ in range(2):
             try:
                 answer = self._ask(task, path)
+            except SearchStopped:
+                raise
             except EngineError as error:
                 reason = str(error)
                 if self._engine is not None:
@@ -139,7 +159,7 @@ class Following:
 
     def _ask(self, task: Task, path: Path) -> QuickAnswer | None:
         if self._engine is None:
-            self._engine = QuickEngine(path, self.settings)
+            self._engine = QuickEngine(path, self.settings, stop=self._bell.descriptor)
         if task.fresh:
             return self._engine.analyse_within(task.fen, task.seconds)
         stopped = False
@@ -156,7 +176,7 @@ class Following:
         """Start the engine before the first move comes; return who it is."""
         if self._engine is None:
             self._path = self._path or self._find()
-            self._engine = QuickEngine(self._path, self.settings)
+            self._engine = QuickEngine(self._path, self.settings, stop=self._bell.descriptor)
             self._engine.analyse_within("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0.01)
         return dict(self._engine.key)
 
@@ -167,9 +187,10 @@ class Following:
         key = self.warm_up()
         problem = self.settings.problem(fen)
         row = self._store.get_many(key, [problem]).get(problem)
-        if row is None or row.status != "done":
+        lines = None if row is None or row.status != "done" else sound_lines(row.lines)
+        if lines is None:
             return None
-        best: Any = last_depth(unpack_lines(row.lines))[0]
+        best: Any = last_depth(lines)[0]
         return bool(best["mate"]), int(best["score"]), int(best["depth"])
 
     def _timed(self, events: list[Event]) -> Iterator[Event]:
@@ -177,14 +198,44 @@ class Following:
         for event in events:
             yield {**event, "delay_seconds": round(delay, 4)}
 
-    def _is_over(self, begin: float) -> bool:
-        if self.stopping.seconds is not None and self._clock() - begin >= self.stopping.seconds:
-            return True
+    def _is_out_of_time(self) -> bool:
+        return self.stopping.seconds is not None and self._clock() - self._begin >= self.stopping.seconds
+
+    def _is_read_out(self) -> bool:
+        """Return whether a feed that is looked at once has had its time."""
+        return self.stopping.once and self._clock() - self._begin >= ONCE_SECONDS
+
+    def _is_over(self) -> bool:
         if self.stopping.finished and self.follower.finished():
             return True
-        return self.stopping.once and bool(self.follower.boards) and not self.feed.changed()
+        if not self.stopping.once:
+            return False
+        return self._is_read_out() or ((self._read or self._problem is not None) and not self.feed.changed())
 
     def _stall(self) -> Iterator[Event]:
         if not self._stalled and self._clock() - self._news > self.stopping.stall_seconds:
             self._stalled = True
             yield {"type": "stalled", "board": None}
+
+
+class _Bell:
+    """A descriptor that can be read once so many seconds have passed; whoever polls it hears it."""
+
+    def __init__(self) -> None:
+        self.descriptor, self._ours = os.pipe()
+        self._timer: threading.Timer | None = None
+        self._closed = False
+
+    def ring_after(self, seconds: float) -> None:
+        self._timer = threading.Timer(seconds, os.write, [self._ours, b"!"])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+        if not self._closed:
+            self._closed = True
+            os.close(self.descriptor)
+            os.close(self._ours)

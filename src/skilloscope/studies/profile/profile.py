@@ -260,7 +260,13 @@ def period_evidence(
     table = evidence(replace(batch, context=coded), model, by=["decider", _PERIOD], span=(0.0, max(4.0, span[1])))
     usable = {name for name, code in table if table[name, code].decisions}
     return ProfileEvidence(
-        periods, table, [name for name in players or names if name in usable], every, span, dispersion, scale
+        periods=periods,
+        table=table,
+        players=[name for name in players or names if name in usable],
+        every=every,
+        span=span,
+        dispersion=dispersion,
+        scale=scale,
     )
 
 

@@ -177,7 +177,18 @@ def sequence_probability(
     parts = [_part(str(label), sums, simulated[:, row], [row], dispersion) for row, label in enumerate(labels) if label]
     total = _part("all", sums, simulated.sum(axis=1), range(len(labels)), dispersion)
     tally = batch.tally + sets.tally
-    return ChoiceSequence(name, float(c), elo, total, parts, dispersion, draws, seed, model.about(), tally)
+    return ChoiceSequence(
+        decider=name,
+        c=float(c),
+        elo=elo,
+        total=total,
+        games=parts,
+        dispersion=dispersion,
+        draws=draws,
+        seed=seed,
+        about=model.about(),
+        tally=tally,
+    )
 
 
 class _Sums:

@@ -133,7 +133,17 @@ def within_games(
         known = "; ".join(dict.fromkeys(point.opponent for point in points))
         raise InputError(f"no game against {mark!r} to mark", hint=f"the opponents: {known}")
     overall, opponents = (Apparent(side.posterior(prior), side.decisions) for side in sums)
-    return WithinGames(player, mark, points, overall, opponents, str(prior), mass, table.about, tally)
+    return WithinGames(
+        player=player,
+        mark=mark,
+        games=points,
+        overall=overall,
+        opponents=opponents,
+        prior=str(prior),
+        mass=mass,
+        about=table.about,
+        tally=tally,
+    )
 
 
 def _games_of(decisions: Decisions, player: str) -> Decisions:

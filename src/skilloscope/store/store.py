@@ -5,6 +5,8 @@ the settings that produced them. Out: the same answers, 200,000 a second.
 
 Write-ahead logging: readers never wait for the writer, and several processes may share one file. A put is one
 transaction; when it returns, the rows survive the death of the process at any moment.
+
+A row that cannot be what was put there is not an answer and hides no other: it is left out, and `damaged` names it.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -52,6 +55,8 @@ CREATE TABLE analysis (
 """
 
 _COLUMNS = "problem, status, reason, origin, alternatives, nodes, seconds, created, lines"
+_KINDS = (str, str, str, str, int, int, float, int, bytes)
+_NO_TEXT = re.compile("[\udc80-\udcff]")  # what `_text` makes of bytes that are no text
 
 _PUT = f"""
 INSERT INTO analysis (settings, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -113,8 +118,21 @@ class Store:
             self._connection.close()
             raise
 
-    def get_many(self, settings: Mapping[str, Any], problems: Sequence[str]) -> dict[str, StoredAnalysis]:
-        """Return what is stored for these problems under these settings, done or failed; the rest is absent."""
+    def second_connection(self) -> sqlite3.Connection:
+        """Return another connection to the file, for several threads that take turns; the caller closes it."""
+        self._refuse_read_only()
+        with self._speaking():
+            other = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+            other.execute("PRAGMA synchronous = NORMAL")
+            return other
+
+    def get_many(
+        self, settings: Mapping[str, Any], problems: Sequence[str], *, faulty: bool = False
+    ) -> dict[str, StoredAnalysis]:
+        """Return what is stored for these problems under these settings, done or failed; the rest is absent.
+
+        A damaged row is absent too; with `faulty` it stands there as an answer without lines.
+        """
         number = self._settings_id(settings)
         if number is None:
             return {}
@@ -124,8 +142,39 @@ class Store:
                 chunk = list(problems[start : start + _CHUNK])
                 marks = ",".join("?" * len(chunk))
                 query = f"SELECT {_COLUMNS} FROM analysis WHERE settings = ? AND problem IN ({marks})"
-                found |= {row[0]: _stored(row) for row in self._connection.execute(query, [number, *chunk])}
+                for row in self._rows(query, [number, *chunk]):
+                    if not _fault(row):
+                        found[row[0]] = _stored(row)
+                    elif faulty:
+                        found[row[0]] = StoredAnalysis(row[0], 0, b"")
         return found
+
+    def condemn(self, settings: Mapping[str, Any], problems: Sequence[str], reason: str) -> None:
+        """Turn answers that turned out to be none into failures, which the next answer replaces."""
+        self._refuse_read_only()
+        with self._speaking(), self._transaction():
+            number = self._made_settings_id(settings)
+            query = """UPDATE analysis SET status = 'failed', reason = ?, origin = 'searched', alternatives = 0,
+                       nodes = 0, seconds = 0, created = 0, lines = x'' WHERE settings = ? AND problem = ?"""
+            self._connection.executemany(query, ((reason, number, problem) for problem in problems))
+
+    def damaged(self) -> Iterator[tuple[str, str]]:
+        """Yield what is damaged in the file and why: the file itself, settings, rows; nothing of it is an answer."""
+        with self._speaking():
+            for (found,) in self._connection.execute("PRAGMA integrity_check(100)"):
+                if found != "ok":
+                    yield str(self.path), str(found)
+            for number, digest, text in self._rows("SELECT id, digest, json FROM settings ORDER BY id"):
+                if _settings(digest, text) is None:
+                    yield f"settings {number}", "they are not those that were stored"
+            query = f"SELECT {_COLUMNS}, settings FROM analysis ORDER BY settings, problem"
+            for *row, number in self._rows(query):
+                if fault := _fault(tuple(row)):
+                    yield f"settings {number}, {row[0]!r}", fault
+            orphans = "SELECT count(*) FROM analysis WHERE settings NOT IN (SELECT id FROM settings)"
+            (lost,) = self._connection.execute(orphans).fetchone()
+            if lost:
+                yield str(self.path), f"{lost:,} answers under settings that are not there"
 
     def put_many(self, settings: Mapping[str, Any], rows: Iterable[StoredAnalysis]) -> int:
         """Store the rows in one transaction and return how many were new; on return they are acknowledged.
@@ -139,27 +188,33 @@ class Store:
             self._connection.executemany(_PUT, ((number, *_columns(row)) for row in rows))
             return self._connection.total_changes - before
 
-    def iterate(self, settings: Mapping[str, Any]) -> Iterator[StoredAnalysis]:
-        """Yield everything stored under these settings, in the order of the problems."""
+    def iterate(
+        self, settings: Mapping[str, Any], faulty: Callable[[str, str], None] | None = None
+    ) -> Iterator[StoredAnalysis]:
+        """Yield all that is stored under these settings, by problem; `faulty` hears of damaged rows."""
         number = self._settings_id(settings)
         query = f"SELECT {_COLUMNS} FROM analysis WHERE settings = ? ORDER BY problem"
         with self._speaking():
-            for row in self._connection.execute(query, [-1 if number is None else number]):
-                yield _stored(row)
+            for row in self._rows(query, [-1 if number is None else number], some=True):
+                if not (fault := _fault(row)):
+                    yield _stored(row)
+                elif faulty is not None:
+                    faulty(row[0], fault)
 
     def all_settings(self) -> list[dict[str, Any]]:
-        """Return all settings under which something was stored, oldest first."""
+        """Return all settings under which something was stored, oldest first; damaged ones are left out."""
         with self._speaking():
-            return [json.loads(text) for (text,) in self._connection.execute("SELECT json FROM settings ORDER BY id")]
+            rows = list(self._rows("SELECT digest, json FROM settings ORDER BY id"))
+        return [known for digest, text in rows if (known := _settings(digest, text)) is not None]
 
     def statistics(self) -> dict[str, Any]:
         """Return the schema, the path, the size in bytes and the number of rows by settings, status and origin."""
-        query = """SELECT s.json, a.status, a.origin, count(a.problem) FROM settings s LEFT JOIN analysis a
+        query = """SELECT s.digest, s.json, a.status, a.origin, count(a.problem) FROM settings s LEFT JOIN analysis a
                    ON a.settings = s.id GROUP BY s.id, a.status, a.origin ORDER BY s.id, a.status, a.origin"""
-        groups: dict[str, list[dict[str, Any]]] = {}
+        groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
         with self._speaking():
-            for text, status, origin, rows in self._connection.execute(query):
-                counts = groups.setdefault(text, [])
+            for digest, text, status, origin, rows in self._rows(query):
+                counts = groups.setdefault((digest, text), [])
                 if status is not None:
                     counts.append({"status": status, "origin": origin, "rows": rows})
         return {
@@ -167,7 +222,11 @@ class Store:
             "path": str(self.path),
             "bytes": self._bytes(),
             "rows": sum(count["rows"] for counts in groups.values() for count in counts),
-            "settings": [{"settings": json.loads(text), "counts": counts} for text, counts in groups.items()],
+            "settings": [
+                {"settings": known, "counts": counts}
+                for one, counts in groups.items()
+                if (known := _settings(*one)) is not None
+            ],
         }
 
     def vacuum(self) -> dict[str, int]:
@@ -257,6 +316,20 @@ class Store:
         # Not remembered here: the transaction may yet be rolled back.
         return int(self._connection.execute("INSERT INTO settings (digest, json) VALUES (?, ?)", row).lastrowid or 0)
 
+    def _rows(self, query: str, values: Sequence[Any] = (), *, some: bool = False) -> Iterable[Any]:
+        """Return the rows of a query; where a text in them is none, it is read all the same, more slowly.
+
+        With `some` they come one by one, as they are asked for, and all of them are read so.
+        """
+        if not some:
+            try:
+                return self._connection.execute(query, values).fetchall()
+            except sqlite3.OperationalError as error:
+                if "decode" not in str(error):
+                    raise
+        self._connection.text_factory = _text
+        return self._connection.execute(query, values)
+
     def _bytes(self) -> int:
         return sum(file.stat().st_size for file in (self.path, _beside(self.path, "-wal")) if file.exists())
 
@@ -318,6 +391,27 @@ def _canonical(settings: Mapping[str, Any]) -> str:
         raise InputError(f"settings must be plain JSON: {error}") from error
 
 
+def _settings(digest: str, text: str) -> dict[str, Any] | None:
+    """Return the settings of a row; None where they are not those that were put there."""
+    try:
+        known = json.loads(text)
+        return known if isinstance(known, dict) and settings_digest(known) == digest else None
+    except (TypeError, ValueError, RecursionError):  # InputError, of what is no plain JSON, is a ValueError
+        return None
+
+
+def _fault(row: tuple[Any, ...]) -> str:
+    """Return what is wrong with the form of a row; empty where it may be what was put there."""
+    if tuple(map(type, row)) != _KINDS:
+        return "a value is not of its kind"
+    if not "".join(row[:4]).isascii() and _NO_TEXT.search("".join(row[:4])):
+        return "its text is not UTF-8"
+    status, origin = row[1], row[3]
+    if status not in ("done", "failed") or origin not in ("searched", "imported"):
+        return f"no row is {status!r} and {origin!r}"
+    return "an answer without lines" if status == "done" and not row[8] else ""
+
+
 def _connect(path: Path, read_only: bool) -> sqlite3.Connection:
     if path.is_dir():
         raise StoreError(f"{path} is a folder", hint="give the path of a file in it")
@@ -337,13 +431,28 @@ def _connect(path: Path, read_only: bool) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
 
 
+def _text(raw: bytes) -> str:
+    """Return a text; bytes that are none must not keep the others from being read."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
 def _beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
 def _stored(row: tuple[Any, ...]) -> StoredAnalysis:
     problem, status, reason, origin, alternatives, nodes, seconds, created, lines = row
-    return StoredAnalysis(problem, alternatives, lines, status, reason, origin, nodes, seconds, created)
+    return StoredAnalysis(
+        problem=problem,
+        alternatives=alternatives,
+        lines=lines,
+        status=status,
+        reason=reason,
+        origin=origin,
+        nodes=nodes,
+        seconds=seconds,
+        created=created,
+    )
 
 
 def _columns(row: StoredAnalysis) -> tuple[Any, ...]:

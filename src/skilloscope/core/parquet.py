@@ -1,0 +1,163 @@
+"""Parquet that can be trusted: every page has its checksum, every file of ours a digest of all that is in it.
+
+In: Arrow tables. Out: files, and the tables that they hold; a file that is damaged anywhere is an InputError.
+
+A page's checksum covers its values, not its header nor the file's footer: there a flipped bit can name another column
+or another number of rows. So the footer of a file that is written here holds a digest of all bytes before it and of
+what it says itself: columns, types, rows and metadata. Files of other programs have no digest; theirs are read by the
+checksums they have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from skilloscope.core.errors import InputError
+from skilloscope.core.outputs import appearing
+
+_DIGEST = b"skilloscope.digest"
+_ARROW = b"ARROW:schema"
+_BLOCK = 1 << 20
+_TAIL = 8  # the length of the footer and the magic word
+_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError)
+"""What pyarrow raises on bytes that are not what they say."""
+
+
+def write_checked(table: pa.Table, target: str | os.PathLike[str] | IO[bytes], **options: Any) -> None:
+    """Write a table with checksums and a digest, a file whole or not at all; the options are those of pyarrow."""
+    with contextlib.ExitStack() as stack:
+        place: Any = target if hasattr(target, "write") else stack.enter_context(appearing(target))
+        write = stack.enter_context(checked_writer(place, table.schema, **options))
+        write(table)
+
+
+@contextlib.contextmanager
+def checked_writer(target: str | os.PathLike[str] | IO[bytes], schema: pa.Schema, **options: Any) -> Iterator[Any]:
+    """Give a function that writes tables, each a row group or several, to a file with checksums and a digest."""
+    with contextlib.ExitStack() as stack:
+        file: Any = target if hasattr(target, "write") else stack.enter_context(Path(target).open("wb"))
+        sink = _Hashing(file)
+        pages = pa.PythonFile(sink, mode="w")
+        writer = stack.enter_context(pq.ParquetWriter(pages, schema, write_page_checksum=True, **options))
+        rows = 0
+
+        def write(table: pa.Table) -> None:
+            nonlocal rows
+            writer.write_table(table)
+            rows += len(table)
+
+        yield write
+        sink.hash.update(_described(schema, rows))
+        writer.add_key_value_metadata({_DIGEST: sink.hash.hexdigest().encode()})
+
+
+def read_checked(path: str | os.PathLike[str], columns: Sequence[str] | None = None, **options: Any) -> pa.Table:
+    """Return the table of a file, without our digest among its metadata; columns that it lacks are left out."""
+    with open_checked(path, **options) as file:
+        wanted = None if columns is None else [name for name in file.schema_arrow.names if name in columns]
+        table = file.read(columns=wanted)
+        table.validate(full=True)
+        kept = {key: value for key, value in (table.schema.metadata or {}).items() if key != _DIGEST}
+        return table.replace_schema_metadata(kept or None)
+
+
+@contextlib.contextmanager
+def open_checked(path: str | os.PathLike[str], **options: Any) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; one that cannot be read, or has a digest that is not its content's, is an InputError."""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True, **options) as file:
+            _check_digest(path, file)
+            yield file
+    except FileNotFoundError as error:
+        raise InputError(f"no file {path}", hint="check the path") from error
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        raise InputError(
+            f"{path} is damaged: not a Parquet file that can be read ({error})", hint="get the file again"
+        ) from error
+
+
+def parquet_names(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of a file's columns; nothing but its footer is looked at."""
+    try:
+        return list(pq.read_schema(path).names)
+    except _UNREADABLE as error:
+        raise InputError(
+            f"{path} is damaged: not a Parquet file that can be read ({error})", hint="get the file again"
+        ) from error
+
+
+def _check_digest(path: str | os.PathLike[str], file: pq.ParquetFile) -> None:
+    stated = (file.metadata.metadata or {}).get(_DIGEST)
+    if stated is None:
+        return
+    digest = hashlib.blake2b(digest_size=16)
+    with open(path, "rb") as source:
+        source.seek(-_TAIL, os.SEEK_END)
+        left = source.tell() - int.from_bytes(source.read(4), "little")
+        source.seek(0)
+        while left > 0 and (block := source.read(min(left, _BLOCK))):
+            digest.update(block)
+            left -= len(block)
+    digest.update(_described(file.schema_arrow, file.metadata.num_rows))
+    if digest.hexdigest().encode() != stated:
+        raise InputError(f"{path} is damaged: its content is not what was written", hint="get the file again")
+
+
+def _described(schema: pa.Schema, rows: int) -> bytes:
+    """Return what a footer says of a table, in one form for who writes and who reads."""
+    columns = [(field.name, _kind(field.type)) for field in schema]
+    about = sorted((schema.metadata or {}).items())
+    return repr((columns, rows, [entry for entry in about if entry[0] not in (_DIGEST, _ARROW)])).encode()
+
+
+def _kind(kind: pa.DataType) -> str:
+    """Return a type's name without the names of the entries of its lists, which writing changes."""
+    if pa.types.is_fixed_size_list(kind):
+        return f"{kind.list_size} of {_kind(kind.value_type)}"
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return f"{'large ' if pa.types.is_large_list(kind) else ''}list of {_kind(kind.value_type)}"
+    if pa.types.is_dictionary(kind):
+        return f"dictionary of {_kind(kind.value_type)}"
+    return str(kind)
+
+
+class _Hashing:
+    """A file to be written of which every byte goes into a hash too."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.hash = hashlib.blake2b(digest_size=16)
+        self.closed = False
+        self._file, self._written = file, 0
+
+    def write(self, data: Any) -> int:
+        self.hash.update(data)
+        self._written += len(data)
+        return self._file.write(data)
+
+    def tell(self) -> int:
+        return self._written
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self.closed = True  # who opened the file closes it
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
