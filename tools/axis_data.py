@@ -9,8 +9,9 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,10 @@ from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.reading import HEADERS
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.chess.positions import positions
+from skilloscope.models.joint import JointWeights
 from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.ratings.axis.fitting import KnownPerson
+from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -50,6 +54,85 @@ class Known:
         """Who plays White and Black of each game; None for somebody who is not rated here."""
         names = zip(self.games.headers["white"].to_pylist(), self.games.headers["black"].to_pylist(), strict=True)
         return [(None if w == OPPONENT else w, None if b == OPPONENT else b) for w, b in names]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPeople:
+    """The moves of people of known rating, with who made each and how he was rated in that game."""
+
+    moves: PlayedMoves
+    names: list[str | None]
+    elo: npt.NDArray[np.float64]
+    analyses: Analyses | None = None
+
+    @property
+    def judged_elo(self) -> npt.NDArray[np.float64]:
+        """The rating of who made each move that the engine judged."""
+        return self.elo[self.moves.judged] if self.moves.judged is not None else self.elo[:0]
+
+    def at_depth(self, depth: int) -> JudgedPeople:
+        """Return the same moves judged by a search of that depth, which the deeper one holds; 0: by none."""
+        if depth == 0 or self.analyses is None:
+            return replace(self, moves=replace(self.moves, joint=None, judged=None))
+        return replace(self, moves=self.moves.with_engine(self.analyses, depth))
+
+    def of(self, names: Collection[str]) -> JudgedPeople:
+        """Return some of the people: the moves of others count for nobody."""
+        kept = [name if name in names else None for name in self.names]
+        judged = self.moves.judged
+        if judged is None or self.moves.joint is None:
+            return replace(self, names=kept)
+        own = np.array([kept[at] is not None for at in judged.tolist()])
+        moves = replace(self.moves, joint=self.moves.joint.select(own), judged=judged[own])
+        return replace(self, names=kept, moves=moves)
+
+    def people(self, weights: JointWeights | None = None, *, each_game: bool = False) -> list[KnownPerson]:
+        """Return everybody with the curves of his games; with `each_game` every game as if by somebody else."""
+        labels: list[Any] = list(self.names)
+        if each_game:
+            labels = [name and (name, game) for name, game in zip(labels, self.moves.game.tolist(), strict=True)]
+        curves = game_curves(self.moves, labels, weights=weights)
+        places = {name: at for at, name in enumerate(curves.groups)}
+        group = np.array([places.get(label, -1) for label in labels])
+        means = [float(self.elo[group == at].mean()) for at in range(len(places))]
+        return [KnownPerson(mean, curves.of(at)) for at, mean in enumerate(means)]
+
+
+def judged(known: Known) -> JudgedPeople:
+    """Return the moves of the people who are rated in the games; `at_depth` joins the engine's answers."""
+    sides = np.array([[name or "" for name in pair] for pair in known.sides], dtype=object)
+    elos = np.stack([_column(known.games, name) for name in ("white_elo", "black_elo")], axis=1)
+    game, mover = known.games.game_of_move, known.games.movers
+    moves = played_moves(known.games, wanted=sides[game, mover].astype(str) != "")
+    side = moves.black.astype(np.int64)
+    return JudgedPeople(moves, sides[moves.game, side].tolist(), elos[moves.game, side], known.analyses)
+
+
+def strata(most: int, low: float, high: float, seed: int) -> Known:
+    """Return people of human/ with `low` ≤ hash < `high`: up to ten games of one year each, `most` of each 100 Elo."""
+    table = np.load(SHARED / "human" / "games.npz")
+    n = len(table["plies"])
+    player = np.concatenate([table["white"], table["black"]])
+    elo = np.concatenate([table["white_elo"], table["black_elo"]]).astype(np.int64)
+    year, long = np.tile(table["year"].astype(np.int64), 2), np.tile(table["plies"] >= 30, 2)
+    rows = np.flatnonzero((hashed(player) >= low) & (hashed(player) < high) & long)
+    keys, starts = np.unique(player[rows].astype(np.int64) * 4000 + year[rows], return_inverse=True)
+    order = np.split(rows[np.argsort(starts, kind="stable")], np.cumsum(np.bincount(starts))[:-1])
+    rng, taken, seen, chosen = np.random.default_rng(seed), Counter[int](), set(), []
+    for at in rng.permutation(len(keys)).tolist():
+        own, who = order[at], int(keys[at] // 4000)
+        band = int(np.median(elo[own]) // 100)
+        if len(own) < 4 or who in seen or not 9 <= band <= 27 or taken[band] >= most:
+            continue
+        seen.add(who)
+        taken[band] += 1
+        chosen.append(rng.choice(own, min(10, len(own)), replace=False))
+    drawn = np.concatenate(chosen)
+    return human_games(drawn % n, player[drawn])
+
+
+def _column(games: Games, name: str) -> npt.NDArray[np.float64]:
+    return np.array([np.nan if elo is None else float(elo) for elo in games.headers[name].to_pylist()])
 
 
 def hashed(player: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
@@ -107,7 +190,7 @@ def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.intege
 
 def people() -> Known:
     """Return people of human/ whom the network has not seen, of whom six games each were searched for this purpose."""
-    listed = json.loads(PEOPLE.with_suffix(".json").read_text())
+    listed = json.loads((ROOT / "tools" / "people_searched.json").read_text())
     known = human_games(np.array(listed["game"]), np.array(listed["player"]))
     names = {name for pair in known.sides for name in pair if name}
     batch = positions(known.games, player=names)

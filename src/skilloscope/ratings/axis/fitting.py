@@ -30,6 +30,10 @@ class KnownPerson:
     elo: float
     sources: Mapping[str, Array]
 
+    def with_games(self, most: int) -> KnownPerson:
+        """Return the person with so many games at most."""
+        return KnownPerson(self.elo, {name: curves[:most] for name, curves in self.sources.items()})
+
 
 def log_score(person: KnownPerson, effects: Mapping[str, Effects], prior: Prior) -> float:
     """Return the log-density of the true rating under the posterior."""
@@ -38,11 +42,17 @@ def log_score(person: KnownPerson, effects: Mapping[str, Effects], prior: Prior)
     return float(np.interp(person.elo, ELO, logs) - top - np.log(np.exp(logs - top).sum() * STEP))
 
 
-def fit_effects(people: Sequence[KnownPerson], names: Sequence[str], prior: Prior) -> dict[str, Effects]:
-    """Return the effects of the named sources that foretell the ratings best; others are taken as they stand."""
+def fit_effects(
+    people: Sequence[KnownPerson],
+    names: Sequence[str],
+    prior: Prior,
+    *,
+    fixed: Mapping[str, Effects] | None = None,
+) -> dict[str, Effects]:
+    """Return the effects of the named sources that foretell the ratings best, those of other sources being fixed."""
 
     def cost(free: Array) -> float:
-        found = unpacked(free)
+        found = {**(fixed or {}), **unpacked(free)}
         return -float(np.mean([log_score(person, found, prior) for person in people]))
 
     unpacked = _unpacker(names)

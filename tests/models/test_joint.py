@@ -1,0 +1,95 @@
+"""The joint choice model: its twins agree, its probabilities sum to one, its weights come back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skilloscope.core.errors import InputError
+from skilloscope.models.joint import JointChoices, JointWeights, fit_weights, joint_curves, log_choice, scaled_roots
+
+DEPTHS = (1, 2, 3)
+WEIGHTS = JointWeights(DEPTHS, ((0.3, 0.1), (0.2, 0.0), (1.5, 0.5)), (0.7, -0.1), (0.8, 0.2))
+
+
+def basis(elo: np.ndarray) -> np.ndarray:
+    x = (np.asarray(elo, dtype=float) - 2100) / 450
+    return np.stack([np.ones_like(x), x, x * x - 0.5, x**3 - x], axis=1)
+
+
+def random_choices(n: int, rng: np.random.Generator) -> JointChoices:
+    counts = rng.integers(2, 30, n)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    total = int(offsets[-1])
+    roots = rng.gamma(1.0, 0.6, (total, 3))
+    human = rng.normal(0, 1, (total, 4)) * [1.0, 0.4, 0.1, 0.05]
+    listed = rng.random(total) < 0.8
+    chosen = (rng.random(n) * counts).astype(np.int64)
+    return JointChoices(offsets, chosen, human.astype(np.float32), roots.astype(np.float32), listed)
+
+
+def drawn(choices: JointChoices, elo: np.ndarray, rng: np.random.Generator) -> JointChoices:
+    """Return the same alternatives with choices drawn from the model itself."""
+    chosen = np.empty(len(choices), dtype=np.int64)
+    probability = all_probabilities(choices, elo)
+    for i in range(len(choices)):
+        own = probability[choices.offsets[i] : choices.offsets[i + 1]]
+        chosen[i] = rng.choice(len(own), p=own / own.sum())
+    return JointChoices(choices.offsets, chosen, choices.human, choices.roots, choices.listed)
+
+
+def all_probabilities(choices: JointChoices, elo: np.ndarray) -> np.ndarray:
+    counts, out = np.diff(choices.offsets), np.empty(len(choices.listed))
+    for place in range(int(counts.max())):
+        has = counts > place
+        some = choices.select(has)
+        asked = JointChoices(some.offsets, np.full(len(some), place), some.human, some.roots, some.listed)
+        out[choices.offsets[:-1][has] + place] = np.exp(log_choice(asked, WEIGHTS, elo[has], basis(elo[has])))
+    return out
+
+
+def test_probabilities_of_all_alternatives_sum_to_one():
+    choices = random_choices(200, np.random.default_rng(1))
+    elo = np.random.default_rng(2).uniform(1000, 2700, 200)
+    sums = np.add.reduceat(all_probabilities(choices, elo), choices.offsets[:-1])
+    assert sums == pytest.approx(np.ones(200), abs=1e-12)
+
+
+def test_the_compiled_curves_agree_with_the_readable_function():
+    choices = random_choices(150, np.random.default_rng(3))
+    groups = np.random.default_rng(4).integers(0, 7, 150)
+    nodes = np.array([900.0, 1500.0, 2100.0, 2800.0])
+    curves = joint_curves(choices, WEIGHTS, groups, 7, nodes, basis(nodes))
+    for at, elo in enumerate(nodes):
+        level = np.full(150, elo)
+        slow = np.bincount(groups, log_choice(choices, WEIGHTS, level, basis(level)), minlength=7)
+        assert curves[:, at] == pytest.approx(slow, rel=1e-10)
+
+
+def test_weights_come_back_from_choices_drawn_with_them():
+    rng = np.random.default_rng(5)
+    elo = rng.uniform(1200, 2600, 3000)
+    choices = drawn(random_choices(3000, rng), elo, rng)
+    found = fit_weights(choices, elo, basis(elo), DEPTHS, ridge=1e-6)
+    assert np.array(found.losses) == pytest.approx(np.array(WEIGHTS.losses), abs=0.3)
+    assert found.human == pytest.approx(WEIGHTS.human, abs=0.15)
+    assert found.unlisted == pytest.approx(WEIGHTS.unlisted, abs=0.25)
+
+
+def test_without_losses_the_model_is_the_human_one():
+    choices = random_choices(50, np.random.default_rng(6))
+    plain = JointChoices(
+        choices.offsets, choices.chosen, choices.human, choices.roots[:, :0], np.ones(len(choices.listed), bool)
+    )
+    elo = np.full(50, 1800.0)
+    alone = log_choice(plain, JointWeights((), ()), elo, basis(elo))
+    logits = choices.human.astype(float) @ basis(np.array([1800.0]))[0]
+    total = np.log(np.add.reduceat(np.exp(logits), choices.offsets[:-1]))
+    assert alone == pytest.approx(logits[choices.offsets[:-1] + choices.chosen] - total)
+
+
+def test_weights_for_other_depths_are_refused_and_losses_are_scaled_as_rh11_scales_them():
+    with pytest.raises(InputError, match="depths"):
+        JointWeights((), ()).parts(random_choices(3, np.random.default_rng(7)))
+    assert scaled_roots(1.0, 0.0) ** 2 == pytest.approx(np.log(2.0))
+    assert JointWeights.from_dict(WEIGHTS.as_dict()) == WEIGHTS

@@ -1,0 +1,94 @@
+"""The Elo axis: blurs, persons, priors, and effects that come back from simulated people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilloscope.core.errors import InputError
+from skilloscope.inference import Normal
+from skilloscope.ratings.axis.axis import EFFORTS, EloAxis, elo_axis, elo_posterior
+from skilloscope.ratings.axis.effects import ELO, Effects, blurred, combined, person_curve
+from skilloscope.ratings.axis.fitting import KnownPerson, fit_effects, log_score
+
+FLAT = Normal(1900.0, 400.0, float(ELO[0]), float(ELO[-1]))
+
+
+def normal_curve(mean: float, sd: float) -> np.ndarray:
+    return -0.5 * ((ELO - mean) / sd) ** 2
+
+
+@given(st.floats(1200, 2500), st.floats(60, 300), st.floats(20, 200))
+def test_a_blur_adds_variances(mean, sd, more):
+    wide = elo_posterior(blurred(normal_curve(mean, sd), more), FLAT)
+    exact = elo_posterior(normal_curve(mean, float(np.hypot(sd, more))), FLAT)
+    assert wide.mean == pytest.approx(exact.mean, abs=3)
+    assert wide.sd == pytest.approx(exact.sd, rel=0.03)
+
+
+def test_many_games_of_one_person_never_say_more_than_the_persons_own_effect_allows():
+    effects = Effects(1.0, 50.0, 120.0)
+    sds = [elo_posterior(person_curve([normal_curve(1800, 200)] * n, effects), FLAT).sd for n in (1, 4, 16, 64)]
+    assert sds == sorted(sds, reverse=True)
+    assert sds[-1] > 110
+
+
+def test_sources_are_blurred_apart_and_no_evidence_leaves_the_prior():
+    nothing = elo_posterior(combined({}, {}), FLAT)
+    assert nothing.mean == pytest.approx(1900, abs=3)  # the range cuts a little more below than above
+    assert nothing.sd == pytest.approx(400, rel=0.05)
+    both = {"one": [normal_curve(1700, 150)], "two": [normal_curve(1700, 150)]}
+    apart = combined(both, {"one": Effects(person_sd=100), "two": Effects(person_sd=0)})
+    assert elo_posterior(apart, FLAT).sd < elo_posterior(person_curve(both["one"], Effects()), FLAT).sd
+
+
+def test_effects_come_back_from_simulated_people():
+    rng = np.random.default_rng(3)
+    people = []
+    for _ in range(160):
+        elo, own = rng.normal(1900, 300), rng.normal(0, 150)
+        curves = np.array([normal_curve(elo + own + rng.normal(0, 100) + rng.normal(0, 120), 120) for _ in range(12)])
+        people += [KnownPerson(elo, {"human": curves[:n]}) for n in (1, 4, 12)]
+    prior = Normal(1900.0, 300.0, float(ELO[0]), float(ELO[-1]))
+    found = fit_effects(people, ["human"], prior)["human"]
+    assert found.person_sd == pytest.approx(150, abs=45)
+    assert found.temper < 1.3
+    better = np.mean([log_score(person, {"human": found}, prior) for person in people])
+    assert better > np.mean([log_score(person, {"human": Effects()}, prior) for person in people])
+
+
+def test_the_axis_that_ships_has_every_effort_and_comes_back_from_its_own_json():
+    axis = elo_axis()
+    assert tuple(axis.efforts)[:3] == EFFORTS
+    assert EloAxis.from_json(axis.to_json()).to_json() == axis.to_json()
+    assert axis.effort("instant").weights is None
+    assert len(axis.effort("full").weights.losses) == 10
+    assert axis.extrapolates(900)
+    assert not axis.extrapolates(1500)
+
+
+def test_the_human_model_of_the_axis_is_the_one_that_ships():
+    from skilloscope.chess.human.network import shipped_network
+
+    assert elo_axis().model == shipped_network().sha256
+
+
+def test_priors_have_names_and_no_evidence_under_a_header_keeps_its_sd():
+    axis = elo_axis()
+    posterior = axis.posterior({}, "instant", axis.prior("header", header_elo=2500.0))
+    assert posterior.mean == pytest.approx(2500, abs=5)
+    assert posterior.sd == pytest.approx(100, abs=3)
+    assert str(axis.prior("header")) == str(axis.prior("population"))
+    with pytest.raises(InputError, match="no prior"):
+        axis.prior("best")
+    with pytest.raises(InputError, match="no effort"):
+        axis.effort("utmost")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', '{"schema": 1, "efforts": {"x": 3}}', "[" * 5000])
+def test_what_is_no_axis_is_refused_with_a_hint(text):
+    with pytest.raises(InputError) as refused:
+        EloAxis.from_json(text, source="mine.json")
+    assert "mine.json" in str(refused.value)

@@ -1,0 +1,142 @@
+"""How good the Elo of the axis is, on people whom neither the network nor the fit has seen.
+
+    .venv/bin/python tools/accuracy_axis.py
+
+For every effort: RMSE, MAE, coverage of the 95 % interval, posterior sd, slope of truth on estimate, for 1, 4, 7 and
+more games of one person (persons/) and for 1, 5 and 18 games of like rating (analysed/, weights cross-fitted by
+connected players), under the prior that ships and under the smoothed ratings of the set. CPU seconds stand beside.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+import axis_data
+from fit_axis import EFFORT_DEPTHS, weights_of
+from skilloscope.models.joint import JointWeights
+from skilloscope.ratings.axis.axis import EloAxis, elo_axis
+from skilloscope.ratings.axis.effects import ELO, Effects, combined
+from skilloscope.ratings.axis.fitting import KnownPerson
+
+Array = npt.NDArray[np.float64]
+_HEAD = f"{'':44s} n     rmse  mae   sd  covers slope  bias"
+
+
+def main() -> None:
+    """Print the tables."""
+    axis = elo_axis()
+    begin = time.process_time()
+    persons = axis_data.judged(axis_data.persons())
+    analysed = axis_data.judged(axis_data.analysed())
+    seconds = time.process_time() - begin
+    moves = len(persons.moves) + len(analysed.moves)
+    print(f"axis {axis.name!r}: {axis.data}; human model on {moves:,} moves in {seconds:.0f} CPU-s")
+    for effort in axis.efforts:
+        depth = EFFORT_DEPTHS.get(effort, 0)
+        print(f"\n{effort} (depth {depth or 'none'})\n{_HEAD}")
+        by_person(axis, effort, persons.at_depth(depth))
+        by_band(axis, effort, analysed.at_depth(depth), depth)
+
+
+def by_person(axis: EloAxis, effort: str, batch: axis_data.JudgedPeople) -> None:
+    """Print the figures of real people with 1, 4 and 7 games."""
+    weights, effects = axis.effort(effort).weights, axis.effort(effort).effects
+    people = batch.people(weights)
+    own = smoothed([person.elo for person in people])
+    ships = np.asarray(axis.prior().log_density(ELO))
+    for games, sample in (
+        (1, batch.people(weights, each_game=True)),
+        (4, [p.with_games(4) for p in people]),
+        (7, [p.with_games(7) for p in people]),
+    ):
+        for name, prior in (("ratings of the set", own), ("prior that ships", ships)):
+            show(f"one person, {games} games, {name}", sample, effects, prior)
+
+
+def by_band(axis: EloAxis, effort: str, batch: axis_data.JudgedPeople, depth: int) -> None:
+    """Print the figures of 1, 5 and 18 player-games of like rating, the weights cross-fitted by connected players."""
+    effects = axis.effort(effort).effects
+    found = cross_fitted(batch, depth)
+    own = smoothed([person.elo for person in found])
+    ships = np.asarray(axis.prior().log_density(ELO))
+    rng = np.random.default_rng(1)
+    strangers = {name: replace(one, person_sd=0.0) for name, one in effects.items()}
+    for games, sample in ((1, found), (5, alike(found, 5, rng)), (18, alike(found, 18, rng))):
+        for name, prior in (("ratings of the set", own), ("prior that ships", ships)):
+            believed = effects if games == 1 else strangers  # games of many people: what stays with one averages out
+            show(f"bands, {games} games of like rating, {name}", sample, believed, prior)
+
+
+def cross_fitted(batch: axis_data.JudgedPeople, depth: int, folds: int = 5) -> list[KnownPerson]:
+    """Return every player-game, judged by weights that saw neither the player nor anybody he is connected with."""
+    if not depth:
+        return batch.people(each_game=True)
+    fold = fold_of_people(batch, folds)
+    found: list[KnownPerson] = []
+    for number in range(folds):
+        inside = {name for name, own in fold.items() if own == number}
+        weights: JointWeights = weights_of([batch.of(set(fold) - inside)], depth)
+        found += batch.of(inside).people(weights, each_game=True)
+    return found
+
+
+def fold_of_people(batch: axis_data.JudgedPeople, folds: int) -> dict[str, int]:
+    """Return a fold for each person; people who met, and so all who are connected, share one."""
+    names = {name: at for at, name in enumerate(sorted({name for name in batch.names if name}))}
+    pairs = {(names[name], game) for name, game in zip(batch.names, batch.moves.game.tolist(), strict=True) if name}
+    who, game = np.array(sorted(pairs)).T
+    size = len(names) + int(game.max()) + 1
+    graph = coo_array((np.ones(len(who)), (who, len(names) + game)), shape=(size, size))
+    _, part = connected_components(graph, directed=False)
+    of_part = np.random.default_rng(0).permutation(int(part.max()) + 1) % folds
+    return {name: int(of_part[part[at]]) for name, at in names.items()}
+
+
+def alike(people: Sequence[KnownPerson], games: int, rng: np.random.Generator) -> list[KnownPerson]:
+    """Return people made of so many player-games of one milepost, each game used once."""
+    found = []
+    post = np.round(np.array([person.elo for person in people]) / 100).astype(int)
+    for level in np.unique(post):
+        order = rng.permutation(np.flatnonzero(post == level))
+        for at in range(0, len(order) - games + 1, games):
+            some = [people[place] for place in order[at : at + games]]
+            names = {name for person in some for name in person.sources}
+            curves = {
+                name: np.concatenate([p.sources[name] for p in some if name in p.sources]) for name in sorted(names)
+            }
+            found.append(KnownPerson(float(np.mean([person.elo for person in some])), curves))
+    return found
+
+
+def smoothed(elos: Sequence[float], sd: float = 100.0) -> Array:
+    """Return the log-density of the ratings of a set, smoothed."""
+    steps = (ELO[:, None] - np.asarray(elos)[None, :]) / sd
+    return np.asarray(np.log(np.exp(-0.5 * steps**2).sum(axis=1) + np.finfo(float).tiny))
+
+
+def show(name: str, people: Sequence[KnownPerson], effects: Mapping[str, Effects], prior: Array) -> None:
+    """Print one row."""
+    logs = np.array([combined(person.sources, effects) for person in people]) + prior
+    density = np.exp(logs - logs.max(axis=1, keepdims=True))
+    density /= density.sum(axis=1, keepdims=True)
+    truth, mean = np.array([person.elo for person in people]), density @ ELO
+    sd = np.sqrt(np.maximum(density @ ELO**2 - mean**2, 0))
+    below = np.cumsum(density, axis=1) - density / 2
+    place = np.array([np.interp(elo, ELO, row) for elo, row in zip(truth, below, strict=True)])
+    covers = float(((place > 0.025) & (place < 0.975)).mean())
+    error = mean - truth
+    slope = float(np.polyfit(mean, truth, 1)[0]) if len(people) > 2 else float("nan")
+    rmse, mae = np.sqrt((error**2).mean()), np.abs(error).mean()
+    figures = f"{rmse:5.0f} {mae:4.0f} {sd.mean():4.0f}   {covers:.3f}  {slope:4.2f} {error.mean():+5.0f}"
+    print(f"{name:44s} {len(people):4d} {figures}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
