@@ -55,15 +55,16 @@ def rate(
 
     found = effective_settings({"prior": rating.prior, "effort": rating.effort, "scale": axis.scale})
     prior, effort, name = (found[key].value for key in ("prior", "effort", "scale"))
-    elo_scale, agents = _scales(name, given=axis.scale is not None)
+    elo_scale, agents = _scales(name)
     method = _method(rating.method, games, agents is not None and elo_scale is None, axis)
+    asked = _Asked(elo_scale, agents, method, effort, prior, axis.rule)
     if method == "agent":
         if rating.budget is not None or rating.effort == "instant":
             raise InputError(
                 "--budget and --effort instant are of the Elo axis, not of the papers' agent", hint="leave them out"
             )
-        return _rate_by_agent(games, rating, agents, prior, axis, output, engine)
-    return _rate_on_axis(games, rating, _Asked(elo_scale, agents, method, effort, prior), output, engine)
+        return _rate_by_agent(games, rating, asked, output, engine)
+    return _rate_on_axis(games, rating, asked, output, engine)
 
 
 @dataclass(frozen=True)
@@ -75,23 +76,23 @@ class _Asked:
     method: str | None
     effort: str | None
     prior: str
+    rule: str | None
 
 
-def _scales(name: str, given: bool) -> tuple[EloAxis | None, Scale | None]:
+def _scales(name: str) -> tuple[EloAxis | None, Scale | None]:
     """Return the axis or the agent's scale of that name; a JSON file is one or the other by what it holds."""
-    import json
-
     from skilloscope.core.errors import InputError
+    from skilloscope.core.records import read_object
     from skilloscope.ratings.axis.axis import elo_axis
     from skilloscope.ratings.scale import scale
 
     if not name.endswith(".json"):
         return elo_axis(name), scale(name) if name == "default" else None
     try:
-        held = json.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        held = read_object(Path(name).read_bytes())
+    except (OSError, InputError) as error:
         raise InputError(f"{name}: not a scale that can be read ({error})", hint="a JSON file, or `default`") from error
-    return (elo_axis(name), None) if isinstance(held, dict) and "efforts" in held else (None, scale(name))
+    return (elo_axis(name), None) if "efforts" in held else (None, scale(name))
 
 
 def _method(asked: str | None, paths: Sequence[Path], agents_only: bool, axis: AxisOptions) -> str | None:
@@ -165,13 +166,7 @@ def _rate_on_axis(
 
 
 def _rate_by_agent(
-    paths: list[Path],
-    rating: RateOptions,
-    scale: Scale | None,
-    prior: str,
-    axis: AxisOptions,
-    output: IntervalOutput,
-    engine: EngineOptions,
+    paths: list[Path], rating: RateOptions, asked: _Asked, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Rate as the papers do: by the agent, after the opening, in undecided positions."""
     from skilloscope.cli.console import exit_code, report_faults, write_page
@@ -183,9 +178,9 @@ def _rate_by_agent(
     from skilloscope.sources.judge import judge, players
     from skilloscope.studies.rate.rate import rate_decisions
 
-    own = scale or agent_scale()
+    own, prior = asked.agents or agent_scale(), asked.prior
     check_column(rating.by, paths, ("player", "decider"), what="column")  # refused before the engine is asked
-    model = scaled_agent(own, axis.rule)
+    model = scaled_agent(own, asked.rule)
     elo_prior(prior, own)
     settings = {} if rating.effort is None else elo_axis().effort(rating.effort).settings
     with working(engine, otherwise=settings) as work:

@@ -138,7 +138,10 @@ def rate_decisions(
     players.sort(key=lambda player: -player.elo.mean)
     rated = {player.player for player in players}
     unrated = [name for name in dict.fromkeys([*map(group_name, table), *everybody]) if name not in rated]
-    return Ratings(players, unrated, scale, engine_of(decisions), table.about, table.tally, warnings, mass)
+    return Ratings(
+        players, unrated, scale, settings=engine_of(decisions), model=table.about, tally=table.tally, warnings=warnings,
+        mass=mass,
+    )  # fmt: skip
 
 
 def group_name(label: Any) -> str:
