@@ -93,7 +93,7 @@ def rate_on_axis(
     )  # fmt: skip
     agents = {} if judged is None else _agents(games, judged.decisions, found, asked)
     rated = [
-        _rated(label, group, found, agents.get(group_name(label)), asked)
+        _with_agent(_rated(label, group, found, asked), agents.get(group_name(label)), judged, asked)
         for label, group in found.groups[asked.kinds[0]].items()
     ]
     tally = games.tally + found.tally + (Tally() if analyses is None else _faults(analyses.tally))
@@ -129,9 +129,7 @@ def prior_fields(axis: EloAxis, name: str) -> dict[str, Any]:
     return {"name": name, "mean": prior.mean, "sd": prior.sd, "source": people}
 
 
-def _rated(
-    label: Any, group: GroupEvidence, found: AxisEvidence, agent: PlayerRating | None, asked: AxisRating
-) -> EloRating:
+def _rated(label: Any, group: GroupEvidence, found: AxisEvidence, asked: AxisRating) -> EloRating:
     prior = asked.axis.prior(asked.prior, header_elo=group.header_elo)
     posteriors = {kind: _posterior(found.groups[kind][label], asked, prior) for kind in asked.kinds}
     elo = posteriors[asked.kinds[0]]
@@ -145,9 +143,19 @@ def _rated(
         searched=len(group.searched),
         header_elo=group.header_elo,
         extrapolated=asked.axis.extrapolates(elo.mean),
-        methods=methods if agent is None else {**methods, "agent": agent.as_dict()["methods"]["agent"]},
-        move_match=None if agent is None else (agent.move_match, agent.move_match_low, agent.move_match_high),
-        mean_loss=None if agent is None else agent.mean_loss,
+        methods=methods,
+    )
+
+
+def _with_agent(rated: EloRating, agent: PlayerRating | None, judged: Judged | None, asked: AxisRating) -> EloRating:
+    """Return the rating with the agent's figures, and with match and loss in the decisions that the agent reads."""
+    if agent is None or judged is None:
+        return rated
+    return replace(
+        rated,
+        methods={**rated.methods, "agent": _agent_fields(agent, judged, asked)},
+        move_match=(agent.move_match, agent.move_match_low, agent.move_match_high),
+        mean_loss=agent.mean_loss,
     )
 
 
@@ -194,6 +202,18 @@ def _agents(games: Games, batch: Decisions, found: AxisEvidence, asked: AxisRati
     return {player.player: player for player in ratings.players}
 
 
+def _agent_fields(agent: PlayerRating, judged: Judged, asked: AxisRating) -> dict[str, Any]:
+    """Return the agent's figures; its Elo only where its scale fits the search, or where it was asked for by name."""
+    fields: dict[str, Any] = agent.as_dict()["methods"]["agent"]
+    kept = asked.method == "all" or not _agent_warnings(judged, asked)
+    return fields if kept else {name: value for name, value in fields.items() if not name.startswith("elo")}
+
+
+def _agent_warnings(judged: Judged, asked: AxisRating) -> list[str]:
+    line = asked.agent_scale or agent_scale()
+    return [f"agent: {said}" for said in line.warnings(line.model, judged.decisions.about.get("settings", {}))]
+
+
 def _faults(tally: Tally) -> Tally:
     """Return what was at fault in the analyses; positions nobody asked about count by what people play."""
     left = {reason: n for reason, n in tally.counts.items() if reason not in (*_UNASKED, "engine failed")}
@@ -208,6 +228,7 @@ def _warnings(
         told += settings_warnings(asked.effort, judged.decisions.about.get("settings", {}))
         told += judged.decisions.about.get("notes", [])
         told += _missing(games, judged, found, sample)
+        told += _agent_warnings(judged, asked) if asked.method == "all" else []
     if shipped_network().sha256 != asked.axis.model:
         told.append(f"the human model is not the one that the axis {asked.axis.name!r} was fitted with")
     counts = games.counts.tolist()
