@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 import axis_data
 from fit_axis import EFFORT_DEPTHS, weights_of
 from skilloscope.models.joint import JointWeights
-from skilloscope.ratings.axis.axis import EloAxis, elo_axis
+from skilloscope.ratings.axis.axis import EFFORTS, EloAxis, elo_axis
 from skilloscope.ratings.axis.effects import ELO, Effects, combined
 from skilloscope.ratings.axis.fitting import KnownPerson
 
@@ -38,7 +38,7 @@ def main() -> None:
     seconds = time.process_time() - begin
     moves = len(persons.moves) + len(analysed.moves)
     print(f"axis {axis.name!r}: {axis.data}; human model on {moves:,} moves in {seconds:.0f} CPU-s")
-    for effort in axis.efforts:
+    for effort in EFFORTS:
         depth = EFFORT_DEPTHS.get(effort, 0)
         print(f"\n{effort} (depth {depth or 'none'})\n{_HEAD}")
         by_person(axis, effort, persons.at_depth(depth))

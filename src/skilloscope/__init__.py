@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyse import analyse
     from skilloscope.chess.decisions import decisions
     from skilloscope.chess.engine.settings import DFH13, FER12, FULL, RH11, RH11_SINGLE, Settings, preset
+    from skilloscope.chess.human.model import human
     from skilloscope.chess.pgn.games import read_games
     from skilloscope.decision import Decisions, Losses
     from skilloscope.decision.text import read_decisions
@@ -60,6 +61,7 @@ _HOMES = {
     "profile": "studies.profile.profile",
     "expected_score": "models.gain",
     "rate": "studies.rate.front",
+    "human": "chess.human.model",
     "read_decisions": "decision.text",
     "read_games": "chess.pgn.games",
     "scale": "ratings.scale",
@@ -94,6 +96,7 @@ __all__ = [
     "elo_difference",
     "evidence",
     "expected_score",
+    "human",
     "preset",
     "profile",
     "rate",

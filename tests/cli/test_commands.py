@@ -9,6 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from skilloscope.chess.human.model import Human
+from skilloscope.chess.human.network import Network, shipped_network
+from skilloscope.cli.app import app
 
 GOOD_LINES = '{"decider": "Ann", "utilities": [0.3, 0.1, -0.5], "chosen": 0}\n' * 20
 GAME = """[White "Ann"]
@@ -253,6 +258,22 @@ def test_doctor_goes_on_where_there_is_no_engine():
     report = json.loads(skilloscope("doctor", "--json", STOCKFISH_EXECUTABLE="/nowhere/engine").stdout)
     assert report["engine"]["path"] is None
     assert report["engine"]["hint"]
+
+
+def test_doctor_shows_the_human_model_its_hash_and_its_speed():
+    pytest.importorskip("onnxruntime")
+    report = json.loads(skilloscope("doctor", "--json").stdout)
+    assert report["human"]["sha256"] == shipped_network().sha256
+    assert report["human"]["positions_per_cpu_second"] > 0
+
+
+def test_doctor_goes_on_without_onnxruntime(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    monkeypatch.setattr("skilloscope.chess.human.model.human", lambda: Human(Network(b"", {})))
+    done = CliRunner().invoke(app, ["doctor"])
+    assert done.exit_code == 0
+    assert done.stdout.count("needs onnxruntime, which is not installed; pip install onnxruntime") == 1
+    assert "setting depth" in done.stdout
 
 
 def test_quiet_says_nothing_on_stderr_and_no_color_means_no_escape_codes(table):

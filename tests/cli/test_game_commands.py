@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import chess
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from skilloscope.chess.engine.lines import move_code
+from skilloscope.chess.human.encoding import Boards
+from skilloscope.chess.human.model import Human, human
+from skilloscope.chess.human.network import Network
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.cli.app import app
@@ -17,6 +23,7 @@ from skilloscope.sources.gains import engine_gains, gains_of_files, gains_of_gam
 from skilloscope.sources.judge import Work
 from skilloscope.sources.shipped import demo_file
 from skilloscope.studies.game.game import game_study, written_moves
+from skilloscope.studies.game.people import move_fields
 
 CENTURY = demo_file("game_of_the_century.pgn")
 MOVES = '[White "Ann"]\n[Black "Bob"]\n[WhiteElo "2100"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n'
@@ -205,3 +212,67 @@ def test_nothing_known_of_a_side_is_shown_as_nothing(tmp_path):
     study = game_study(gains_of_games(games, Work()))
     assert np.isnan(study.sides[0].running.elo_difference[0])
     assert run("game", path, "--html", tmp_path / "page.html").exit_code == 0
+
+
+RATED = '[White "Ann"]\n[Black "Bob"]\n[WhiteElo "2100"]\n[BlackElo "1300"]\n\n'
+
+
+def with_values(path: Path, moves: str) -> Path:
+    """Write a game of rated players in which every move carries a value."""
+    words = [word if word.endswith(".") else f"{word} {{[%eval 0.1]}}" for word in moves.split()]
+    path.write_text(RATED + " ".join(words) + " *\n")
+    return path
+
+
+class TestPeople:
+    @pytest.fixture(autouse=True)
+    def needs_the_model(self) -> None:
+        pytest.importorskip("onnxruntime")
+
+    def test_a_move_is_as_likely_as_the_model_says_at_the_players_rating(self, tmp_path):
+        found = report("game", with_values(tmp_path / "game.pgn", "1. e4 e5 2. Nf3"))
+        assert [(p["level"], p["level_source"]) for p in found["players"]] == [(2100, "header"), (1300, "header")]
+        boards = [chess.Board(), chess.Board()]
+        boards[1].push_san("e4")
+        for board, move, elo in zip(boards, found["moves"], (2100, 1300), strict=False):
+            choices = human().choices(Boards.from_boards([board]))
+            p = np.exp(choices.log_probabilities(elo)[choices.index_of(np.array([uci_code(board, move)]))[0], 0])
+            assert move["probability"] == pytest.approx(p)
+
+    def test_without_a_rating_the_level_is_read_off_the_moves(self):
+        found = report("game", CENTURY)
+        assert {player["level_source"] for player in found["players"]} == {"moves"}
+        assert all(700 < player["level"] < 3000 for player in found["players"])
+        assert found["human"]["range"] == [1200, 2700]
+        assert "by these moves" in run("game", CENTURY).stdout
+
+    def test_the_likeliest_level_is_the_top_of_the_moves_own_curve_or_flat(self):
+        moves = report("game", CENTURY)["moves"]
+        assert any(move["flat"] for move in moves)
+        assert all((move["likeliest_elo"] is None) == move["flat"] for move in moves)
+        at_the_ends = [move for move in moves if move["likeliest_elo"] in (1200, 2700)]
+        assert all(move["likeliest_edge"] in ("low", "high") for move in at_the_ends)
+        rising = move_fields(0.5, np.linspace(-2, -1, 151))
+        assert (rising["likeliest_elo"], rising["likeliest_edge"]) == (2700, "high")
+
+    def test_a_forced_move_is_certain_and_flat(self, tmp_path):
+        path = tmp_path / "game.pgn"
+        path.write_text('[FEN "7k/8/8/8/8/8/5PP1/r5K1 w - - 0 1"]\n[White "A"]\n[Black "B"]\n\n1. Kh2 {[%eval 5]} *\n')
+        found = report("game", path)
+        assert found["moves"][0]["flat"]
+        assert found["moves"][0]["probability"] is None  # nothing is known of somebody who never had a choice
+        assert found["players"][0]["level"] is None
+
+    def test_without_onnxruntime_the_rest_is_there_and_one_line_says_so(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "onnxruntime", None)
+        monkeypatch.setattr("skilloscope.studies.game.people.human", lambda: Human(Network(b"", {})))
+        found = report("game", CENTURY)
+        assert "onnxruntime" in found["human"]["problem"]
+        assert found["moves"][0]["probability"] is None
+        text = run("game", CENTURY).stdout
+        assert text.count("onnxruntime") == 1
+        assert "likeliest" not in text
+
+
+def uci_code(board: chess.Board, move: dict[str, Any]) -> int:
+    return move_code(board.parse_san(move["san"]))

@@ -27,6 +27,7 @@ def test_the_wheel_carries_data_templates_and_types(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     for name in ("data/demo/simulated.pgn", "data/demo/analyses.jsonl.gz", "data/scales/default.json", "py.typed"):
         assert f"skilloscope/{name}" in names
+    assert {"skilloscope/data/human.onnx", "skilloscope/data/human.json"} <= names
     assert "skilloscope/reports/templates/page.html" in names
     assert not any("test" in name or "shared" in name for name in names)
 

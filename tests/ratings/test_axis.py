@@ -11,7 +11,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.inference import Normal
 from skilloscope.ratings.axis.axis import EFFORTS, EloAxis, elo_axis, elo_posterior
 from skilloscope.ratings.axis.effects import ELO, Effects, blurred, combined, person_curve
-from skilloscope.ratings.axis.fitting import KnownPerson, fit_effects, log_score
+from skilloscope.ratings.axis.fitting import KnownPerson, fit_effects, rating_score
 
 FLAT = Normal(1900.0, 400.0, float(ELO[0]), float(ELO[-1]))
 
@@ -55,8 +55,8 @@ def test_effects_come_back_from_simulated_people():
     found = fit_effects(people, ["human"], prior)["human"]
     assert found.person_sd == pytest.approx(150, abs=45)
     assert found.temper < 1.3
-    better = np.mean([log_score(person, {"human": found}, prior) for person in people])
-    assert better > np.mean([log_score(person, {"human": Effects()}, prior) for person in people])
+    better = np.mean([rating_score(person, {"human": found}, prior) for person in people])
+    assert better > np.mean([rating_score(person, {"human": Effects()}, prior) for person in people])
 
 
 def test_the_axis_that_ships_has_every_effort_and_comes_back_from_its_own_json():

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from skilloscope.chess.engine.settings import Scope
 from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.chess.pgn.reading import HEADERS
 from skilloscope.chess.pgn.text import Watcher
 from skilloscope.core.columns import Selection, selection_index
 from skilloscope.core.errors import InputError, Tally
@@ -110,6 +111,27 @@ def read_positions(
     """
     watched = Watched(None, scope, player, aliases, both_sides)
     return watched.positions(read_games(sources, watched).renamed(aliases or {}))
+
+
+def position_of(board: chess.Board) -> Positions:
+    """Return a position that belongs to no game: no move is played in it.
+
+    >>> position_of(chess.Board()).n_legal
+    array([20], dtype=int32)
+    """
+    none, zero = np.zeros(0, dtype=np.float32), np.zeros(1, dtype=np.int32)
+    columns = (none.astype(np.uint16), np.zeros(1, dtype=np.int64), none, none, none.astype(np.int16))
+    return Positions(
+        Games(HEADERS.empty_table(), *columns),
+        game=zero,
+        ply=zero,
+        mover=np.array([not board.turn], dtype=np.int8),
+        fen=pa.array([board.fen()], type=pa.string()),
+        played=zero.astype(np.uint16),
+        n_legal=np.array([board.legal_moves.count()], dtype=np.int32),
+        clock=np.full(1, np.nan, dtype=np.float32),
+        skip_moves=0,
+    )
 
 
 def _replay(games: Games, game: int, board: chess.Board, see: Watcher) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from skilloscope.cli.options import Json, command
 
-_PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "chess", "matplotlib", "pandas", "polars")
+_PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "chess", "onnxruntime", "matplotlib", "pandas", "polars")
 
 
 def register(app: typer.Typer) -> None:
@@ -53,6 +53,7 @@ def _report() -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: installed(name) for name in _PACKAGES},
         "engine": _engine(settings["engine"].value),
+        "human": _human(),
         "store": _store(settings["store"].value),
         "settings": {name: {"value": s.value, "source": s.source} for name, s in settings.items()},
     }
@@ -68,6 +69,20 @@ def _engine(name: str | None) -> dict[str, Any]:
             return {"path": str(path), **engine.identity}
     except EngineError as error:
         return {"path": None, "problem": str(error), "hint": error.hint}
+
+
+def _human() -> dict[str, Any]:
+    """Return which human model is there and how fast it is here, or what it lacks."""
+    from skilloscope.chess.human.model import human, positions_per_second
+    from skilloscope.core.errors import MissingExtraError
+
+    try:
+        speed = positions_per_second(human())
+    except MissingExtraError as error:
+        return {"model": None, "problem": str(error), "hint": error.hint}
+    network = human().network
+    card = {name: network.card.get(name) for name in ("model", "date", "parameters")}
+    return {**card, "sha256": network.sha256, "positions_per_cpu_second": speed}
 
 
 def _store(folder: str) -> dict[str, Any]:
@@ -106,6 +121,7 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("engine", f"{engine['engine']} at {engine['path']}"))
     else:
         rows.append(("engine", f"{engine['problem']}; {engine['hint']}"))
+    rows.append(("human model", _human_words(report["human"])))
     if "problem" in store:
         rows.append(("store", f"{store['problem']}; {store['hint']}"))
     else:
@@ -119,3 +135,10 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     if "warmed_seconds" in report:
         rows.append(("kernels", f"compiled in {report['warmed_seconds']:.1f} s"))
     return rows
+
+
+def _human_words(human: dict[str, Any]) -> str:
+    if "problem" in human:
+        return f"{human['problem']}; {human['hint']}"
+    speed = f"{human['positions_per_cpu_second']:,.0f} positions per CPU-second"
+    return f"{human['model']} of {human['date']}, {human['sha256'][:12]}, {speed}"

@@ -24,19 +24,27 @@ def game(
     output: Output,
     engine: EngineOptions,
 ) -> int:
-    """Follow one game: evaluation, gain, and both players' strength against the engine after every move."""
+    """Follow one game: evaluation, gain, strength against the engine, and how likely people find each move."""
     from skilloscope.cli.console import exit_code, report_faults, show_report, write_page
     from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
     from skilloscope.sources.gains import engine_gains, gains_of_one
     from skilloscope.studies.game.game import game_study
+    from skilloscope.studies.game.people import game_people
     from skilloscope.studies.game.tables import game_sheets
 
     curve = gain.elo_curve()
     with working(gain_search(engine)) as work:
         gained = gains_of_one(games, index, work, values=gain.values, mate_cap=gain.mate_cap)
         own = engine_gains(gained, gain.engine_gains, work)
-    study = game_study(gained, engine=own, engine_gains=gain.engine_gains, engine_elo=gain.engine_elo, curve=curve)
+    study = game_study(
+        gained,
+        engine=own,
+        engine_gains=gain.engine_gains,
+        engine_elo=gain.engine_elo,
+        curve=curve,
+        people=game_people(gained.games),
+    )
     report_faults(gained.games.tally)
     report = {**study.as_dict(), "positions": gained.positions()}
     show_report(report, *game_sheets(report), as_json=output.as_json)

@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
@@ -33,9 +32,7 @@ _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, Over
 
 def write_checked(table: pa.Table, target: str | os.PathLike[str] | IO[bytes], **options: Any) -> None:
     """Write a table with checksums and a digest, a file whole or not at all; the options are those of pyarrow."""
-    with contextlib.ExitStack() as stack:
-        place: Any = target if hasattr(target, "write") else stack.enter_context(appearing(target))
-        write = stack.enter_context(checked_writer(place, table.schema, **options))
+    with checked_writer(target, table.schema, **options) as write:
         write(table)
 
 
@@ -43,7 +40,10 @@ def write_checked(table: pa.Table, target: str | os.PathLike[str] | IO[bytes], *
 def checked_writer(target: str | os.PathLike[str] | IO[bytes], schema: pa.Schema, **options: Any) -> Iterator[Any]:
     """Give a function that writes tables, each a row group or several, to a file with checksums and a digest."""
     with contextlib.ExitStack() as stack:
-        file: Any = target if hasattr(target, "write") else stack.enter_context(Path(target).open("wb"))
+        file: Any = target
+        if not hasattr(target, "write"):
+            part = stack.enter_context(appearing(target))
+            file = stack.enter_context(part.open("wb"))
         sink = _Hashing(file)
         pages = pa.PythonFile(sink, mode="w")
         writer = stack.enter_context(pq.ParquetWriter(pages, schema, write_page_checksum=True, **options))

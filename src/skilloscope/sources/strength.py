@@ -2,7 +2,8 @@
 
 In: games, and analyses of some of their positions. Out: curves on ELO for each group (a player, a player's endgames …)
 and game, by source: `opening` (the first moves, what people play), `human` (later moves, what people play) and `joint`
-(later moves with the engine's answer). Only the mover's own choices count, and every legal move is an alternative.
+(later moves with the engine's answer); sources.evaluated adds `evaluated`. Only the mover's own choices count, and
+every legal move is an alternative.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from skilloscope.inference import Grid
 from skilloscope.models.joint import JointChoices, JointWeights, joint_curves
 from skilloscope.ratings.axis.effects import ELO
 
-SOURCES = ("opening", "human", "joint")
+SOURCES = ("opening", "human", "joint", "evaluated")
 _GRID = Grid(*ELO_RANGE, 48)
 _BASIS = elo_basis(_GRID.nodes)
 _PIECES = np.array([0, *(PIECE_VALUES.get(piece, 0) for piece in "pnbrqk" * 2)], dtype=np.int64)
@@ -123,7 +124,14 @@ def played_moves(
     chosen = choices.index_of(games.moves[use])
     pieces = _PIECES[boards.board[use]].sum(axis=1)
     return PlayedMoves(
-        games, game[use], ply[use], boards.black[use], number[use], pieces=pieces, choices=choices, chosen=chosen
+        games=games,
+        game=game[use],
+        ply=ply[use],
+        black=boards.black[use],
+        move_number=number[use],
+        pieces=pieces,
+        choices=choices,
+        chosen=chosen,
     )
 
 

@@ -20,10 +20,13 @@ from skilloscope.core.errors import InputError
 from skilloscope.inference import Normal, Posterior, Prior, Uniform
 from skilloscope.inference.posterior import posterior_from_log_density
 from skilloscope.models.joint import JointWeights
+from skilloscope.models.losses import LossWeights
 from skilloscope.ratings.axis.effects import ELO, Effects, combined
 
 SCHEMA = 1
 EFFORTS = ("instant", "quick", "full")
+EVALUATIONS = "evaluations"
+"""The effort of games that bring their evaluations: no engine is asked, what moves lost is evidence as well."""
 PRIORS = ("population", "flat", "header")
 _HEADER_SD = 100.0
 
@@ -39,6 +42,8 @@ class Effort:
     settings: Mapping[str, Any] = field(default_factory=dict)
     weights: JointWeights | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
+    losses: LossWeights | None = None
+    """The weights of single evaluations."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ class EloAxis:
                 "settings": dict(effort.settings),
                 "weights": effort.weights.as_dict() if effort.weights else None,
                 "measured": dict(effort.measured),
+                **({"losses": effort.losses.as_dict()} if effort.losses else {}),
             }
             for name, effort in self.efforts.items()
         }
@@ -144,4 +150,5 @@ def elo_axis(name: str = "default") -> EloAxis:
 def _effort(name: str, given: Mapping[str, Any]) -> Effort:
     effects = {source: Effects(**numbers) for source, numbers in given["effects"].items()}
     weights = JointWeights.from_dict(given["weights"]) if given.get("weights") else None
-    return Effort(name, effects, given.get("settings") or {}, weights, given.get("measured") or {})
+    losses = LossWeights.from_dict(given["losses"]) if given.get("losses") else None
+    return Effort(name, effects, given.get("settings") or {}, weights, given.get("measured") or {}, losses)

@@ -7,6 +7,9 @@ blurred again by `person_sd` (style and repertoire stay). Curves live on ELO, eq
 convolution.
 
     log L(E) = log [ N(0, person_sd²) ∗ Π_g ( N(0, game_sd²) ∗ exp(temper·ℓ_g) ) ](E)
+
+Ratings of another pool are not those that the models know: there the curves are read at M(E) = E + shift +
+(stretch − 1)·(E − 2000), the Elo of the models that people rated E in the pool play like.
 """
 
 from __future__ import annotations
@@ -24,17 +27,20 @@ STEP = 10.0
 ELO: Array = np.arange(700.0, 3000.0 + STEP / 2, STEP)
 """The Elos at which curves are kept while they are blurred."""
 
+_MIDDLE = 2000.0  # where a stretch leaves ratings as they are
 _REACH = 5.0  # standard deviations of a blur that are summed
 _DEEPEST = -700.0  # exp of less is nothing
 
 
 @dataclass(frozen=True)
 class Effects:
-    """The three numbers of a source of evidence."""
+    """The three numbers of a source of evidence, and where the ratings of a pool lie among those of the models."""
 
     temper: float = 1.0
     game_sd: float = 0.0
     person_sd: float = 0.0
+    shift: float = 0.0
+    stretch: float = 1.0
 
 
 def blurred(curves: npt.ArrayLike, sd: float, step: float = STEP) -> Array:
@@ -55,9 +61,25 @@ def blurred(curves: npt.ArrayLike, sd: float, step: float = STEP) -> Array:
     return np.asarray(np.log(np.maximum(spread, np.exp(_DEEPEST))) + top)
 
 
+def read_for_pool(curves: npt.ArrayLike, effects: Effects, elo: Array = ELO) -> Array:
+    """Return curves on `elo` (equally spaced, the last axis) read at M(E); beyond the ends they go on as at the ends.
+
+    >>> line = read_for_pool(ELO, Effects(shift=100.0))
+    >>> float(line[50] - ELO[50])
+    100.0
+    """
+    logs = np.asarray(curves, dtype=float)
+    if effects.shift == 0 and effects.stretch == 1:
+        return logs
+    place = (elo + effects.shift + (effects.stretch - 1) * (elo - _MIDDLE) - elo[0]) / (elo[1] - elo[0])
+    place = np.clip(place, 0, len(elo) - 1)
+    low = np.minimum(place.astype(np.int64), len(elo) - 2)
+    return np.asarray(logs[..., low] * (low + 1 - place) + logs[..., low + 1] * (place - low))
+
+
 def person_curve(games: npt.ArrayLike, effects: Effects) -> Array:
     """Return what the games of one person say about Elo: a row of `games` for each game, curves on ELO."""
-    rows = np.atleast_2d(np.asarray(games, dtype=float))
+    rows = read_for_pool(np.atleast_2d(np.asarray(games, dtype=float)), effects)
     return blurred(blurred(effects.temper * rows, effects.game_sd).sum(axis=0), effects.person_sd)
 
 

@@ -35,7 +35,7 @@ class KnownPerson:
         return KnownPerson(self.elo, {name: curves[:most] for name, curves in self.sources.items()})
 
 
-def log_score(person: KnownPerson, effects: Mapping[str, Effects], prior: Prior) -> float:
+def rating_score(person: KnownPerson, effects: Mapping[str, Effects], prior: Prior) -> float:
     """Return the log-density of the true rating under the posterior."""
     logs = combined(person.sources, effects) + prior.log_density(ELO)
     top = float(logs.max())
@@ -53,7 +53,7 @@ def fit_effects(
 
     def cost(free: Array) -> float:
         found = {**(fixed or {}), **unpacked(free)}
-        return -float(np.mean([log_score(person, found, prior) for person in people]))
+        return -float(np.mean([rating_score(person, found, prior) for person in people]))
 
     unpacked = _unpacker(names)
     start = np.tile(np.log(_START), len(names))

@@ -2,7 +2,8 @@
 
 In: Gained, and the row of a game. Out: GameStudy: what the table, the figure and the JSON of `skilloscope game` show.
 
-Where the engine listed several moves, the agent's competence after every decision stands beside it. [DFH13]
+Where the engine listed several moves, the agent's competence after every decision stands beside it. [DFH13] And where
+the human model was asked, how likely each move was among people of the player's level.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from skilloscope.decision import Decisions
 from skilloscope.models.gain import PEAK, Curve, GainHistogram, elo_difference, expected_score
 from skilloscope.ratings.gain.perceived import Running, running_strength
 from skilloscope.sources.gains import Gained
+from skilloscope.studies.game.people import GamePeople
 from skilloscope.studies.within.within import running_competence
 
 SCHEMA = 1
@@ -66,6 +68,7 @@ class GameStudy:
     """Who made each move: 0 white, 1 black."""
     first_ply: int = 0
     """How many plies were played before the game's first move: more than 0 where it starts from another position."""
+    people: GamePeople = field(default_factory=GamePeople)
 
     @property
     def between(self) -> tuple[float, float] | None:
@@ -84,6 +87,7 @@ class GameStudy:
             "game": dict(self.header),
             "engine": {**self.about, "elo": self.engine_elo, "distribution": self.engine_gains},
             "curve": self.curve,
+            "human": dict(self.people.about),
             "start_value_cp": _centipawns(self.values[0]),
             "moves": [self._move(ply) for ply in range(len(self.san))],
             "players": [self._player(side) for side in self.sides],
@@ -109,6 +113,7 @@ class GameStudy:
             **difference_fields(float(side.running.expected_score[at]), d),
             "strength": self._strength(d),
             **{name: c.get(name) for name in ("c", "c_low", "c_high")},
+            **self.people.of_move(ply),
         }
 
     def _player(self, side: GameSide) -> dict[str, Any]:
@@ -130,6 +135,7 @@ class GameStudy:
             "infinite": fields["infinite"],
             "strength": self._strength(d),
             **{name: c.get(name) for name in ("c", "c_low", "c_high")},
+            **self.people.of_side(side.side),
         }
 
     def _strength(self, d: float) -> float | None:
@@ -151,8 +157,9 @@ def game_study(
     engine_gains: str = "peak",
     engine_elo: float | None = None,
     curve: Curve = "normal",
+    people: GamePeople | None = None,
 ) -> GameStudy:
-    """Return one game of the gained ones, by its row."""
+    """Return one game of the gained ones, by its row; `people` is what the human model says of it."""
     games = gained.games
     if not 0 <= row < len(games):
         raise InputError(f"no game number {row + 1}", hint=f"there are {len(games):,}; --index counts from 1")
@@ -184,6 +191,7 @@ def game_study(
         competence=competence,
         mover=mover,
         first_ply=chess.Board(start).ply() if start else 0,
+        people=people or GamePeople(),
     )
 
 

@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet, number
-from skilloscope.reports.words import engine_line, skipped_line
+from skilloscope.reports.words import edge_mark, engine_line, skipped_line
+from skilloscope.studies.game.people import MEASURED
 
 _MAY_BE_EMPTY = ("strength", "c")
+_PEOPLE = ("played by", "likeliest at")
+PEOPLE_NOTE = (
+    "played by: so many people of the player's level; likeliest at: the Elo that plays it most, "
+    f"{MEASURED[0]:.0f} ↓ to {MEASURED[1]:.0f} ↑, flat where all do alike"
+)
 
 
 def game_sheets(report: Mapping[str, Any]) -> list[Sheet]:
@@ -17,7 +23,8 @@ def game_sheets(report: Mapping[str, Any]) -> list[Sheet]:
     game = report["game"]
     title = f"{game['white'] or 'White'} – {game['black'] or 'Black'}, {game['event'] or '?'}, {game['date'] or '?'}"
     known = sum(player["decisions"] for player in report["players"])
-    notes = [values_line(report["engine"]), between_line(report), skipped_line(known, report["skipped"])]
+    notes = [values_line(report["engine"]), between_line(report), people_line(report)]
+    notes.append(skipped_line(known, report["skipped"]))
     return [moves_sheet(report, title, empty), players_sheet(report, notes, empty)]
 
 
@@ -33,10 +40,12 @@ def moves_sheet(report: Mapping[str, Any], title: str = "", empty: Sequence[str]
             number(move["expected_score"], 3),
             difference_text(move),
             *_ends(move, empty),
+            *(_people(move) if people_known(report) else ()),
         ]
         for move in report["moves"]
     ]
-    columns = ["move", "", "evaluation", "player", "gain", "p", "difference", *_named_ends(empty)]
+    people = _PEOPLE if people_known(report) else ()
+    columns = ["move", "", "evaluation", "player", "gain", "p", "difference", *_named_ends(empty), *people]
     return Sheet(title, columns, rows, left=0, words=(1, 3))
 
 
@@ -50,10 +59,12 @@ def players_sheet(report: Mapping[str, Any], notes: Sequence[str] = (), empty: S
             number(player["expected_score_against_engine"], 3),
             difference_text({**player, "elo_difference": player["elo_difference_to_engine"]}),
             *_ends(player, empty),
+            *([_level(player)] if people_known(report) else ()),
         ]
         for player in report["players"]
     ]
-    columns = ["player", "moves", "mean gain", "p against engine", "difference", *_named_ends(empty)]
+    people = ["level"] if people_known(report) else []
+    columns = ["player", "moves", "mean gain", "p against engine", "difference", *_named_ends(empty), *people]
     return Sheet("", columns, rows, notes)
 
 
@@ -62,6 +73,18 @@ def difference_text(fields: Mapping[str, Any]) -> str:
     if fields["infinite"]:
         return "+∞" if fields["infinite"] == "above" else "−∞"
     return "–" if fields["elo_difference"] is None else f"{fields['elo_difference']:+z.0f}"
+
+
+def people_known(report: Mapping[str, Any]) -> bool:
+    """Return whether the human model said anything of the game."""
+    return "model" in report["human"]
+
+
+def people_line(report: Mapping[str, Any]) -> str:
+    """Return how to read what people play, or what is missing for it."""
+    if people_known(report):
+        return PEOPLE_NOTE
+    return f"without what people play: {report['human']['problem']}" if "problem" in report["human"] else ""
 
 
 def between_line(report: Mapping[str, Any]) -> str:
@@ -89,6 +112,20 @@ def _ends(fields: Mapping[str, Any], empty: Sequence[str]) -> list[str]:
     return [
         number(fields[name], digits) for name, digits in zip(_MAY_BE_EMPTY, (0, 2), strict=True) if name not in empty
     ]
+
+
+def _people(move: Mapping[str, Any]) -> list[str]:
+    played = "–" if move["probability"] is None else f"{100 * move['probability']:.1f} %"
+    if move["likeliest_elo"] is None:
+        return [played, "flat"]
+    return [played, f"{move['likeliest_elo']:.0f}{edge_mark(move['likeliest_edge'])}"]
+
+
+def _level(player: Mapping[str, Any]) -> str:
+    """Return a player's level, in words where it is no rating."""
+    if player["level"] is None:
+        return "–"
+    return f"{player['level']:.0f}{' by these moves' if player['level_source'] == 'moves' else ''}"
 
 
 def _pawns(centipawns: int | None) -> str:
