@@ -13,15 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.chess.analysis.analyse import analyse
-from skilloscope.chess.decisions import decisions
 from skilloscope.reports.words import elo_interval
 from skilloscope.simulate.careers import simulate_career
-from skilloscope.sources.shipped import analyses_file, demo_games
+from skilloscope.sources.shipped import analyses_file, game_of_the_century
 from skilloscope.studies.profile.figures import priors_figure
 from skilloscope.studies.profile.profile import competence_profiles
+from skilloscope.studies.rate.elo import EloRatings
 from skilloscope.studies.rate.figures import elo_figure
-from skilloscope.studies.rate.rate import Ratings, rate
+from skilloscope.studies.rate.front import rate
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "img"
 
@@ -34,9 +33,9 @@ def main() -> None:
     write("profile.svg", career_figure(), "A simulated career under the four priors, with its true competence")
 
 
-def demo_ratings() -> Ratings:
-    """Return the ratings of the demo, from the analyses that ship."""
-    return rate(decisions(analyse(demo_games(), imports=[analyses_file()])))
+def demo_ratings() -> EloRatings:
+    """Return the ratings of the people of the demo, from the analyses that ship."""
+    return rate(game_of_the_century(), imports=[analyses_file()])
 
 
 def career_figure() -> str:
@@ -46,7 +45,7 @@ def career_figure() -> str:
     return priors_figure(competence_profiles(career.decisions, every="year"), truth)
 
 
-def described(ratings: Ratings) -> str:
+def described(ratings: EloRatings) -> str:
     """Return what the figure of Elo shows, in words."""
     rows = [f"{player['player']}: {elo_interval(player)}" for player in ratings.as_dict()["players"]]
     return escape(f"{ratings.scale.axis}. {'; '.join(rows)}")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from skilloscope.simulate.agents import simulate_choices
     from skilloscope.sources.shipped import analyses_file, demo_games
     from skilloscope.studies.profile.profile import profile
-    from skilloscope.studies.rate.rate import rate
+    from skilloscope.studies.rate.front import rate
 
 _HOMES = {
     "DFH13": "chess.engine.settings",
@@ -60,8 +60,8 @@ _HOMES = {
     "evidence": "inference",
     "profile": "studies.profile.profile",
     "expected_score": "models.gain",
+    "rate": "studies.rate.front",
     "human": "chess.human.model",
-    "rate": "studies.rate.rate",
     "read_decisions": "decision.text",
     "read_games": "chess.pgn.games",
     "scale": "ratings.scale",

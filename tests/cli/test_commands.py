@@ -163,7 +163,7 @@ def test_rate_sends_the_fields_of_the_contract_and_searches_nothing_twice(tmp_pa
     first, second = (skilloscope("rate", tmp_path / "games.pgn", "--depth", 2, "--json") for _ in range(2))
     report = json.loads(first.stdout)
     assert first.returncode == 0
-    assert set(report) >= {"schema", "engine", "scale", "skipped", "players"}
+    assert set(report) >= {"schema", "method", "effort", "engine", "scale", "prior", "skipped", "players", "unrated"}
     player = report["players"][0]
     assert set(player) >= {
         "player",
@@ -176,7 +176,9 @@ def test_rate_sends_the_fields_of_the_contract_and_searches_nothing_twice(tmp_pa
         "mean_loss",
         "methods",
     }
-    assert set(player["methods"]["agent"]) >= {"c", "sd", "low", "high", "elo", "elo_low", "elo_high"}
+    assert set(player["methods"]["joint"]) == {"elo", "elo_low", "elo_high"}
+    agent = next(one["methods"]["agent"] for one in report["players"] if "agent" in one["methods"])
+    assert set(agent) == {"c", "sd", "low", "high", "edge"}  # no Elo: its scale is of another depth
     assert player["elo_low"] < player["elo"] < player["elo_high"]
     assert any("depth is 2" in warning for warning in report["warnings"])
     assert report["positions"]["searched"] == 4
@@ -204,7 +206,7 @@ def test_a_player_without_a_name_is_counted_not_rated(tmp_path, stockfish):
     (tmp_path / "games.pgn").write_text(GAME.replace('"Bob"', '"?"'))
     report = json.loads(skilloscope("rate", tmp_path / "games.pgn", "--depth", 1, "--json").stdout)
     assert [player["player"] for player in report["players"]] == ["Ann"]
-    assert report["skipped"]["unknown player"] == 2
+    assert report["skipped"]["unknown player"] == 14
 
 
 def test_the_page_is_self_contained(tmp_path, stockfish):
@@ -213,7 +215,7 @@ def test_the_page_is_self_contained(tmp_path, stockfish):
     done = skilloscope("rate", tmp_path / "games.pgn", "--depth", 1, "--html", page)
     text = page.read_text()
     assert done.returncode == 0
-    assert text.count("<svg") == 3
+    assert text.count("<svg") == 2
     assert "<script" not in text
     assert "<link" not in text
     assert 'src="' not in text
@@ -228,7 +230,7 @@ def test_a_hostile_name_is_only_text_in_the_page(tmp_path, stockfish):
 
 
 def test_settings_come_from_file_then_environment_then_flag(tmp_path):
-    (tmp_path / "skilloscope.toml").write_text('depth = 4\nmultipv = 3\nprior = "population"\n')
+    (tmp_path / "skilloscope.toml").write_text('depth = 4\nmultipv = 3\nprior = "flat"\n')
     done = skilloscope("doctor", "--json", cwd=tmp_path, SKILLOSCOPE_MULTIPV="5")
     settings = json.loads(done.stdout)["settings"]
     assert settings["depth"] == {"value": 4, "source": "skilloscope.toml"}
@@ -339,8 +341,8 @@ def test_the_demo_without_an_engine_says_so_in_one_line_and_goes_on(tmp_path):
     assert report["positions"]["searched"] == 0
     assert report["positions"]["imported"] > 300
     assert (tmp_path / "demo.html").read_text().count("<svg") == 3
-    truth = report["truth"]
-    simulated = [player for player in report["players"] if player["player"] in truth]
+    assert {player["player"] for player in report["players"]} == {"Byrne, Donald", "Fischer, Robert James"}
+    simulated, truth = report["simulated"]["players"], report["simulated"]["truth"]
     assert len(simulated) == 4
     inside = [
         p for p in simulated if p["methods"]["agent"]["low"] <= truth[p["player"]] <= p["methods"]["agent"]["high"]
@@ -366,10 +368,14 @@ def test_help_starts_within_four_times_importing_numpy():
 
 def test_games_that_leave_no_decision_say_what_was_skipped(tmp_path, stockfish):
     (tmp_path / "short.pgn").write_text('[White "Ann"]\n[Black "Bob"]\n\n1. e4 e5 2. Nf3 *\n')
-    done = skilloscope("rate", tmp_path / "short.pgn", "--depth", 1)
+    done = skilloscope("rate", tmp_path / "short.pgn", "--method", "agent", "--depth", 1)
     assert done.returncode == 1
     assert "no decisions left to rate; skipped: 3 opening" in done.stderr
     assert "Traceback" not in done.stderr
+    (tmp_path / "none.pgn").write_text('[White "?"]\n[Black "?"]\n\n1. e4 e5 2. Nf3 *\n')
+    done = skilloscope("rate", tmp_path / "none.pgn", "--effort", "instant")
+    assert done.returncode == 1
+    assert "no move left to rate; skipped: 3 unknown player" in done.stderr
 
 
 def test_names_are_shown_as_they_are(table):
@@ -409,10 +415,15 @@ def test_other_speeds_and_servers_are_a_warning(tmp_path, stockfish):
 def test_what_cannot_be_done_is_refused_before_the_engine_is_asked(tmp_path):
     (tmp_path / "games.pgn").write_text(GAME)
     for options in (
-        ["--by", "colour"],
+        ["--by", "weather"],
+        ["--by", "phase", "--method", "agent"],
         ["--prior", "best"],
         ["--scale", "other"],
-        ["--rule", "added"],
+        ["--rule", "added", "--method", "agent"],
+        ["--method", "oracle"],
+        ["--method", "curves"],
+        ["--method", "gain"],
+        ["--effort", "endless"],
         ["--mass", "2"],
         ["--html", tmp_path],
         ["--html", tmp_path / "nowhere" / "x.html"],

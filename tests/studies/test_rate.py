@@ -16,7 +16,8 @@ from skilloscope.ratings.line import fit_line
 from skilloscope.ratings.scale import Scale, elo_prior, scale
 from skilloscope.simulate.agents import made_up_spreads, simulate_choices
 from skilloscope.sources.judge import check_name
-from skilloscope.studies.rate.rate import loss_with_floor, rate
+from skilloscope.studies.rate.rate import loss_with_floor
+from skilloscope.studies.rate.rate import rate_decisions as rate
 
 DEFAULT = scale("default")
 

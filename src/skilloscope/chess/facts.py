@@ -21,7 +21,7 @@ from skilloscope.core.errors import InputError
 
 PHASES = ("full board", "middlegame", "endgame")
 
-_VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}
+PIECE_VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}
 _MIDDLEGAME, _ENDGAME = 52, 26  # at most
 _CLASSICAL_SECONDS = 3600  # FIDE: an hour or more for sixty moves, increments included
 _STAGE = re.compile(r"(?:\d++/)?(\d{1,9}+)(?:\+(\d{1,9}+))?")
@@ -47,7 +47,7 @@ def piece_value(fen: str) -> int:
     62
     """
     board = fen.split(" ", 1)[0].lower()
-    return sum(value * board.count(piece) for piece, value in _VALUES.items())
+    return sum(value * board.count(piece) for piece, value in PIECE_VALUES.items())
 
 
 def phases_of(fens: Sequence[str | None]) -> npt.NDArray[np.object_]:
@@ -59,9 +59,17 @@ def phases_of(fens: Sequence[str | None]) -> npt.NDArray[np.object_]:
     found = np.empty(len(fens), dtype=object)
     for row, fen in enumerate(fens):
         if fen:
-            value = piece_value(fen)
-            found[row] = PHASES[0] if value > _MIDDLEGAME else PHASES[1] if value > _ENDGAME else PHASES[2]
+            found[row] = phase_of(piece_value(fen))
     return found
+
+
+def phase_of(value: int) -> str:
+    """Return the phase of a position by the value of its pieces.
+
+    >>> [phase_of(value) for value in (62, 52, 26)]
+    ['full board', 'middlegame', 'endgame']
+    """
+    return PHASES[0] if value > _MIDDLEGAME else PHASES[1] if value > _ENDGAME else PHASES[2]
 
 
 def is_classical(time_control: str | None) -> bool | None:

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 NOTES = (
     "The simulated players chose by the values of Stockfish 15.1; by another engine's their c comes out otherwise.",
-    "The game of 1956 leaves a handful of decisions that were not yet decided: far too few to rate anybody.",
+    "They choose as no human does, so they have a c and no Elo on the axis of people.",
+    "One game says little of anybody: the intervals of the game of 1956 are as wide as they should be.",
 )
-_MOST_SECONDS = 220.0  # of searching, so that the whole demo stays under five minutes
+_MOST_SECONDS = 40.0  # of searching, so that the whole demo stays under a minute
 
 
 def register(app: typer.Typer) -> None:
@@ -31,30 +32,25 @@ def demo(
     as_json: Json = False,
 ) -> int:
     """Rate the players of the games that ship: simulated players of known competence, and one game of 1956."""
-    from skilloscope.cli.console import out
-    from skilloscope.cli.rate import show_ratings
+    from skilloscope.cli.console import out, print_json, report_notes, show
+    from skilloscope.cli.judged import judge_line
     from skilloscope.cli.work import working
     from skilloscope.core.outputs import write_whole
     from skilloscope.sources.shipped import true_competences
-    from skilloscope.studies.rate.page import ratings_page
-    from skilloscope.studies.rate.rate import rate
+    from skilloscope.studies.rate.demo import rate_demo
+    from skilloscope.studies.rate.page import demo_page
 
     with working(EngineOptions(store=store, engine=engine)) as work:
         judged = _judged(work)
-    truth = true_competences()
-    ratings = rate(judged.decisions)
-    page = ratings_page(
-        ratings,
-        judged.decisions,
-        title="skilloscope demo",
-        source=f"Games that ship with skilloscope; {judged}.",
-        truth=truth,
-        notes=NOTES,
-    )
-    write_whole(html, page)
-    show_ratings(ratings, judged, truth=truth, notes=NOTES, as_json=as_json)
-    if not as_json:
-        out().print(f"The page with figures: {html.resolve()}", highlight=False)
+    found = rate_demo(judged, true_competences())
+    write_whole(html, demo_page(found, judged.decisions, source=f"{judged}.", notes=NOTES))
+    if as_json:
+        print_json({**found.as_dict(), "positions": judged.as_dict()})
+        return 0
+    out().print(judge_line(judged))
+    show(*found.sheets())
+    report_notes(NOTES)
+    out().print(f"The page with figures: {html.resolve()}", highlight=False)
     return 0
 
 
@@ -67,10 +63,11 @@ def _judged(work: Work) -> Judged:
     from skilloscope.core.errors import EngineError
     from skilloscope.sources.judge import judge_games
     from skilloscope.sources.shipped import analyses_file, demo_games
+    from skilloscope.studies.rate.front import engine_found
 
     work = replace(work, settings=DFH13)  # the settings of the analyses that ship, whatever else is set here
     shipped = replace(work, imports=(analyses_file(),), engine=None)
-    if not _engine_found(work.engine):
+    if not engine_found(work.engine):
         err().print("no engine found: going on with the analyses that ship (apt-get install stockfish for your own)")
         return judge_games(demo_games(), shipped)
     try:
@@ -84,16 +81,3 @@ def _judged(work: Work) -> Judged:
         "the engine needs longer than the demo may take: going on with the analyses that ship; run again to go on"
     )
     return judge_games(demo_games(), shipped)
-
-
-def _engine_found(name: str | None) -> bool:
-    from skilloscope.chess.engine.engine import find_engine
-    from skilloscope.core.errors import EngineError
-
-    if name is not None:
-        return True  # asked for by name: if it is missing, that is an error and not a reason to go on without
-    try:
-        find_engine(None)
-    except EngineError:
-        return False
-    return True

@@ -96,7 +96,9 @@ class IntervalOutput(Output):
 class AxisOptions(Options):
     """How evidence is read as Elo; None where the settings decide."""
 
-    scale: Annotated[str | None, typer.Option(help="Elo scale: a name or a JSON file (default: default).")] = None
+    scale: Annotated[
+        str | None, typer.Option(help="Elo axis or agent's scale: a name or a JSON file (default: default).")
+    ] = None
     rule: Annotated[
         str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
     ] = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,24 +18,36 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def working(asked: EngineOptions, what: str = "analysing") -> Iterator[Work]:
-    """Give the work that options, environment and settings files describe, with a progress bar on stderr."""
+def working(
+    asked: EngineOptions, what: str = "analysing", *, otherwise: Mapping[str, Any] | None = None
+) -> Iterator[Work]:
+    """Give the work that options, environment and settings files describe, with a progress bar on stderr.
+
+    What nobody asked for is as `otherwise` says (a search's settings), or the default.
+    """
     from skilloscope.cli.console import progress_bar
-    from skilloscope.core.configuration import effective_settings, store_file
+
+    with progress_bar(what) as show:
+        yield work_of(asked, show, otherwise=otherwise)
+
+
+def work_of(
+    asked: EngineOptions, show: Callable[[int, int, str], None], *, otherwise: Mapping[str, Any] | None = None
+) -> Work:
+    """Return the work, as `working` gives it, with a bar that somebody else has opened."""
+    from skilloscope.core.configuration import store_file
     from skilloscope.sources.judge import Work
 
-    known = {name: getattr(asked, name) for name in ("store", "engine", "depth", "nodes", "multipv", "hash", "workers")}
-    found = {name: setting.value for name, setting in effective_settings(known).items()}
-    with progress_bar(what) as show:
-        yield Work(
-            settings=_settings(found, asked),
-            store=store_file(found["store"]),
-            engine=found["engine"],
-            imports=tuple(asked.imports or ()),
-            workers=found["workers"],
-            scheduler=asked.scheduler,
-            progress=lambda now: show(now.done, now.total, _note(now)),
-        )
+    found = _found(asked, otherwise or {})
+    return Work(
+        settings=_settings(found, asked),
+        store=store_file(found["store"]),
+        engine=found["engine"],
+        imports=tuple(asked.imports or ()),
+        workers=found["workers"],
+        scheduler=asked.scheduler,
+        progress=lambda now: show(now.done, now.total, _note(now)),
+    )
 
 
 def judge_files(
@@ -56,6 +68,28 @@ def judge_files(
         judged = judge(paths, work, player=player, aliases=names, both_sides=both_sides, any_domain=any_domain)
     report_faults(judged.decisions.tally)
     return judged
+
+
+def asked_depth(asked: EngineOptions) -> int | None:
+    """Return the depth that was asked for, by flag, preset, environment or settings file; None where none was."""
+    from skilloscope.chess.engine.settings import preset
+
+    if asked.preset and not asked.depth:
+        return preset(asked.preset).depth
+    depth: int | None = _found(asked, {"depth": None})["depth"]
+    return depth
+
+
+def _found(asked: EngineOptions, otherwise: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the engine; in place of a default what `otherwise` says."""
+    from skilloscope.core.configuration import effective_settings
+
+    known = {name: getattr(asked, name) for name in ("store", "engine", "depth", "nodes", "multipv", "hash", "workers")}
+    own = {"depth": "depth", "nodes": "nodes", "multipv": "multipv", "hash": "hash_mb"}
+    return {
+        name: otherwise[own[name]] if one.source == "default" and own.get(name) in otherwise else one.value
+        for name, one in effective_settings(known).items()
+    }
 
 
 def _settings(found: Mapping[str, Any], asked: EngineOptions) -> Settings:

@@ -67,8 +67,9 @@ KNOWN: dict[str, KnownSetting] = {
     "multipv": KnownSetting(int, 10, "how many moves the engine lists"),
     "hash": KnownSetting(int, 16, "hash table of the engine in MB"),
     "workers": KnownSetting(int, _cores, "engine processes side by side; one per core unless told"),
-    "scale": KnownSetting(str, "default", "the Elo scale: a name or a JSON file"),
-    "prior": KnownSetting(str, "flat", "prior of Elo: flat, population or header"),
+    "scale": KnownSetting(str, "default", "the Elo axis, or the agent's scale: a name or a JSON file"),
+    "prior": KnownSetting(str, "population", "prior of Elo: population, flat or header"),
+    "effort": KnownSetting(str, None, "effort of `rate`: instant, quick or full; full where an engine is there"),
     "rule": KnownSetting(
         str, None, "choice-set rule: listed, bucket, sampled or full; the scale's where none is named"
     ),

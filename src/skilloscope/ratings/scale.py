@@ -22,6 +22,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.core.records import read_object
 from skilloscope.inference import Evidence, Normal, Posterior, Prior, Uniform
 from skilloscope.inference.posterior import posterior_from_log_density
+from skilloscope.ratings.axis.effects import blurred
 
 AXIS = "FIDE Elo, over-the-board classical play"
 SCHEMA = 1
@@ -29,6 +30,7 @@ MINUS_LOG_S = "minus log s"
 """The name of the parameter of a scale of the curves: it grows with skill, as every parameter of a scale does."""
 _FLAT_RANGE = (400.0, 3600.0)
 _HEADER_SD = 100.0
+_POINTS = 1601  # of a curve on its way from the parameter to Elo: steps of two points on the flat prior's range
 _LARGEST = 1e9  # beyond every Elo and every parameter
 _ROUNDING = 1e-9
 
@@ -123,18 +125,24 @@ class Scale:
         return float(np.sqrt(x @ np.asarray(self.covariance) @ x) / abs(self.slope))
 
     def posterior(self, evidence: Evidence, prior: Prior) -> Posterior:
-        """Return the posterior of Elo: the tempered curve read along the line, then widened by the line's error."""
+        """Return the posterior of Elo: the tempered curve along the line, blurred by the line's error, then the prior.
+
+        The line's error blurs what the evidence says and not what was believed before it.
+        """
         low, high = sorted(float(e) for e in self.elo([evidence.grid.low, evidence.grid.high]))
         low, high = max(low, prior.low), min(high, prior.high)
         tempered = evidence.tempered(self.dispersion)
-        coefficients = tempered.grid.coefficients(tempered.curve)
+        grid = np.linspace(low, high, _POINTS)
+        at = np.clip(self.parameter(grid), tempered.grid.low, tempered.grid.high)
+        curve = tempered.grid.interpolate_coefficients(tempered.grid.coefficients(tempered.curve), at)
 
-        def log_density(elo: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-            at = np.clip(self.parameter(elo), tempered.grid.low, tempered.grid.high)
-            return tempered.grid.interpolate_coefficients(coefficients, at) + prior.log_density(elo)
+        def posterior(curve: npt.NDArray[np.float64]) -> Posterior:
+            return posterior_from_log_density(
+                lambda elo: np.interp(elo, grid, curve) + prior.log_density(elo), low, high, prior=str(prior)
+            )
 
-        posterior = posterior_from_log_density(log_density, low, high, prior=str(prior))
-        return posterior.widened(self.line_sd(posterior.mean))
+        sd = self.line_sd(posterior(curve).mean)
+        return posterior(blurred(curve, sd, float(grid[1] - grid[0])))
 
     def warnings(self, model: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
         """Return what differs between the evidence and the scale's own data, in words."""

@@ -103,9 +103,9 @@ def sentences(notes: Iterable[str]) -> str:
     return " ".join(note if note.endswith(".") else f"{note}." for note in notes if note)
 
 
-def skipped_line(decisions: int, skipped: Mapping[str, int]) -> str:
+def skipped_line(decisions: int, skipped: Mapping[str, int], what: str = "decisions") -> str:
     """Return what was used and what was left out, e.g. `1,204 decisions; skipped: 22 forced, 9 decided`."""
     if not skipped:
-        return f"{decisions:,} decisions; nothing skipped"
+        return f"{decisions:,} {what}; nothing skipped"
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in skipped.items())
-    return f"{decisions:,} decisions; skipped: {reasons}"
+    return f"{decisions:,} {what}; skipped: {reasons}"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.engine.settings import DFH13, Settings
@@ -57,6 +58,8 @@ class Judged:
     cached: int = 0
     imported: int = 0
     failed: int = 0
+    analyses: Analyses | None = None
+    """What the engine said of the games, where there were games."""
 
     def as_dict(self) -> dict[str, int]:
         """Return the counts."""
@@ -150,15 +153,25 @@ def without_repeats(batch: Decisions) -> Decisions:
     return batch.select(first, reason="decision given twice")
 
 
-def judge_games(games: Games, work: Work, *, player: str | Sequence[str] | None = None) -> Judged:
-    """Return the decisions of games, or of one or several players in them, analysing what is not in the store."""
+def judge_games(
+    games: Games,
+    work: Work,
+    *,
+    player: str | Sequence[str] | None = None,
+    rows: npt.NDArray[np.int64] | None = None,
+) -> Judged:
+    """Return the decisions of games, or of one or several players in them, analysing what is not in the store.
+
+    With `rows` only the positions of these games.
+    """
     from skilloscope.chess.positions import positions
 
     check_games(games)
     wanted = [player] if isinstance(player, str) else list(player or ())
     for name in wanted:
         check_name(name, players(games))
-    return _judged(positions(games, player=wanted or None, scope=work.settings.scope), work, wanted)
+    batch = positions(games, player=wanted or None, scope=work.settings.scope)
+    return _judged(batch if rows is None else batch.select(np.isin(batch.game, rows)), work, wanted)
 
 
 def _judged(batch: Positions, work: Work, wanted: Sequence[str]) -> Judged:
@@ -167,7 +180,7 @@ def _judged(batch: Positions, work: Work, wanted: Sequence[str]) -> Judged:
     found = analyse_as(work, batch)
     # With every position, those after the player's moves are the opponents' decisions.
     own = decisions(found) if work.settings.scope == "decisions" else _of(decisions(found), wanted)
-    return Judged(own, found.searched, found.cached, found.imported, found.failed)
+    return Judged(own, found.searched, found.cached, found.imported, found.failed, found)
 
 
 def analyse_as(work: Work, batch: Positions) -> Analyses:

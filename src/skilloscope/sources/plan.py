@@ -11,6 +11,7 @@ the same budget again goes on further down the same order.
 from __future__ import annotations
 
 import hashlib
+import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -110,14 +111,20 @@ def plan(games: Games, work: Work, *, seed: int = 1, player: str | None = None, 
 
 
 def sample_games(
-    games: Games, planned: AnalysisPlan, minutes: float, *, seed: int = 1, strata: Sequence[Any] | None = None
+    games: Games,
+    planned: AnalysisPlan,
+    minutes: float,
+    *,
+    seed: int = 1,
+    strata: Sequence[Any] | None = None,
+    order: npt.NDArray[np.int64] | None = None,
 ) -> Sample:
-    """Return the games from the beginning of the seed's order that can be analysed in so many minutes."""
+    """Return the games from the beginning of an order, the seed's unless told, that can be analysed in the minutes."""
     each, left = planned.seconds_each or 0.0, minutes * 60
     if minutes <= 0 and each < np.inf:
         raise InputError(f"a budget of {minutes:g} minutes", hint="give more than 0")
     taken, wanted = [], frozenset[str]()
-    for game in game_order(games, seed, strata).tolist():
+    for game in (game_order(games, seed, strata) if order is None else order).tolist():
         more = wanted | planned.unknown.get(game, frozenset())
         if more and len(more) * each > left:
             break
@@ -148,6 +155,32 @@ def game_order(games: Games, seed: int, strata: Sequence[Any] | None = None) -> 
             ranks[row] = seen[strata[row]]
             seen[strata[row]] += 1
         order = sorted((row for row in order if strata[row] is not None), key=ranks.__getitem__)
+    return np.array(order, dtype=np.int64)
+
+
+def fair_order(games: Games, seed: int) -> npt.NDArray[np.int64]:
+    """Return the rows of the games so that all players are helped: next comes a game of those who have had the fewest.
+
+    Of games alike in that, the one that the seed puts first.
+    """
+    white, black = (games.headers[side].to_pylist() for side in ("white", "black"))
+    had: Counter[str | None] = Counter()
+    rank = {row: place for place, row in enumerate(game_order(games, seed).tolist())}
+
+    def need(row: int) -> tuple[int, int, int]:
+        own = had[white[row]], had[black[row]]
+        return min(own), sum(own), rank[row]
+
+    heap = [(need(row), row) for row in rank]
+    heapq.heapify(heap)
+    order = []
+    while heap:
+        known, row = heapq.heappop(heap)
+        if (now := need(row)) != known:  # its players have had games since: it goes back to where it belongs
+            heapq.heappush(heap, (now, row))
+            continue
+        order.append(row)
+        had.update((white[row], black[row]))
     return np.array(order, dtype=np.int64)
 
 

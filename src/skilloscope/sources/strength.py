@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.facts import PIECE_VALUES
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.joint import joint_choices
 from skilloscope.chess.human.kernels import add_choice_curves
@@ -28,6 +29,7 @@ from skilloscope.ratings.axis.effects import ELO
 SOURCES = ("opening", "human", "joint", "evaluated")
 _GRID = Grid(*ELO_RANGE, 48)
 _BASIS = elo_basis(_GRID.nodes)
+_PIECES = np.array([0, *(PIECE_VALUES.get(piece, 0) for piece in "pnbrqk" * 2)], dtype=np.int64)
 
 Array = npt.NDArray[np.float64]
 
@@ -44,6 +46,8 @@ class PlayedMoves:
     black: npt.NDArray[np.bool_]
     move_number: npt.NDArray[np.int64]
     """The number of the move as it is written, counted from 1."""
+    pieces: npt.NDArray[np.int64]
+    """The value of all pieces but kings and pawns, both sides together, before the move."""
     choices: HumanChoices
     chosen: npt.NDArray[np.int64]
     joint: JointChoices | None = None
@@ -118,12 +122,14 @@ def played_moves(
     use = np.arange(len(game)) if wanted is None else np.flatnonzero(wanted)
     choices = (model or human()).choices(boards[use], progress=progress)
     chosen = choices.index_of(games.moves[use])
+    pieces = _PIECES[boards.board[use]].sum(axis=1)
     return PlayedMoves(
         games=games,
         game=game[use],
         ply=ply[use],
         black=boards.black[use],
         move_number=number[use],
+        pieces=pieces,
         choices=choices,
         chosen=chosen,
     )

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.depths import cut_lines, deeper_keys, shallower_key
 from skilloscope.chess.analysis.files import Export, read_export
@@ -246,8 +248,8 @@ class _Work:
     def result(self, batch: Positions) -> Analyses:
         """Return the analyses, with every position that has no answer counted by reason."""
         missing = "not analysed (time)" if self.out_of_time else "not analysed"
-        for fen in batch.fen.to_pylist():
-            problem = self.settings.problem(fen)
+        problems = [self.settings.problem(fen) for fen in batch.fen.to_pylist()]
+        for problem in problems:
             if problem not in self.answers:
                 self.tally.count("engine failed" if problem in self.failures else missing)
         return Analyses.from_answers(
@@ -260,6 +262,7 @@ class _Work:
             failed=len(self.failures),
             tally=self.tally,
             about={"notes": self.notes} if self.notes else {},
+            given_up=np.array([problem in self.failures for problem in problems]) if self.failures else None,
         )
 
     def _choose_without_engine(self, error: EngineError) -> None:

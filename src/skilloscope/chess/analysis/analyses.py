@@ -7,7 +7,7 @@ occur twice share one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ class Analyses:
     """These four count different positions, each once; the tally counts every occurrence."""
     tally: Tally = field(default_factory=Tally)
     about: Mapping[str, Any] = field(default_factory=dict)
+    given_up: npt.NDArray[np.bool_] | None = None
+    """Which positions the engine failed on; None where it failed on none."""
 
     @classmethod
     def from_answers(
@@ -88,6 +90,18 @@ class Analyses:
 
     def __repr__(self) -> str:
         return f"<Analyses: {int(self.answered.sum()):,} of {len(self):,} positions by {self.settings['engine']}>"
+
+    def of_games(self, rows: npt.NDArray[np.int64]) -> Analyses:
+        """Return the analyses of the games of some rows, in ascending order, as if these were the only games."""
+        first, last = np.searchsorted(self.positions.game, [rows[0], rows[-1] + 1])  # positions come game by game
+        own = first + np.flatnonzero(np.isin(self.positions.game[first:last], rows))
+        some = self.positions.select(own)
+        return replace(
+            self,
+            positions=replace(some, game=np.searchsorted(rows, some.game).astype(np.int32)),
+            row=self.row[own],
+            given_up=None if self.given_up is None else self.given_up[own],
+        )
 
     def answer(self, position: int) -> LineArray:
         """Return the lines of one position; empty where there is no answer."""

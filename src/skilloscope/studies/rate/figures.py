@@ -8,14 +8,15 @@ import numpy as np
 
 from skilloscope.decision import Decisions
 from skilloscope.reports.style import plt, style, svg
+from skilloscope.studies.rate.elo import EloRating, EloRatings
 from skilloscope.studies.rate.rate import PlayerRating, Ratings, group_name, loss_with_floor
 
 _MOST = 20  # players in one figure; more are in the table
 
 
-def elo_figure(ratings: Ratings) -> str:
+def elo_figure(ratings: Ratings | EloRatings) -> str:
     """Return every player's Elo with its interval, strongest on top."""
-    players = list(ratings.players)[:_MOST]
+    players: list[PlayerRating | EloRating] = [*ratings.players][:_MOST]
     with style():
         figure, axes = plt.subplots(figsize=(7.5, 1.0 + 0.38 * len(players)))
         for row, player in enumerate(players):
@@ -48,13 +49,13 @@ def competence_figure(ratings: Ratings, truth: Mapping[str, float] | None = None
         return svg(figure)
 
 
-def loss_figure(decisions: Decisions, ratings: Ratings, by: str = "player") -> str:
+def loss_figure(decisions: Decisions, ratings: Ratings | EloRatings, by: str = "player") -> str:
     """Return how often each player (or group) lost at least so much: the share of choices by loss, on a log axis."""
     groups = {group_name(label): batch for label, batch in decisions.group_by(by).items()}
     thresholds = np.geomspace(0.05, 3.0, 60)
     with style():
         figure, axes = plt.subplots(figsize=(7.5, 3.4))
-        for player in list(ratings.players)[:8]:
+        for player in [one for one in ratings.players if one.player in groups][:8]:
             loss = loss_with_floor(groups[player.player])
             axes.plot(thresholds, [(loss >= t).mean() for t in thresholds], label=player.player)
         axes.set_xscale("log")

@@ -8,6 +8,9 @@ from dataclasses import replace
 from skilloscope.decision import Decisions
 from skilloscope.reports.page import Section, report_page
 from skilloscope.reports.words import engine_line
+from skilloscope.studies.rate.demo import DemoRatings
+from skilloscope.studies.rate.elo import EloRatings
+from skilloscope.studies.rate.elo_tables import elo_sheets
 from skilloscope.studies.rate.figures import competence_figure, elo_figure, loss_figure
 from skilloscope.studies.rate.rate import Ratings
 from skilloscope.studies.rate.tables import ratings_sheet
@@ -17,6 +20,10 @@ _CANNOT_TELL = (
     "The rating is of the play in these games under this engine, depth and list, not of the person.",
     "It does not know how hard the positions were for a human, the clock, or the aim of the game.",
 )
+
+_ELO_CAPTION = "Point: posterior mean; line: interval; shaded: the range in which the scale was fitted."
+_LOSSES = "How often they lost how much"
+_LOSS_CAPTION = "Choices outside the engine's list count as the last listed move: the least they can have lost."
 
 
 def ratings_page(
@@ -45,6 +52,40 @@ def ratings_page(
     )
 
 
+def elo_page(
+    ratings: EloRatings, decisions: Decisions | None, *, title: str, source: str, notes: Sequence[str] = ()
+) -> str:
+    """Return the page of ratings on the Elo axis."""
+    report = ratings.as_dict()
+    sections = [Section.from_sheet(sheet) for sheet in elo_sheets(report, by=ratings.by)]
+    sections.append(Section("Elo from the moves", figure=elo_figure(ratings), caption=_ELO_CAPTION))
+    if decisions is not None and len(decisions) and ratings.by == "player":
+        sections.append(Section(_LOSSES, figure=loss_figure(decisions, ratings), caption=_LOSS_CAPTION))
+    return report_page(
+        title,
+        source,
+        sections,
+        warnings=report["warnings"],
+        skipped=report["skipped"],
+        cannot_tell=[*_CANNOT_TELL, *notes],
+    )
+
+
+def demo_page(found: DemoRatings, decisions: Decisions, *, source: str, notes: Sequence[str]) -> str:
+    """Return the page of the demo."""
+    sections = [Section.from_sheet(sheet) for sheet in found.sheets()]
+    sections.append(Section("Elo from the moves", figure=elo_figure(found.people), caption=_ELO_CAPTION))
+    figures = _figures(found.simulated, decisions, "player", found.truth)
+    return report_page(
+        "skilloscope demo",
+        f"Games that ship with skilloscope; {source}",
+        [*sections, *(section for section in figures if section.heading != "Elo from the moves")],
+        warnings=found.people.warnings,
+        skipped=found.people.tally.as_dict(),
+        cannot_tell=[*_CANNOT_TELL, *notes],
+    )
+
+
 def _explained(ratings: Ratings) -> list[str]:
     """Return how the numbers of the table are to be read."""
     scale = ratings.scale
@@ -65,7 +106,7 @@ def _figures(ratings: Ratings, decisions: Decisions, by: str, truth: Mapping[str
     yield Section(
         "Elo from the moves",
         figure=elo_figure(ratings),
-        caption="Point: posterior mean; line: interval; shaded: the range in which the scale was fitted.",
+        caption=_ELO_CAPTION,
     )
     yield Section(
         "Competence",
@@ -73,7 +114,7 @@ def _figures(ratings: Ratings, decisions: Decisions, by: str, truth: Mapping[str
         caption="The posterior of c before it is read as Elo and widened by the scale's dispersion.",
     )
     yield Section(
-        "How often they lost how much",
+        _LOSSES,
         figure=loss_figure(decisions, ratings, by),
-        caption="Choices outside the engine's list count as the last listed move: the least they can have lost.",
+        caption=_LOSS_CAPTION,
     )

@@ -1,4 +1,4 @@
-"""Rate players from their decisions: evidence by the agent, read along a scale, with what was left out beside it."""
+"""Rate players by the papers' agent: evidence from decisions, read along a scale, with what was left out beside it."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from skilloscope.sources.judge import engine_of
 SCHEMA = 1
 _POOL = ("time_control", "site")
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
+_UNUSED = "no decision after the opening in an undecided position"
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
 
 
@@ -90,6 +91,7 @@ class Ratings:
         }
         return {
             "schema": SCHEMA,
+            "method": "agent",
             "engine": dict(self.settings),
             "model": dict(self.model),
             "scale": scale,
@@ -97,22 +99,24 @@ class Ratings:
             "warnings": list(self.warnings),
             "skipped": self.tally.as_dict(),
             "players": [player.as_dict() for player in self.players],
-            "unrated": list(self.unrated),
+            "unrated": [{"player": name, "reason": _UNUSED} for name in self.unrated],
         }
 
 
-def rate(
+def rate_decisions(
     decisions: Decisions,
     scale: Scale | None = None,
     *,
     model: Agent | None = None,
     by: str = "player",
-    prior: str = "flat",
+    prior: str = "population",
     mass: float = 0.95,
+    everybody: Sequence[str] = (),
 ) -> Ratings:
-    """Rate every player (or group of another column) on the Elo axis of a scale.
+    """Rate every player (or group of another column) by the papers' agent, on the Elo axis of a scale.
 
-    The prior is `flat`, `population` or `header`; the ratings in the games' headers are used by `header` only.
+    The prior is `population`, `flat` or `header`; the ratings in the games' headers are used by `header` only.
+    Who is among `everybody` and has no usable decision is named as unrated.
     """
     check_mass(mass)
     scale = scale or load_scale()
@@ -132,8 +136,12 @@ def rate(
         warnings.append(f"fewer than {_FEW} decisions: {'; '.join(few[:8])}{' and others' if len(few) > 8 else ''}")
     warnings += provisional_note(scale)
     players.sort(key=lambda player: -player.elo.mean)
-    unrated = [group_name(label) for label in table if table[label].decisions == 0]
-    return Ratings(players, unrated, scale, engine_of(decisions), table.about, table.tally, warnings, mass)
+    rated = {player.player for player in players}
+    unrated = [name for name in dict.fromkeys([*map(group_name, table), *everybody]) if name not in rated]
+    return Ratings(
+        players, unrated, scale, settings=engine_of(decisions), model=table.about, tally=table.tally, warnings=warnings,
+        mass=mass,
+    )  # fmt: skip
 
 
 def group_name(label: Any) -> str:
@@ -184,18 +192,24 @@ def _player(name: str, batch: Decisions, curve: Evidence, scale: Scale, *, prior
     )
 
 
-def _pool_warnings(decisions: Decisions) -> list[str]:
+def pool_warnings(
+    time_controls: Sequence[str | None], sites: Sequence[str | None], counts: Sequence[int], *, what: str
+) -> list[str]:
     """Return what is known to differ from over-the-board classical play: faster games, games on a server."""
-    columns = {
-        name: decisions.context.column(name).to_pylist() for name in decisions.context.column_names if name in _POOL
-    }
-    fast = sum(is_classical(text) is False for text in columns.get("time_control", []))
-    online = sum(any(server in (site or "").lower() for server in _SERVERS) for site in columns.get("site", []))
+    fast = sum(n for text, n in zip(time_controls, counts, strict=True) if is_classical(text) is False)
+    served = [any(server in (site or "").lower() for server in _SERVERS) for site in sites]
+    online = sum(n for on, n in zip(served, counts, strict=True) if on)
     return [
-        f"{n:,} of {len(decisions):,} decisions are of games {what}; the axis is over-the-board classical play"
-        for n, what in ((fast, "at rapid or faster speed"), (online, "played on a server"))
+        f"{n:,} of {sum(counts):,} {what} are of games {how}; the axis is over-the-board classical play"
+        for n, how in ((fast, "at rapid or faster speed"), (online, "played on a server"))
         if n
     ]
+
+
+def _pool_warnings(decisions: Decisions) -> list[str]:
+    own, blank = decisions.context, [None] * len(decisions)
+    speeds, sites = (own.column(name).to_pylist() if name in own.column_names else blank for name in _POOL)
+    return pool_warnings(speeds, sites, [1] * len(decisions), what="decisions")
 
 
 def _games(batch: Decisions) -> int:

@@ -19,11 +19,16 @@ from skilloscope.studies.judges.tables import k_line
 
 
 def ratings_sheet(
-    report: Mapping[str, Any], truth: Mapping[str, float] | None = None, *, by: str = "player", full: bool = False
+    report: Mapping[str, Any],
+    truth: Mapping[str, float] | None = None,
+    *,
+    by: str = "player",
+    full: bool = False,
+    elo: bool = True,
 ) -> Sheet:
-    """Return the table of `rate`: Elo with interval, c, move match, mean loss; with the true c where it is known.
+    """Return the table of `rate --method agent`: Elo with interval, c, move match, mean loss; the true c if known.
 
-    In `full` the move match has its interval too.
+    In `full` the move match has its interval too; without `elo` the table is of c alone.
     """
     players = report["players"]
     notes = [skipped_line(sum(player["decisions"] for player in players), report["skipped"])]
@@ -31,10 +36,14 @@ def ratings_sheet(
         notes.append("* outside the range in which the scale was fitted")
     if any(player["elo_edge"] or player["methods"]["agent"]["edge"] for player in players):
         notes.append(EDGE_NOTE)
-    notes += _unrated(report)
+    notes += [*_stands_on(report), *_unrated(report)]
     interval = f"Elo ({100 * report['mass']:g} % interval)"
     columns = [by, "games", "decisions", interval, "c", *(["true c"] if truth else []), "move match", "mean loss"]
     rows = [_rating_row(player, truth, full) for player in players]
+    if not elo:
+        place = columns.index(interval)
+        columns, rows = [*columns[:place], *columns[place + 1 :]], [[*r[:place], *r[place + 1 :]] for r in rows]
+        notes = notes[:1]
     return Sheet(report["scale"]["axis"], columns, rows, notes)
 
 
@@ -100,5 +109,15 @@ def curve_deciders_sheet(report: Mapping[str, Any]) -> Sheet:
     return Sheet(title, ["decider", "decisions", "s", "c", "log-likelihood", "expected loss"], rows, notes)
 
 
+def _stands_on(report: Mapping[str, Any]) -> list[str]:
+    """Return prior, scale, method and range in a line."""
+    priors = dict.fromkeys(player["prior"] for player in report["players"])
+    prior = next(iter(priors), "none") if len(priors) < 2 else "each player's own, in the JSON"
+    low, high = report["scale"]["valid"]
+    scale = f"scale {report['scale']['name']!r} of the agent, fitted from {low:.0f} to {high:.0f}"
+    return [f"prior: {prior}; {scale}"]
+
+
 def _unrated(report: Mapping[str, Any]) -> list[str]:
-    return [f"no usable decision of: {'; '.join(report['unrated'])}"] if report["unrated"] else []
+    names = [one["player"] if isinstance(one, Mapping) else one for one in report["unrated"]]
+    return [f"no usable decision of: {'; '.join(names)}"] if names else []

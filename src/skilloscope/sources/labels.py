@@ -1,0 +1,106 @@
+"""What the moves of games can be grouped by: a label for each move, by the name of a column.
+
+In: the moves of games. Out: a label a move, None where the games do not say. Headers are read from the mover's view;
+phase, time spent and the opponent's strength are classes, so that each holds more than a few moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skilloscope.chess.facts import PHASES, phase_of
+from skilloscope.core.errors import InputError
+from skilloscope.sources.strength import PlayedMoves
+
+HEADER_COLUMNS = (
+    "player", "event", "year", "opponent", "mover", "result", "game", "date", "site", "time_control", "file", "elo",
+    "opponent_elo",
+)  # fmt: skip
+_SPENT = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0, "2 to 10 min": 120.0, "10 min or more": 600.0}
+_CLASS = 200  # Elo points of a class of opponents
+
+Labels = list[Any]
+
+
+def check_grouping(by: str) -> None:
+    """Refuse what moves cannot be grouped by."""
+    if by not in GROUPINGS:
+        raise InputError(f"no column {by!r}", hint=f"the columns: {', '.join(GROUPINGS)}")
+
+
+def move_labels(moves: PlayedMoves, by: str, opening_moves: int) -> Labels:
+    """Return the label of each move; None where it is not known."""
+    check_grouping(by)
+    return GROUPINGS[by](moves, by, opening_moves)
+
+
+def movers_of(moves: PlayedMoves) -> Labels:
+    """Return who made each move, None where the games do not name him."""
+    return _header(moves, "player", 0)
+
+
+def _header(moves: PlayedMoves, by: str, _: int) -> Labels:
+    found: Labels = moves.games.by_mover(moves.game, moves.black.astype(np.int8))[by].to_pylist()
+    return found
+
+
+def _colour(moves: PlayedMoves, by: str, _: int) -> Labels:
+    return ["black" if black else "white" for black in moves.black.tolist()]
+
+
+def _phase(moves: PlayedMoves, by: str, opening_moves: int) -> Labels:
+    """The first moves are the opening; afterwards what is left on the board decides."""
+    opening = (moves.move_number <= opening_moves).tolist()
+    later = [PHASES[2] if phase_of(value) == PHASES[2] else PHASES[1] for value in moves.pieces.tolist()]
+    return ["opening" if first else phase for first, phase in zip(opening, later, strict=True)]
+
+
+def _eco(moves: PlayedMoves, by: str, _: int) -> Labels:
+    """The family of the opening: the letter and the first digit of its code, as B9 for B90 to B99."""
+    codes = moves.games.headers["eco"].to_pylist()
+    families = [code[:2].upper() if code and len(code) >= 2 else None for code in codes]
+    return [families[game] for game in moves.game.tolist()]
+
+
+def _opposition(moves: PlayedMoves, by: str, _: int) -> Labels:
+    ratings = _header(moves, "opponent_elo", 0)
+    floors = [None if elo is None else int(elo) // _CLASS * _CLASS for elo in ratings]
+    return [None if floor is None else f"{floor} to {floor + _CLASS - 1}" for floor in floors]
+
+
+def _spent(moves: PlayedMoves, by: str, _: int) -> Labels:
+    """The time that the move took: the clock after one's last move less the clock after this, with the increment."""
+    games, at = moves.games, moves.games.offsets[:-1][moves.game] + moves.ply
+    before = np.where(moves.ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
+    steps = np.array([_increment(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
+    seconds = before - games.clocks[at] + steps[moves.game]
+    bounds = np.array([*_SPENT.values()])
+    names = list(_SPENT)
+    place = np.searchsorted(bounds, np.maximum(np.nan_to_num(seconds), 0.0), side="right") - 1
+    known = ~np.isnan(seconds)
+    return [names[p] if k else None for p, k in zip(place.tolist(), known.tolist(), strict=True)]
+
+
+def _increment(time_control: str | None) -> float:
+    """Return the seconds that each move adds, 0 where the games do not say.
+
+    >>> [_increment(text) for text in ("5400+30", "40/7200:1800", None)]
+    [30.0, 0.0, 0.0]
+    """
+    _, plus, step = (time_control or "").split(":")[0].partition("+")
+    return float(step) if plus and step.isdigit() else 0.0
+
+
+GROUPINGS: dict[str, Callable[[PlayedMoves, str, int], Labels]] = {
+    **dict.fromkeys(HEADER_COLUMNS, _header),
+    "decider": lambda moves, by, first: _header(moves, "player", first),
+    "colour": _colour,
+    "phase": _phase,
+    "eco": _eco,
+    "opposition": _opposition,
+    "spent": _spent,
+}
+"""What `rate --by` takes, and how the labels are found."""

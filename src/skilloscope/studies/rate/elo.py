@@ -1,0 +1,137 @@
+"""Ratings on the Elo axis: the evidence of games becomes a posterior of Elo for each player or group.
+
+In: games, what an engine said of them if one was asked, and the axis. Out: EloRatings. The well known come first, by
+the lower bound of their interval; those of whom little is known stand apart; those of whom nothing could be used are
+named with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from skilloscope.core.errors import Tally
+from skilloscope.inference import Posterior
+from skilloscope.ratings.axis.axis import EloAxis
+
+SCHEMA = 1
+WIDE = 350.0
+"""Half the width of an interval, in Elo, beyond which little is known: that of about three games."""
+FEW_MOVES = 20
+"""Moves below which little is known, whatever the interval."""
+GOAL = 100.0
+"""The standard deviation, in Elo, for which `more_games` says how many games are missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class EloRating:
+    """One player's (or group's) Elo, and what stands behind it."""
+
+    player: str
+    elo: Posterior
+    mass: float
+    games: int
+    moves: Mapping[str, int]
+    """How many moves count, by source."""
+    searched: int
+    """In how many of the games an engine judged moves."""
+    header_elo: float | None
+    """The mean rating in the games' headers; it is used by the prior `header` only."""
+    extrapolated: bool
+    methods: Mapping[str, Mapping[str, Any]]
+    move_match: tuple[float, float, float] | None = None
+    """The share of the engine's first moves, with its interval, in undecided positions after the opening."""
+    mean_loss: float | None = None
+    more_games: int | None = None
+    """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
+
+    @property
+    def decisions(self) -> int:
+        """How many moves count."""
+        return sum(self.moves.values())
+
+    @property
+    def little_evidence(self) -> bool:
+        """Whether so little is known that the row stands apart."""
+        low, high = self.elo.interval(self.mass)
+        return high - low > 2 * WIDE or self.decisions < FEW_MOVES
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields of `rate --json` for this player."""
+        match = self.move_match or (None, None, None)
+        return {
+            "player": self.player,
+            **self.elo.elo_fields(self.mass),
+            "elo_sd": self.elo.sd,
+            "extrapolated": self.extrapolated,
+            "little_evidence": self.little_evidence,
+            "more_games": self.more_games,
+            "games": self.games,
+            "searched_games": self.searched,
+            "decisions": self.decisions,
+            "sources": dict(self.moves),
+            "header_elo": self.header_elo,
+            "prior": self.elo.prior,
+            "move_match": match[0],
+            "move_match_low": match[1],
+            "move_match_high": match[2],
+            "mean_loss": self.mean_loss,
+            "methods": {name: dict(found) for name, found in self.methods.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class EloRatings:
+    """Everybody's Elo: the well known first, by the lower bound, then those of whom little is known."""
+
+    players: Sequence[EloRating]
+    unrated: Mapping[str, str]
+    """Players of whom no move could be used, with the reason."""
+    scale: EloAxis
+    method: str
+    effort: str
+    prior: Mapping[str, Any]
+    """The prior by name, with mean, sd and source."""
+    settings: Mapping[str, Any]
+    tally: Tally
+    warnings: Sequence[str]
+    mass: float
+    by: str = "player"
+    without_elo: Mapping[str, str] = field(default_factory=dict)
+    """Methods that were asked for and have no Elo on this axis, with the reason."""
+    sample: Mapping[str, Any] = field(default_factory=dict)
+    """What a budget took."""
+
+    def __getitem__(self, player: str) -> EloRating:
+        return next(one for one in self.players if one.player == player)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the dict that every report of these ratings sends."""
+        effort = self.scale.effort(self.effort)
+        scale = {name: getattr(self.scale, name) for name in ("name", "axis", "data", "opening_moves")}
+        return {
+            "schema": SCHEMA,
+            "method": self.method,
+            "effort": {
+                "name": effort.name,
+                "effects": {source: vars(numbers) for source, numbers in effort.effects.items()},
+                "settings": dict(effort.settings),
+            },
+            "scale": {**scale, "valid": list(self.scale.valid), "human_model": self.scale.model},
+            "prior": dict(self.prior),
+            "engine": dict(self.settings),
+            "by": self.by,
+            "mass": self.mass,
+            "warnings": list(self.warnings),
+            "skipped": self.tally.as_dict(),
+            "players": [player.as_dict() for player in self.players],
+            "unrated": [{"player": name, "reason": reason} for name, reason in self.unrated.items()],
+            "without_elo": dict(self.without_elo),
+            **({"sample": dict(self.sample)} if self.sample else {}),
+        }
+
+
+def in_order(players: Sequence[EloRating]) -> list[EloRating]:
+    """Return the players as they are shown: first the well known, each block by the lower bound."""
+    return sorted(players, key=lambda one: (one.little_evidence, -one.elo.interval(one.mass)[0]))
