@@ -238,3 +238,15 @@ def test_a_scale_file_is_told_by_what_it_holds(tmp_path: Path, without_engine):
     assert report["method"] == "agent"
     assert "rated by the papers' agent" in said
     rated(game, "--scale", tmp_path / "agent.json", "--method", "human", code=1)
+
+
+def test_evaluations_in_comments_are_evidence_without_an_engine(without_engine: None) -> None:
+    played = ("1. e4", 0.3), ("e5", 0.2), ("2. Qh5", -0.4), ("Nc6", -0.4), ("3. Bc4", -0.5), ("g6", -0.5)
+    moves = " ".join(f"{move} {{[%eval {value}]}}" for move, value in played)
+    games = sk.read_games(io.StringIO(f'[White "Ann"]\n[Black "Bob"]\n\n{moves} *\n'))
+    found = {one.player: one for one in sk.rate(games, effort="evaluations").players}
+    assert found["Ann"].moves["evaluated"] == 2  # the first has no value before it
+    assert found["Ann"].decisions == 3
+    plain = {one.player: one for one in sk.rate(games, effort="instant").players}
+    assert "evaluated" not in plain["Ann"].moves
+    assert found["Ann"].elo.mean != plain["Ann"].elo.mean

@@ -32,7 +32,10 @@ class RateOptions(Options):
         str | None, typer.Option(help="joint (default with an engine), human (without), agent, all, curves or gain.")
     ] = None
     effort: Annotated[
-        str | None, typer.Option(help="instant (no engine), quick or full (default where an engine is there).")
+        str | None,
+        typer.Option(
+            help="instant (no engine), evaluations ([%eval] comments), quick or full (default with an engine)."
+        ),
     ] = None
     prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None
     budget: Annotated[

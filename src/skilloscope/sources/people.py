@@ -21,11 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.evaluations import evaluations_from_comments
 from skilloscope.chess.human.encoding import playable_board
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.ratings.axis.axis import Effort
 from skilloscope.ratings.axis.effects import ELO, Effects, combined
+from skilloscope.sources.evaluated import with_evaluations
 from skilloscope.sources.labels import move_labels, movers_of
 from skilloscope.sources.strength import SOURCES, GameCurves, PlayedMoves, game_curves, played_moves
 
@@ -159,6 +161,12 @@ def _part(
         )
         for kind in question.kinds
     }
+    if question.effort.losses is not None:
+        values = evaluations_from_comments(some)
+        curves = {
+            kind: with_evaluations(known, alone, values, pairs, question.effort.losses)
+            for kind, known in curves.items()
+        }
     return _Part(rows, moves, labels, people, curves, reasons)
 
 

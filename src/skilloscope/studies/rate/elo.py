@@ -49,7 +49,7 @@ class EloRating:
     @property
     def decisions(self) -> int:
         """How many moves count."""
-        return sum(self.moves.values())
+        return sum(n for source, n in self.moves.items() if source != "evaluated")  # those are among the others
 
     @property
     def little_evidence(self) -> bool:
