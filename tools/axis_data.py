@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.chess.analysis.analyse import analyse
 from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.analysis.files import read_export
 from skilloscope.chess.engine.lines import code_from_uci, lines_from_lists, move_code
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.reading import HEADERS
@@ -193,8 +193,10 @@ def people() -> Known:
     listed = json.loads((ROOT / "tools" / "people_searched.json").read_text())
     known = human_games(np.array(listed["game"]), np.array(listed["player"]))
     names = {name for pair in known.sides for name in pair if name}
+    export = read_export(PEOPLE)
+    answers = {row.fen: row.lines for row in export.rows}  # some positions were not searched: they go without
     batch = positions(known.games, player=names)
-    return Known(known.games, analyse(batch, imports=[PEOPLE]))
+    return Known(known.games, Analyses.from_answers(batch, export.settings, answers))
 
 
 def _own_codes(moves: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
