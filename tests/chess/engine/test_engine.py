@@ -182,7 +182,7 @@ def test_an_engine_that_does_not_quit_is_killed(fake_engine: Fake, monkeypatch: 
     process = engine._process
     engine.close()
     engine.close()
-    assert process.poll() == -9
+    assert process.poll() in (-9, 128 + 9)  # killed with its guard, or the guard lived to say so
     with pytest.raises(EngineError, match="has ended"):
         engine.analyse(chess.STARTING_FEN)
 
