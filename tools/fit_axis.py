@@ -39,8 +39,8 @@ POPULATION = {
     "name": "players of rated over-the-board games",
     "mean": 1900.0,
     "sd": 400.0,
-    "source": "the 98,013 players of 559,648 collected games have mean 2008 and sd 259; lowered and widened for club players, "
-    "of whom collections hold few",
+    "source": "the 98,013 players of 559,648 collected games have mean 2008 and sd 259; lowered and widened for club "
+    "players, of whom collections hold few",
 }
 
 

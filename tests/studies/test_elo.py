@@ -37,6 +37,12 @@ def instant() -> EloRatings:
     return sk.rate(with_game(sk.demo_games(), SHORT), effort="instant")
 
 
+@pytest.fixture(scope="module")
+def full() -> EloRatings:
+    """The same games with the analyses that ship."""
+    return sk.rate(with_game(sk.demo_games(), SHORT), effort="full", imports=[sk.analyses_file()])
+
+
 @pytest.fixture
 def without_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
@@ -73,15 +79,15 @@ def test_without_an_engine_people_decide_alone_and_a_line_says_so(without_engine
         sk.rate(demo_file("game_of_the_century.pgn"), method="joint")
 
 
-def test_who_has_made_few_moves_never_stands_above_the_well_known(instant):
-    marks = [one.little_evidence for one in instant.players]
+def test_who_has_made_few_moves_never_stands_above_the_well_known(full):
+    marks = [one.little_evidence for one in full.players]
     assert marks == sorted(marks)
-    assert instant["Thin"].little_evidence
-    assert not instant.players[0].little_evidence
+    assert full["Thin"].little_evidence
+    assert not full.players[0].little_evidence
     for block in (True, False):
-        lows = [one.elo.interval(0.95)[0] for one in instant.players if one.little_evidence is block]
+        lows = [one.elo.interval(0.95)[0] for one in full.players if one.little_evidence is block]
         assert lows == sorted(lows, reverse=True)
-    first, second = elo_sheets(instant.as_dict())
+    first, second = elo_sheets(full.as_dict())
     assert "Thin" not in [row[0] for row in first.rows]
     assert "Thin" in [row[0] for row in second.rows]
 
