@@ -20,7 +20,8 @@ from scipy.sparse.csgraph import connected_components
 
 import axis_data
 from fit_axis import EFFORT_DEPTHS, weights_of
-from skilloscope.models.joint import JointWeights
+from skilloscope.chess.human.model import elo_basis
+from skilloscope.models.joint import JointChoices, JointWeights, fit_weights, log_choice
 from skilloscope.ratings.axis.axis import EFFORTS, EloAxis, elo_axis
 from skilloscope.ratings.axis.effects import ELO, Effects, combined
 from skilloscope.ratings.axis.fitting import KnownPerson
@@ -38,6 +39,7 @@ def main() -> None:
     seconds = time.process_time() - begin
     moves = len(persons.moves) + len(analysed.moves)
     print(f"axis {axis.name!r}: {axis.data}; human model on {moves:,} moves in {seconds:.0f} CPU-s")
+    evidence_alone(axis, analysed)
     for effort in EFFORTS:
         depth = EFFORT_DEPTHS.get(effort, 0)
         print(f"\n{effort} (depth {depth or 'none'})\n{_HEAD}")
@@ -72,6 +74,54 @@ def by_band(axis: EloAxis, effort: str, batch: axis_data.JudgedPeople, depth: in
         for name, prior in (("ratings of the set", own), ("prior that ships", ships)):
             believed = effects if games == 1 else strangers  # games of many people: what stays with one averages out
             show(f"bands, {games} games of like rating, {name}", sample, believed, prior)
+
+
+def evidence_alone(axis: EloAxis, analysed: axis_data.JudgedPeople) -> None:
+    """Print what the opening alone says of one game, and how likely listed moves are under each kind of evidence."""
+    games = analysed.at_depth(0).people(each_game=True)
+    opening = [KnownPerson(person.elo, {"opening": person.sources["opening"]}) for person in games]
+    print(f"\nhuman model, first 12 moves\n{_HEAD}")
+    show("bands, 1 game, ratings of the set", opening, axis.effort("instant").effects, smoothed([p.elo for p in games]))
+    batch = analysed.at_depth(10)
+    print("\nlog-likelihood per listed move, folds by connected players")
+    for name, depths, people in (
+        ("depth 10", (10,), False),
+        ("depths", tuple(range(1, 11)), False),
+        ("human+depth10", (10,), True),
+        ("human+depths", tuple(range(1, 11)), True),
+    ):
+        print(f"{name:44s} {listed_likelihood(batch, depths, people):.4f}", flush=True)
+
+
+def listed_likelihood(batch: axis_data.JudgedPeople, depths: tuple[int, ...], people: bool, folds: int = 5) -> float:
+    """Return the mean log-likelihood of the choices among the listed moves, under weights that saw neither player."""
+    fold = fold_of_people(batch, folds)
+    total, n = 0.0, 0
+    for number in range(folds):
+        inside = {name for name, own in fold.items() if own == number}
+        fitted, elo = listed_only(batch.of(set(fold) - inside), depths, people)
+        weights = fit_weights(fitted, elo, elo_basis(elo), depths)
+        choices, own = listed_only(batch.of(inside), depths, people)
+        found = log_choice(choices, weights, own, elo_basis(own))
+        total, n = total + float(found.sum()), n + len(found)
+    return total / n
+
+
+def listed_only(
+    batch: axis_data.JudgedPeople, depths: tuple[int, ...], people: bool
+) -> tuple[JointChoices, npt.NDArray[np.float64]]:
+    """Return the choices among listed moves with the losses of some depths, and who made them, by rating."""
+    choices = batch.moves.joint
+    assert choices is not None
+    kept = choices.listed[choices.offsets[:-1] + choices.chosen]
+    some, elo = choices.select(kept), batch.judged_elo[kept]
+    before = np.concatenate([[0], np.cumsum(some.listed)])
+    first = some.offsets[:-1]
+    human = some.human if people else np.zeros_like(some.human)
+    place = before[first + some.chosen] - before[first]
+    roots = some.roots[:, [depth - 1 for depth in depths]]
+    own = some.listed
+    return JointChoices(before[some.offsets], place, human[own], roots[own], np.ones(int(own.sum()), dtype=bool)), elo
 
 
 def cross_fitted(batch: axis_data.JudgedPeople, depth: int, folds: int = 5) -> list[KnownPerson]:
