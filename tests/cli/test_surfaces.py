@@ -109,6 +109,8 @@ class TestEscapes:
 
     def test_errors_log_lines_and_wrong_options_pass_it(self, tmp_path, capsys, monkeypatch):
         monkeypatch.setattr(logging.getLogger(), "handlers", [])
+        for name in ("PY_COLORS", "FORCE_COLOR", "GITHUB_ACTIONS"):  # whatever their value, typer colours by them
+            monkeypatch.delenv(name, raising=False)
         done = skilloscope("decisions", "rate", tmp_path / HOSTILE)
         again = skilloscope("decisions", "rate", f"--{HOSTILE}")
         console.set_verbosity(0, False)
