@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
+from skilloscope.core.columns import ragged_take
 from skilloscope.core.errors import InputError
 from skilloscope.models.kernels.joint import add_joint_curves
 
@@ -52,8 +53,7 @@ class JointChoices:
 
     def select(self, wanted: npt.NDArray[np.bool_]) -> JointChoices:
         """Return some of the decisions."""
-        entries = np.repeat(wanted, np.diff(self.offsets))
-        offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[wanted])])
+        offsets, entries = ragged_take(self.offsets, np.flatnonzero(wanted))
         return JointChoices(
             offsets, self.chosen[wanted], self.human[entries], self.roots[entries], self.listed[entries]
         )

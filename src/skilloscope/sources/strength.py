@@ -72,7 +72,7 @@ class PlayedMoves:
         keys = zip(analyses.positions.game.tolist(), analyses.positions.ply.tolist(), strict=True)
         pairs = [(place[key], row) for row, key in enumerate(keys) if key in place and analyses.answered[row]]
         at, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        some = _taken(self.choices, at)
+        some = self.choices.take(at)
         played = some.moves[some.offsets[:-1] + self.chosen[at]]
         return replace(self, joint=joint_choices(some, played, analyses, rows, depths), judged=at)
 
@@ -149,7 +149,7 @@ def game_curves(
     row[use] = of.reshape(-1)
     curves = np.zeros((len(rows), _GRID.size))
     alone = use & (source != 2)
-    some = _taken(moves.choices, np.flatnonzero(alone))
+    some = moves.choices.take(np.flatnonzero(alone))
     add_choice_curves(some.coefficients, some.offsets, moves.chosen[alone], row[alone], _BASIS, curves)
     if moves.joint is not None and moves.judged is not None and weights is not None:
         inside = use[moves.judged] & (source[moves.judged] == 2)
@@ -158,11 +158,3 @@ def game_curves(
     fine = _GRID.interpolate(curves.T, ELO) if len(rows) else np.zeros((0, len(ELO)))
     counts = np.bincount(row[use], minlength=len(rows))
     return GameCurves(list(names), rows[:, 0], rows[:, 1], rows[:, 2], fine, counts)
-
-
-def _taken(choices: HumanChoices, rows: npt.NDArray[np.int64]) -> HumanChoices:
-    """Return the choices of some positions, in the order given."""
-    counts = np.diff(choices.offsets)[rows]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    entries = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - choices.offsets[:-1][rows], counts)
-    return HumanChoices(offsets, choices.moves[entries], choices.coefficients[entries])

@@ -54,20 +54,11 @@ def choice_evidence(
     rows = {name: row for row, name in enumerate(dict.fromkeys(names))}
     groups = np.array([rows[name] for name in names], dtype=np.int64)
     curves = np.zeros((len(rows), grid.size))
-    kept = _kept(choices, use)
+    kept = choices.take(np.flatnonzero(use))
     add_choice_curves(kept.coefficients, kept.offsets, chosen[use], groups[use], elo_basis(grid.nodes), curves)
     decisions = np.bincount(groups[use], minlength=len(rows)).astype(np.int64)
     tally = Tally({reason: n for reason, n in found.items() if n})
     return EvidenceTable(grid, list(rows), curves, decisions, tally, about or {})
-
-
-def _kept(choices: HumanChoices, use: npt.NDArray[np.bool_]) -> HumanChoices:
-    if use.all():
-        return choices
-    counts = np.diff(choices.offsets)
-    entries = np.repeat(use, counts)
-    offsets = np.concatenate([[0], np.cumsum(counts[use])])
-    return HumanChoices(offsets, choices.moves[entries], choices.coefficients[entries])
 
 
 def _about(model: Human) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
 from skilloscope.chess.human.model import HumanChoices
+from skilloscope.core.columns import ragged_take
 from skilloscope.models.joint import JointChoices, scaled_roots
 
 _CODES = 1 << 16
@@ -39,11 +40,8 @@ def _values(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return the value of each legal move at each depth (NaN where not listed), and whether the last list has it."""
     answer = analyses.row[rows]
-    begin, counts = analyses.offsets[answer], np.diff(analyses.offsets)[answer]
-    total = int(counts.sum())
-    place = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-    lines = analyses.lines[np.repeat(begin, counts) + place]
-    owner = np.repeat(np.arange(len(rows)), counts)
+    offsets, entries = ragged_take(analyses.offsets, answer)
+    lines, owner = analyses.lines[entries], np.repeat(np.arange(len(rows)), np.diff(offsets))
     keep = lines["depth"] <= depths
     lines, owner = lines[keep], owner[keep]
     values = np.full((len(choices.moves), depths), np.nan)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from skilloscope.chess.human import kernels
 from skilloscope.chess.human.encoding import Boards, playable_board
 from skilloscope.chess.human.network import BATCH, Network, shipped_network
+from skilloscope.core.columns import ragged_take
 from skilloscope.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
@@ -45,6 +46,11 @@ class HumanChoices:
 
     def __repr__(self) -> str:
         return f"<HumanChoices: {len(self):,} positions, {len(self.moves):,} legal moves>"
+
+    def take(self, rows: npt.NDArray[np.int64]) -> HumanChoices:
+        """Return the choices of some positions, in the order given."""
+        offsets, entries = ragged_take(self.offsets, rows)
+        return HumanChoices(offsets, self.moves[entries], self.coefficients[entries])
 
     def log_probabilities(self, elo: npt.ArrayLike) -> Array:
         """Return log p of every legal move, a column for each Elo."""
