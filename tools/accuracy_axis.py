@@ -22,9 +22,9 @@ import axis_data
 from fit_axis import EFFORT_DEPTHS, weights_of
 from skilloscope.chess.human.model import elo_basis
 from skilloscope.models.joint import JointChoices, JointWeights, fit_weights, log_choice
-from skilloscope.ratings.axis.axis import EFFORTS, EloAxis, elo_axis
-from skilloscope.ratings.axis.effects import ELO, Effects, combined
-from skilloscope.ratings.axis.fitting import KnownPerson
+from skilloscope.ratings.elo_axis.axis import EFFORTS, EloAxis, elo_axis
+from skilloscope.ratings.elo_axis.effects import ELO, Effects, combined
+from skilloscope.ratings.elo_axis.fitting import KnownPerson
 
 Array = npt.NDArray[np.float64]
 _HEAD = f"{'':44s} n     rmse  mae   sd  covers slope  bias"

@@ -29,7 +29,7 @@ from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.chess.positions import positions
 from skilloscope.models.joint import JointWeights
 from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.ratings.axis.fitting import KnownPerson
+from skilloscope.ratings.elo_axis.fitting import KnownPerson
 from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -25,9 +25,9 @@ from skilloscope.chess.human.network import shipped_network
 from skilloscope.inference import Normal
 from skilloscope.models.joint import JointChoices, JointWeights, fit_weights
 from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.ratings.axis.axis import Effort, EloAxis
-from skilloscope.ratings.axis.effects import ELO, Effects
-from skilloscope.ratings.axis.fitting import KnownPerson, fit_effects
+from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
+from skilloscope.ratings.elo_axis.effects import ELO, Effects
+from skilloscope.ratings.elo_axis.fitting import KnownPerson, fit_effects
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "axis-default.json"
 EFFORT_DEPTHS = {"quick": 6, "full": 10}

@@ -22,9 +22,9 @@ import axis_data
 from skilloscope.chess.evaluations import Evaluations, read_evaluated
 from skilloscope.inference import Prior
 from skilloscope.models.losses import LossWeights, fit_loss_weights
-from skilloscope.ratings.axis.axis import EVALUATIONS, Effort, elo_axis
-from skilloscope.ratings.axis.effects import Effects
-from skilloscope.ratings.axis.pool import (
+from skilloscope.ratings.elo_axis.axis import EVALUATIONS, Effort, elo_axis
+from skilloscope.ratings.elo_axis.effects import Effects
+from skilloscope.ratings.elo_axis.pool import (
     POOL_ELO,
     PoolAccuracy,
     PoolEvidence,

@@ -31,7 +31,7 @@ from skilloscope.chess.human.model import ELO_RANGE, HumanChoices, elo_basis, hu
 from skilloscope.chess.human.network import BATCH
 from skilloscope.chess.pgn.games import Games
 from skilloscope.inference import Grid
-from skilloscope.ratings.axis.effects import ELO
+from skilloscope.ratings.elo_axis.effects import ELO
 from skilloscope.sources.strength import played_moves
 
 Array = npt.NDArray[np.float64]

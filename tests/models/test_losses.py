@@ -14,7 +14,7 @@ from skilloscope.models.losses import (
     loss_curves,
     loss_features,
 )
-from skilloscope.ratings.axis.effects import ELO
+from skilloscope.ratings.elo_axis.effects import ELO
 
 BINS = len(LOSS_EDGES) + 1
 CENTRES = np.array([-0.2, *((np.array(LOSS_EDGES[:-1]) + np.array(LOSS_EDGES[1:])) / 2), 1.2])

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError
 from skilloscope.inference import Normal
-from skilloscope.ratings.axis.axis import EFFORTS, EloAxis, elo_axis, elo_posterior
-from skilloscope.ratings.axis.effects import ELO, Effects, blurred, combined, person_curve
-from skilloscope.ratings.axis.fitting import KnownPerson, fit_effects, rating_score
+from skilloscope.ratings.elo_axis.axis import EFFORTS, EloAxis, elo_axis, elo_posterior
+from skilloscope.ratings.elo_axis.effects import ELO, Effects, blurred, combined, person_curve
+from skilloscope.ratings.elo_axis.fitting import KnownPerson, fit_effects, rating_score
 
 FLAT = Normal(1900.0, 400.0, float(ELO[0]), float(ELO[-1]))
 

@@ -12,8 +12,8 @@ from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.errors import InputError
 from skilloscope.models.losses import LOSS_EDGES, LOSS_FEATURES, LossWeights
 from skilloscope.models.scaling import scaled_loss
-from skilloscope.ratings.axis.axis import EVALUATIONS, elo_axis
-from skilloscope.ratings.axis.effects import ELO
+from skilloscope.ratings.elo_axis.axis import EVALUATIONS, elo_axis
+from skilloscope.ratings.elo_axis.effects import ELO
 from skilloscope.sources.evaluated import evaluated_curves, move_losses, with_evaluations
 from skilloscope.sources.strength import game_curves, played_moves
 

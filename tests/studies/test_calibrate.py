@@ -17,7 +17,7 @@ from skilloscope.chess.human.model import Human, _codes, elo_basis
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.ratings.axis.axis import EloAxis, elo_axis
+from skilloscope.ratings.elo_axis.axis import EloAxis, elo_axis
 from skilloscope.sources.shipped import demo_file
 from skilloscope.sources.strength import game_curves, played_moves
 from skilloscope.studies.calibrate.calibrate import calibrate, pool_census, rated_evidence

@@ -17,9 +17,9 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.inference import Normal, Uniform
-from skilloscope.ratings.axis.axis import elo_axis, elo_posterior
-from skilloscope.ratings.axis.effects import ELO, Effects
-from skilloscope.ratings.axis.more_games import games_for_sd
+from skilloscope.ratings.elo_axis.axis import elo_axis, elo_posterior
+from skilloscope.ratings.elo_axis.effects import ELO, Effects
+from skilloscope.ratings.elo_axis.more_games import games_for_sd
 from skilloscope.ratings.scale import elo_prior, scale
 from skilloscope.sources.plan import fair_order
 from skilloscope.sources.shipped import demo_file

@@ -12,7 +12,7 @@ import typer
 from skilloscope.cli.options import AxisOptions, EngineOptions, GameFiles, IntervalOutput, Options, command
 
 if TYPE_CHECKING:
-    from skilloscope.ratings.axis.axis import EloAxis
+    from skilloscope.ratings.elo_axis.axis import EloAxis
     from skilloscope.ratings.scale import Scale
     from skilloscope.sources.judge import Judged, Work
     from skilloscope.studies.rate.elo import EloRatings
@@ -86,7 +86,7 @@ def _scales(name: str) -> tuple[EloAxis | None, Scale | None]:
     """Return the axis or the agent's scale of that name; a JSON file is one or the other by what it holds."""
     from skilloscope.core.errors import InputError
     from skilloscope.core.records import read_object
-    from skilloscope.ratings.axis.axis import elo_axis
+    from skilloscope.ratings.elo_axis.axis import elo_axis
     from skilloscope.ratings.scale import scale
 
     if not name.endswith(".json"):
@@ -130,7 +130,7 @@ def _rate_on_axis(
     from skilloscope.cli.judged import source_line
     from skilloscope.cli.work import asked_depth, work_of
     from skilloscope.core.errors import InputError
-    from skilloscope.ratings.axis.axis import elo_axis
+    from skilloscope.ratings.elo_axis.axis import elo_axis
     from skilloscope.studies.rate.front import rate_files, rate_read_games
     from skilloscope.studies.rate.games import AxisRating
     from skilloscope.studies.rate.methods import effort_for
@@ -175,7 +175,7 @@ def _rate_by_agent(
     from skilloscope.cli.console import exit_code, report_faults, write_page
     from skilloscope.cli.judged import check_column, scaled_agent, source_line
     from skilloscope.cli.work import working
-    from skilloscope.ratings.axis.axis import elo_axis
+    from skilloscope.ratings.elo_axis.axis import elo_axis
     from skilloscope.ratings.scale import elo_prior
     from skilloscope.ratings.scale import scale as agent_scale
     from skilloscope.sources.judge import judge, players

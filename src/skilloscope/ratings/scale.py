@@ -22,7 +22,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.core.records import read_object
 from skilloscope.inference import Evidence, Normal, Posterior, Prior, Uniform
 from skilloscope.inference.posterior import posterior_from_log_density
-from skilloscope.ratings.axis.effects import blurred
+from skilloscope.ratings.elo_axis.effects import blurred
 
 AXIS = "FIDE Elo, over-the-board classical play"
 SCHEMA = 1

@@ -17,7 +17,7 @@ from skilloscope.chess.evaluations import Evaluations
 from skilloscope.core.errors import InputError
 from skilloscope.models.losses import LossWeights, loss_curves, loss_features
 from skilloscope.models.scaling import scaled_loss
-from skilloscope.ratings.axis.effects import ELO
+from skilloscope.ratings.elo_axis.effects import ELO
 from skilloscope.sources.strength import SOURCES, GameCurves, PlayedMoves
 
 EVALUATED = SOURCES.index("evaluated")

@@ -25,8 +25,8 @@ from skilloscope.chess.evaluations import evaluations_from_comments
 from skilloscope.chess.human.encoding import playable_board
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.ratings.axis.axis import Effort
-from skilloscope.ratings.axis.effects import ELO, Effects, combined
+from skilloscope.ratings.elo_axis.axis import Effort
+from skilloscope.ratings.elo_axis.effects import ELO, Effects, combined
 from skilloscope.sources.evaluated import with_evaluations
 from skilloscope.sources.labels import move_labels, movers_of
 from skilloscope.sources.strength import SOURCES, GameCurves, PlayedMoves, game_curves, played_moves

@@ -24,7 +24,7 @@ from skilloscope.chess.human.model import ELO_RANGE, Human, HumanChoices, elo_ba
 from skilloscope.chess.pgn.games import Games
 from skilloscope.inference import Grid
 from skilloscope.models.joint import JointChoices, JointWeights, joint_curves
-from skilloscope.ratings.axis.effects import ELO
+from skilloscope.ratings.elo_axis.effects import ELO
 
 SOURCES = ("opening", "human", "joint", "evaluated")
 _GRID = Grid(*ELO_RANGE, 48)

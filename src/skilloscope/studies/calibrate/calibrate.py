@@ -19,9 +19,9 @@ import numpy.typing as npt
 from skilloscope.chess.human.model import Human, human
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.ratings.axis.axis import Effort, EloAxis, elo_axis
-from skilloscope.ratings.axis.effects import ELO, Effects
-from skilloscope.ratings.axis.pool import (
+from skilloscope.ratings.elo_axis.axis import Effort, EloAxis, elo_axis
+from skilloscope.ratings.elo_axis.effects import ELO, Effects
+from skilloscope.ratings.elo_axis.pool import (
     POOL_ELO,
     PoolAccuracy,
     PoolEvidence,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from skilloscope.chess.human.model import ELO_RANGE, Human, human
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, MissingExtraError
-from skilloscope.ratings.axis.effects import ELO
+from skilloscope.ratings.elo_axis.effects import ELO
 from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
 
 SIDES = ("white", "black")

@@ -13,7 +13,7 @@ from typing import Any
 
 from skilloscope.core.errors import Tally
 from skilloscope.inference import Posterior
-from skilloscope.ratings.axis.axis import EloAxis
+from skilloscope.ratings.elo_axis.axis import EloAxis
 
 SCHEMA = 1
 WIDE = 350.0

@@ -17,7 +17,7 @@ from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.decision import Decisions
-from skilloscope.ratings.axis.axis import Effort, EloAxis
+from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.scale import Scale
 from skilloscope.sources.judge import Judged, Work, check_games, check_name, judge, judge_games, players
 from skilloscope.sources.plan import fair_order, plan, sample_games

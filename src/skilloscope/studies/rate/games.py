@@ -20,8 +20,8 @@ from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Normal, Posterior, Prior
-from skilloscope.ratings.axis.axis import Effort, EloAxis, elo_axis, elo_posterior
-from skilloscope.ratings.axis.more_games import game_precisions, games_for_sd
+from skilloscope.ratings.elo_axis.axis import Effort, EloAxis, elo_axis, elo_posterior
+from skilloscope.ratings.elo_axis.more_games import game_precisions, games_for_sd
 from skilloscope.ratings.scale import Scale
 from skilloscope.ratings.scale import scale as agent_scale
 from skilloscope.sources.judge import Judged, engine_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilloscope.core.errors import InputError
-from skilloscope.ratings.axis.axis import Effort, EloAxis
+from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 
 METHODS = ("joint", "human", "agent", "curves", "gain", "all")
 WITHOUT_ELO = {

@@ -21,7 +21,7 @@ from skilloscope.inference import Normal, Posterior, Prior, Uniform
 from skilloscope.inference.posterior import posterior_from_log_density
 from skilloscope.models.joint import JointWeights
 from skilloscope.models.losses import LossWeights
-from skilloscope.ratings.axis.effects import ELO, Effects, combined
+from skilloscope.ratings.elo_axis.effects import ELO, Effects, combined
 
 SCHEMA = 1
 EFFORTS = ("instant", "quick", "full")

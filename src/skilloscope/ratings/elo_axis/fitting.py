@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.inference import Prior
-from skilloscope.ratings.axis.effects import ELO, STEP, Effects, combined
+from skilloscope.ratings.elo_axis.effects import ELO, STEP, Effects, combined
 
 Array = npt.NDArray[np.float64]
 

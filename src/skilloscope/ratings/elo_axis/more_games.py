@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.inference import Normal, Prior
-from skilloscope.ratings.axis.effects import ELO, Effects, blurred
+from skilloscope.ratings.elo_axis.effects import ELO, Effects, blurred
 
 Array = npt.NDArray[np.float64]
 

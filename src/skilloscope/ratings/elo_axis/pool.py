@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.inference import Normal, Prior
-from skilloscope.ratings.axis.effects import ELO, Effects, blurred, read_for_pool
+from skilloscope.ratings.elo_axis.effects import ELO, Effects, blurred, read_for_pool
 
 Array = npt.NDArray[np.float64]
 
