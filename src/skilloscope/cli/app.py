@@ -27,6 +27,7 @@ from skilloscope.cli import (
     results,
     sensitivity,
     sequence,
+    serve,
     simulate,
     store,
     tournament,
@@ -108,6 +109,7 @@ for module in (
     simulate,
     reproduce,
     store,
+    serve,
     demo,
     doctor,
 ):
