@@ -106,11 +106,6 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 class _FewRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows an address to another one of the web a few times; the same handlers open it."""
+    """Follows an address to another one a few times; the same handlers open it, and of others there is none."""
 
     max_redirections = _REDIRECTS
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        if not newurl.lower().startswith(("http://", "https://")):
-            raise ValueError(f"it sends us on to {newurl!r}, which is not an address of the web")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -42,6 +42,7 @@ def _environment() -> Environment:
         "interval": interval_text,
         "percent": probability_text,
         "pawns": lambda value: "–" if value is None else f"{value:+.2f}",
+        "signed": lambda value: f"{value:+.0f}".replace("-", "−"),
         "score": lambda value: "–" if value is None else _SCORES.get(value, f"{value:g}"),
         "points": lambda value: f"{value:g}".replace("0.5", "½").replace(".5", "½"),
         "query": lambda values: urlencode({k: v for k, v in values.items() if v not in ("", None)}),

@@ -11,9 +11,10 @@ import hashlib
 import hmac
 import logging
 import os
+import re
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
@@ -35,6 +36,7 @@ MOST_GUESSES = 10
 _LOG = logging.getLogger(__name__)
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _OPEN = ("/login", "/static/")  # what is shown to whoever has not given the password
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:\[\]/@?#]+))(?::\d+)?")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -42,7 +44,7 @@ _POLICY = (
 _HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with none at all, forms of ours would come from nowhere
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -107,19 +109,25 @@ def visitor_of(request: Request) -> str:
     return str(request.scope["visitor"])
 
 
-async def check_token(request: Request) -> None:
+async def check_token(request: Request) -> AsyncIterator[None]:
     """Refuse what changes anything and does not come from a form of ours; scripts say who they are by a header."""
-    if request.method not in UNSAFE:
-        return
+    try:
+        if request.method in UNSAFE and not await _is_meant(request):
+            raise HTTPException(403, "this form is not of a page of ours, or is too old: load the page again")
+        yield
+    finally:
+        await request.close()  # with the files of a form
+
+
+async def _is_meant(request: Request) -> bool:
     if request.url.path.startswith("/api/") and request.headers.get("x-skilloscope"):
-        return  # no page of another site can send it: the browser would ask us first, and we do not agree
+        return True  # no page of another site can send it: the browser would ask us first, and we do not agree
     safety: Safety = request.app.state.safety
     token = request.headers.get("x-csrf-token", "")
     if not token and request.headers.get("content-type", "").startswith(("multipart/form-data", "application/x-www")):
         form = await request.form(max_files=50, max_fields=50, max_part_size=safety.most_bytes)
         token = str(form.get("csrf", ""))
-    if not hmac.compare_digest(token.encode(), safety.token(visitor_of(request)).encode()):
-        raise HTTPException(403, "this form is not of a page of ours, or is too old: load the page again")
+    return hmac.compare_digest(token.encode(), safety.token(visitor_of(request)).encode())
 
 
 class Guard:
@@ -200,10 +208,8 @@ def host_name(host: str) -> str:
     >>> host_name("localhost:8000"), host_name("[::1]:8000"), host_name("club.example")
     ('localhost', '::1', 'club.example')
     """
-    try:
-        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+    found = _HOST.fullmatch(host.lower())
+    return (found[1] or found[2]).rstrip(".") if found else ""
 
 
 def allowed_hosts(bound: str, names: Iterable[str]) -> frozenset[str]:

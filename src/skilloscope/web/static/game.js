@@ -73,7 +73,7 @@ function show(to) {
   }
   document.getElementById("value").textContent = now == null ? "" : `${now >= 0 ? "+" : "−"}${Math.abs(now).toFixed(2)}`;
   const bar = document.querySelector(".evalbar");
-  bar.hidden = now == null; document.querySelector(".evalwhite").style.height = `${now == null ? 50 : 50 + 50 * (2 / (1 + Math.exp(-.45 * now)) - 1)}%`;
+  bar.style.visibility = now == null ? "hidden" : "visible"; document.querySelector(".evalwhite").style.height = `${now == null ? 50 : 50 + 50 * (2 / (1 + Math.exp(-.45 * now)) - 1)}%`;
   if (!touched) { slider.value = Math.round(ownLevel() / 50) * 50; shown.textContent = slider.value; }
   clocks(); people();
   for (const one of charts) one.plot.setCursor({ left: one.plot.valToPos(ply, "x"), top: 20 }, false);
@@ -86,7 +86,7 @@ function draw() {
   const click = { setCursor: [] }, axis = { values: (_, ticks) => ticks.map(t => Math.floor(t / 2) + 1) };
   const common = { scales: { x: { time: false } }, hooks: click };
   const place = document.getElementById("value-chart");
-  if (values.some(x => x != null)) charts.push(chart(place, { ...common, height: 160, scales: { x: { time: false }, y: { range: [-CUT, CUT] } }, axes: [axis, { label: "pawns" }], series: () => [{ label: "move", value: (_, t) => t == null ? "–" : Math.floor(t / 2) + 1 }, line("evaluation", "--accent", { value: (_, x) => x == null ? "–" : x.toFixed(2), fill: css("--band-white"), fillTo: 0 })] }, [at, values]));
+  if (values.some(x => x != null)) charts.push(chart(place, { ...common, height: 160, scales: { x: { time: false }, y: { range: [-CUT, CUT] } }, axes: [axis, { label: "pawns", splits: () => [-8, -4, 0, 4, 8] }], series: () => [{ label: "move", value: (_, t) => t == null ? "–" : Math.floor(t / 2) + 1 }, line("evaluation", "--accent", { value: (_, x) => x == null ? "–" : x.toFixed(2), fill: css("--band-white"), fillTo: 0, spanGaps: true })] }, [at, values]));
   else { place.textContent = "No engine has valued this game."; place.classList.add("soft"); }
   const side = name => { let last = null; return at.map(i => { const move = i ? game.moves[i - 1] : null; if (move && move.side === name && move.strength) last = move.strength; return last; }); };
   const white = side("white"), black = side("black"), pick = (rows, name) => rows.map(row => row && row[name]);
