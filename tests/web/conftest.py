@@ -43,13 +43,15 @@ def few_games() -> str:
     return people + pgn("Cecil, Long Name", "Ben", ITALIAN, "1-0") + pgn(HOSTILE[0], HOSTILE[1], Event=HOSTILE[3])
 
 
-RESULTS = "date,player_1,player_2,score\n" + "".join(
-    f"2024-{1 + at % 12:02d}-{1 + at % 27:02d},{'ABCD'[at % 4]}{'nn' * (at % 4 == 0)},{'ABCD'[(at + 1 + at % 2) % 4]}"
-    f"{'nn' * ((at + 1 + at % 2) % 4 == 0)},{(1, 0.5, 0)[at % 3]}\n"
+MEMBERS = ("Ann", "B", "C", "D")
+ROWS = [
+    f"2024-{1 + at % 12:02d}-{1 + at % 27:02d},{MEMBERS[at % 4]},{MEMBERS[(at + 1 + at % 2) % 4]},{(1, 0.5, 0)[at % 3]}"
     for at in range(60)
-) + f'2024-05-05,"{HOSTILE[0]}",B,1\n'
+]
+RESULTS = "\n".join(["date,player_1,player_2,score", *ROWS, f'2024-05-05,"{HOSTILE[0]}",B,1\n'])
 DECISIONS = "".join(
-    f'{{"decider": "{who}", "utilities": [3, 2.5, {at % 3}, 1], "chosen": {(at * (1 + len(who))) % 4 if at % 2 else 0}}}\n'
+    f'{{"decider": "{who}", "utilities": [3, 2.5, {at % 3}, 1], '
+    f'"chosen": {(at * (1 + len(who))) % 4 if at % 2 else 0}}}\n'
     for at in range(40)
     for who in ("Ann", "Bob")
 )

@@ -7,12 +7,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from web.conftest import do, pgn
 
 from skilloscope.core.errors import InputError, StoreError
 from skilloscope.web.intake import MOST_WAITING, BusyError, add_feed, add_upload
 from skilloscope.web.jobs import MOST_ATTEMPTS, Jobs
 from skilloscope.web.rendering import rendered
+from web.conftest import do, pgn
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def serve(*, listen: ListenOptions, store: StoreFolder = None, as_json: Json = F
     from skilloscope.core.errors import MissingExtraError
 
     try:
-        from skilloscope.web.app import Server, ServeOptions
+        from skilloscope.web.app import ServeOptions, Server
     except ImportError as error:
         raise MissingExtraError(
             f"the web application needs {error.name}", hint="pip install 'skilloscope[web]'"

@@ -90,7 +90,7 @@ class _CheckedSafe(http.client.HTTPSConnection):
 class _Http(urllib.request.HTTPHandler):
     def __init__(self, private: bool) -> None:
         super().__init__()
-        self.kind = type("Checked", (_Checked,), {"private": private})
+        self.kind: Any = type("Checked", (_Checked,), {"private": private})
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(self.kind, req)
@@ -99,7 +99,7 @@ class _Http(urllib.request.HTTPHandler):
 class _Https(urllib.request.HTTPSHandler):
     def __init__(self, private: bool) -> None:
         super().__init__()
-        self.kind = type("CheckedSafe", (_CheckedSafe,), {"private": private})
+        self.kind: Any = type("CheckedSafe", (_CheckedSafe,), {"private": private})
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(self.kind, req)

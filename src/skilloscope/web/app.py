@@ -169,6 +169,7 @@ def _listening(host: str, port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
+        found.listen(_MOST_AT_ONCE)  # whoever reads the address may come at once
     except OSError as error:
         found.close()
         raise InputError(

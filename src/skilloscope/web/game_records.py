@@ -81,7 +81,7 @@ def game_records(
 
 def _level_of_move(moves: PlayedMoves, levels: Mapping[str, float], usual: float) -> Array:
     sides = [[levels.get(name, usual) for name in moves.games.headers[side].to_pylist()] for side in SIDES]
-    return np.array(sides).reshape(2, -1)[moves.black.astype(int), moves.game]
+    return np.asarray(np.array(sides).reshape(2, -1)[moves.black.astype(int), moves.game])
 
 
 class _Chunk:
@@ -206,8 +206,8 @@ class _Chunk:
             curves = with_evaluations(curves, self.moves, self.comments, labels, self.effort.losses)
         said = {side: {name: np.zeros_like(ELO) for name in SOURCES} for side in SIDES}
         of_place: dict[int, list[int]] = {}
-        for row, group in enumerate(curves.group.tolist()):
-            of_place.setdefault(curves.groups[group], []).append(row)
+        for at, group in enumerate(curves.group.tolist()):
+            of_place.setdefault(curves.groups[group], []).append(at)
         prior = self.axis.prior()
         for row, place in zip(rows, places.tolist(), strict=True):
             own = said[row["side"]]
