@@ -16,7 +16,7 @@ from skilloscope.web.app import ServeOptions, create_app, serving
 from skilloscope.web.intake import add_upload
 from skilloscope.web.jobs import Job, Jobs
 from skilloscope.web.safety import Safety
-from skilloscope.web.workers import Task, work_of_job
+from skilloscope.web.workers import JobTask, work_of_job
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -75,7 +75,7 @@ def do(jobs: Jobs, job: Job, store: Path) -> Job:
     taken = jobs.take(job.lane)
     assert taken is not None
     assert taken.id == job.id
-    Task(taken, jobs, str(store)).run(work_of_job(taken))
+    JobTask(taken, jobs, str(store)).run(work_of_job(taken))
     return jobs[job.id]
 
 

@@ -22,7 +22,7 @@ from skilloscope.studies.live.live import SCHEMA, Follower, Live
 from skilloscope.studies.rate.front import engine_found
 from skilloscope.web.addresses import checked_opener
 from skilloscope.web.game_records import SIDES, game_records
-from skilloscope.web.workers import Task
+from skilloscope.web.workers import JobTask
 
 LONGEST = 12 * 3600.0
 """Seconds after which nobody is likely to look any more."""
@@ -32,7 +32,7 @@ _LOOK = 2.0  # seconds between two looks at the address
 _BUDGET = 0.2  # seconds of the engine for new moves
 
 
-def follow_job(task: Task) -> None:
+def follow_job(task: JobTask) -> None:
     """Follow an address until all games have a result, somebody cancels, or the day is over."""
     address = str(task.job.options["address"])
     private = os.environ.get("SKILLOSCOPE_PRIVATE_FEEDS") == "1"
@@ -56,7 +56,7 @@ def follow_job(task: Task) -> None:
 class _Heard:
     """A feed that keeps its last text, and ends the work where somebody has cancelled the job."""
 
-    def __init__(self, feed: FeedSource, task: Task) -> None:
+    def __init__(self, feed: FeedSource, task: JobTask) -> None:
         self._feed, self._task, self.text, self._checked = feed, task, "", 0.0
 
     def changed(self) -> bool:

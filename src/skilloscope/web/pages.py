@@ -111,7 +111,7 @@ def change_job(request: Request, job: AJob, what: str) -> Response:
 
 
 @router.get("/jobs/{job}")
-def job_page(
+def show_job(
     request: Request, job: AJob, sort: str = "elo_low", order: str = "desc", search: Search = "", page: PageNumber = 1
 ) -> Response:
     """Show a job: the ratings, the leaderboard, the deciders or the boards, as far as they are known."""
@@ -180,28 +180,28 @@ def _event(name: str, text: str) -> str:
 
 
 @router.get("/jobs/{job}/games/{number}")
-def game_page(request: Request, job: AJob, number: Number) -> Response:
+def show_game(request: Request, job: AJob, number: Number) -> Response:
     """Show a game: the board, the moves, what people of any strength would play."""
     view = views.game_view(jobs_of(request), job, number)
     return _page(request, "game.html", job=job, view=view, json=f"/api/jobs/{job.id}/games/{number}")
 
 
 @router.get("/jobs/{job}/players/{number}")
-def player_page(request: Request, job: AJob, number: Number) -> Response:
+def show_player(request: Request, job: AJob, number: Number) -> Response:
     """Show a player: the Elo, the decisions that cost most, the finds, the games."""
     view = views.player_view(jobs_of(request), job, number)
     return _page(request, "player.html", job=job, view=view, json=f"/api/jobs/{job.id}/players/{number}")
 
 
 @router.get("/jobs/{job}/event")
-def event_page(request: Request, job: AJob) -> Response:
+def show_event(request: Request, job: AJob) -> Response:
     """Show the games as an event."""
     view = views.event_view(jobs_of(request), job)
     return _page(request, "event.html", job=job, view=view, json=f"/api/jobs/{job.id}/event")
 
 
 @router.get("/jobs/{job}/compare")
-def compare_page(request: Request, job: AJob, first: MaybeNumber = "", second: MaybeNumber = "") -> Response:
+def show_compare(request: Request, job: AJob, first: MaybeNumber = "", second: MaybeNumber = "") -> Response:
     """Show two players on one axis."""
     view = views.comparison_view(jobs_of(request), job, int(first or 0) or None, int(second or 0) or None)
     query = f"?first={view['first']}&second={view['second']}" if len(view["players"]) == 2 else ""
@@ -209,7 +209,7 @@ def compare_page(request: Request, job: AJob, first: MaybeNumber = "", second: M
 
 
 @router.get("/jobs/{job}/members/{number}")
-def member_page(request: Request, job: AJob, number: Number) -> Response:
+def show_member(request: Request, job: AJob, number: Number) -> Response:
     """Show a member of a leaderboard."""
     view = views.member_view(jobs_of(request), job, number)
     return _page(request, "member.html", job=job, view=view, json=f"/api/jobs/{job.id}/members/{number}")
@@ -237,7 +237,7 @@ def board_picture(
 
 
 @router.get("/login")
-def login_page(request: Request) -> Response:
+def show_login(request: Request) -> Response:
     """Ask for the password."""
     return _page(request, "login.html", wrong=False)
 

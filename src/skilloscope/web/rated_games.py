@@ -30,7 +30,7 @@ from skilloscope.studies.rate.elo import EloRatings
 from skilloscope.studies.rate.front import effort_settings, engine_found
 from skilloscope.studies.rate.games import AxisRating, rate_on_axis
 from skilloscope.web.game_records import JUDGES, GameRecord, game_records
-from skilloscope.web.workers import Task
+from skilloscope.web.workers import JobTask
 
 SHARES = (0.1, 0.3, 0.6, 1.0)
 """After which shares of the games the engine's answers so far are put into the ratings."""
@@ -48,7 +48,7 @@ class NamedBytes(io.BytesIO):
         self.name = name
 
 
-def rate_job_instantly(task: Task) -> None:
+def rate_job_instantly(task: JobTask) -> None:
     """Rate all players by what people play, and by the evaluations in the comments where most moves have one."""
     games = _read(task)
     asked = AxisRating.of(
@@ -62,7 +62,7 @@ def rate_job_instantly(task: Task) -> None:
         task.go_on_in("engine")
 
 
-def rate_job_by_engine(task: Task) -> None:
+def rate_job_by_engine(task: JobTask) -> None:
     """Let the engine search the games, a fair share first, and put what it says into the ratings part by part."""
     games = _read(task)
     wanted = str(task.job.options["effort"])
@@ -91,7 +91,7 @@ def numbered_players(games: Games) -> dict[str, int]:
     return {name: at + 1 for at, name in enumerate(dict.fromkeys(names))}
 
 
-def _read(task: Task) -> Games:
+def _read(task: JobTask) -> Games:
     games = read_games([NamedBytes(name, body) for name, body in task.inputs()])
     check_games(games)
     if not players(games):
@@ -110,7 +110,7 @@ def _without_engine(games: Games) -> str:
     return EVALUATIONS if known >= 0.5 else "instant"
 
 
-def _work(task: Task, asked: AxisRating, before: int, count: int, total: int) -> Work:
+def _work(task: JobTask, asked: AxisRating, before: int, count: int, total: int) -> Work:
     found = effective_settings()
 
     def tell(now: Progress) -> None:
@@ -127,7 +127,7 @@ def _work(task: Task, asked: AxisRating, before: int, count: int, total: int) ->
     )
 
 
-def _keep_ratings(task: Task, games: Games, ratings: EloRatings, judged: Judged | None) -> None:
+def _keep_ratings(task: JobTask, games: Games, ratings: EloRatings, judged: Judged | None) -> None:
     numbers = numbered_players(games)
     report = {**ratings.as_dict(), **({"positions": judged.as_dict()} if judged else {})}
     for row in [*report["players"], *report["unrated"]]:
@@ -165,7 +165,7 @@ class _Standing:
 
 
 def _keep_games(
-    task: Task, games: Games, ratings: EloRatings, judged: Judged | None, rows: Iterable[int], stage: str
+    task: JobTask, games: Games, ratings: EloRatings, judged: Judged | None, rows: Iterable[int], stage: str
 ) -> None:
     """Keep the pages of some games, and what stands out among the decisions of everybody in all games so far."""
     levels = {one.player: one.elo.mean for one in ratings.players}

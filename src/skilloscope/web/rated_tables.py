@@ -20,12 +20,12 @@ from skilloscope.studies.rate.deciders import k_from_text, rate_deciders, rate_f
 from skilloscope.studies.results.results import fit_report, history_table, ratings_report
 from skilloscope.studies.results.runs import rate_results
 from skilloscope.web.intake import suffix_of
-from skilloscope.web.workers import Task
+from skilloscope.web.workers import JobTask
 
 _RANGE = (0.0, 4.0)
 
 
-def rate_job_of_results(task: Task) -> None:
+def rate_job_of_results(task: JobTask) -> None:
     """Fit the variances, rate everybody, keep the leaderboard and the history of each."""
     period = task.job.options.get("period") or None
     with _files(task) as files:
@@ -46,7 +46,7 @@ def rate_job_of_results(task: Task) -> None:
     task.keep({"fit": fit, "leaderboard": board, **{f"history/{n}": rows for n, rows in histories.items()}})
 
 
-def rate_job_of_decisions(task: Task) -> None:
+def rate_job_of_decisions(task: JobTask) -> None:
     """Rate the deciders of tables of any domain: their competence c."""
     k = k_from_text(str(task.job.options.get("k", "0.1")))
     with _files(task) as files:
@@ -61,7 +61,7 @@ def rate_job_of_decisions(task: Task) -> None:
 
 
 @contextlib.contextmanager
-def _files(task: Task) -> Iterator[list[Path]]:
+def _files(task: JobTask) -> Iterator[list[Path]]:
     """Give the uploads as files for as long as they are read; of their names only letters and digits are kept."""
     with tempfile.TemporaryDirectory(prefix="skilloscope-") as folder:
         paths = []

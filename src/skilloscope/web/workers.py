@@ -1,8 +1,8 @@
 """Worker processes: one for quick answers, one for searches, one for live games; each is replaced when it ends.
 
-In: the queue. Out: reports of jobs, their progress, and their end. A worker hands a job as a Task to the project's own
-functions, which tell it how far they are; where somebody has cancelled the job, telling raises, and the work ends there
-with what it has kept. A worker ends with the server, however the server ends: it looks whether its parent is there.
+In: the queue. Out: reports of jobs, their progress, and their end. A worker hands a job as a JobTask to the project's
+own functions, which tell it how far they are; where somebody has cancelled the job, telling raises, and the work ends
+there with what it has kept. A worker ends with the server, however that ends: it looks whether its parent is there.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class JobCancelled(Exception):
 
 
 @dataclass
-class Task:
+class JobTask:
     """A job in a worker's hands."""
 
     job: Job
@@ -79,7 +79,7 @@ class Task:
         """Let the job wait in another lane when this task is done."""
         self._lane = lane
 
-    def run(self, work: Callable[[Task], None]) -> None:
+    def run(self, work: Callable[[JobTask], None]) -> None:
         """Do the work, and say how it ended."""
         name = self.job.id
         try:
@@ -100,7 +100,7 @@ class Task:
                 self.jobs.end(name, "done")
 
 
-def work_of_job(job: Job) -> Callable[[Task], None]:
+def work_of_job(job: Job) -> Callable[[JobTask], None]:
     """Return the function that does a job's work in its lane."""
     if job.kind == "games":
         from skilloscope.web.rated_games import rate_job_by_engine, rate_job_instantly
@@ -177,7 +177,7 @@ def work_in_lane(lane: str, path: str, store: str) -> None:
             while job is None:
                 time.sleep(IDLE_SECONDS)
                 job = jobs.take(lane)
-            task = Task(job, jobs, store)
+            task = JobTask(job, jobs, store)
             pool.submit(task.run, work_of_job(job)).add_done_callback(lambda _: free.release())
 
 
