@@ -23,6 +23,7 @@ from skilloscope.cli import (
     moves,
     profile,
     rate,
+    report,
     reproduce,
     results,
     sensitivity,
@@ -90,6 +91,7 @@ def options(
 for module in (
     analyse,
     rate,
+    report,
     profile,
     game,
     moves,
