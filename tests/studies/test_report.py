@@ -19,6 +19,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.models.joint import log_alternatives, log_choice
 from skilloscope.reports.board import board_svg
 from skilloscope.reports.page import ANALYSIS_BOARD
+from skilloscope.reports.words import share
 from skilloscope.sources.costs import LEVELS, MoveCosts, move_costs
 from skilloscope.sources.judge import Work, found_name, players
 from skilloscope.sources.shipped import demo_file
@@ -29,7 +30,7 @@ from skilloscope.studies.report.event import EventReport, crosstable, event_repo
 from skilloscope.studies.report.page import event_page, player_page
 from skilloscope.studies.report.player import PlayerReport, beside_people, player_report
 from skilloscope.studies.report.tables import event_sheets, player_sheets
-from skilloscope.studies.report.told import decision_card, pawns, share
+from skilloscope.studies.report.told import decision_card, pawns
 
 FULL = AxisRating.of(None, None, "full")
 WORK = Work(settings=effort_settings(FULL.effort), imports=(Path(sk.analyses_file()),))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from skilloscope.__about__ import __version__
+from skilloscope.reports.board import BoardMove, shared_pieces
 from skilloscope.reports.sheet import Sheet
 from skilloscope.reports.words import sentences
 
@@ -65,6 +66,8 @@ class Section:
     notes: str = ""
     """What stands below the table."""
     cards: Sequence[Card] = ()
+    game: Sequence[BoardMove] = ()
+    """The moves of a game, each with the board after it; a click shows it, without a script."""
 
     @classmethod
     def from_sheet(
@@ -111,6 +114,7 @@ def report_page(
         headline=headline,
         sections=sections,
         wide=_WIDE,
+        pieces=shared_pieces() if any(section.game for section in sections) else "",
         warnings=warnings,
         skipped=skipped or {},
         cannot_tell=cannot_tell,

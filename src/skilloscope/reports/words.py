@@ -52,6 +52,15 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def share(p: float) -> str:
+    """Return how many do it, never rounded to nobody.
+
+    >>> share(0.254), share(0.0004)
+    ('25 %', '< 1 %')
+    """
+    return "< 1 %" if p < 0.01 else f"{100 * p:.0f} %"
+
+
 def probability_text(probability: float) -> str:
     """Return a probability as a percentage that is never rounded to certainty, e.g. `97.3 %` or `> 99.9 %`."""
     if probability < 0.001:  # 0 and 1 too: what a float cannot hold is still no certainty

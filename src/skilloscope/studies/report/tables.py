@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet
-from skilloscope.reports.words import elo_interval, percent
+from skilloscope.reports.words import elo_interval, percent, share
 from skilloscope.studies.rate.elo_tables import elo_sheets
-from skilloscope.studies.report.told import game_name, pawns, share
+from skilloscope.studies.report.told import game_name, pawns
 
 PART_NAMES = {
     "phase": "by phase",

@@ -16,6 +16,7 @@ from skilloscope.chess.engine.lines import MATE_CAP, move_of_code
 from skilloscope.chess.pgn.games import Games
 from skilloscope.reports.board import board_svg
 from skilloscope.reports.page import Card
+from skilloscope.reports.words import share
 from skilloscope.sources.costs import LEVELS, MoveCosts
 
 _HEADERS = ("game", "event", "round", "date", "white", "black", "result")
@@ -66,15 +67,6 @@ def pawns(value: float | None) -> str:
     if abs(value) >= MATE_CAP:
         return "mates" if value > 0 else "mated"
     return f"{value:+z.2f}"
-
-
-def share(p: float) -> str:
-    """Return how many do it, never rounded to nobody.
-
-    >>> share(0.254), share(0.0004)
-    ('25 %', '< 1 %')
-    """
-    return "< 1 %" if p < 0.01 else f"{100 * p:.0f} %"
 
 
 def _after(move: Mapping[str, Any]) -> str:
