@@ -174,7 +174,7 @@ def test_a_crosstable_counts_points_both_ways():
         "B": (1.5, 3),
         "C": (0.0, 1),
     }
-    assert rows["A"]["against"] == {"B": [1.0, 0.5]}
+    assert rows["A"]["against"] == [{"opponent": "B", "scores": [1.0, 0.5]}]
 
 
 def test_a_part_of_a_name_is_enough_where_only_one_has_it():

@@ -101,7 +101,12 @@ def crosstable(games: Games) -> list[dict[str, Any]]:
             for one, other, points in zip((white, black), (black, white), _POINTS[result], strict=True):
                 met.setdefault(one, {}).setdefault(other, []).append(points)
     rows = [
-        {"player": name, "points": sum(map(sum, own.values())), "games": sum(map(len, own.values())), "against": own}
+        {
+            "player": name,
+            "points": sum(map(sum, own.values())),
+            "games": sum(map(len, own.values())),
+            "against": [{"opponent": other, "scores": scores} for other, scores in own.items()],
+        }
         for name, own in met.items()
     ]
     return sorted(rows, key=lambda row: (-float(row["points"]), str(row["player"])))

@@ -104,11 +104,11 @@ def crosstable_sheet(report: Mapping[str, Any]) -> Sheet:
     """Return who scored what against whom."""
     table = report["table"]
     names = [row["player"] for row in table]
-    rows = [
-        [f"{place} {row['player']}", *(_cell(row["against"].get(other)) for other in names),
-         f"{row['points']:g} / {row['games']}"]
-        for place, row in enumerate(table, start=1)
-    ]  # fmt: skip
+    rows = []
+    for place, row in enumerate(table, start=1):
+        met = {one["opponent"]: one["scores"] for one in row["against"]}
+        cells = [_cell(met.get(other)) for other in names]
+        rows.append([f"{place} {row['player']}", *cells, f"{row['points']:g} / {row['games']}"])
     columns = ["player", *(str(place) for place in range(1, len(names) + 1)), "points"]
     return Sheet("Crosstable", columns, rows, wide=True)
 
