@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -25,7 +25,8 @@ plt = pyplot
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#00798c", "#8d6a4f")
 
-_COPIES: ContextVar[tuple[str, list[bytes]] | None] = ContextVar("copies", default=None)
+_WATCHER: ContextVar[Callable[[Figure], None] | None] = ContextVar("watcher", default=None)
+"""Who is shown every figure before it becomes text."""
 
 _NO_GLYPH = r"Glyph \d+ .*missing from"
 
@@ -61,17 +62,31 @@ def style() -> Iterator[None]:
 def also_as(kind: str) -> Iterator[list[bytes]]:
     """Give a list to which every figure drawn inside is added as a file of that kind: svg, png or pdf."""
     files: list[bytes] = []
-    token = _COPIES.set((kind, files))
-    try:
+    with _watched(lambda figure: files.append(_copied(figure, kind))):
         yield files
+
+
+@contextmanager
+def left_open() -> Iterator[list[Figure]]:
+    """Give a list to which every figure drawn inside is added, still open, for whoever wants to draw on."""
+    figures: list[Figure] = []
+    with _watched(figures.append):
+        yield figures
+
+
+@contextmanager
+def _watched(see: Callable[[Figure], None]) -> Iterator[None]:
+    token = _WATCHER.set(see)
+    try:
+        yield
     finally:
-        _COPIES.reset(token)
+        _WATCHER.reset(token)
 
 
 def svg(figure: Figure) -> str:
     """Return the figure as SVG text without the XML head, for use inside a page."""
-    if (copies := _COPIES.get()) is not None:
-        copies[1].append(_copied(figure, copies[0]))
+    if (see := _WATCHER.get()) is not None:
+        see(figure)
     with warnings.catch_warnings(record=True) as told:
         warnings.filterwarnings("always", message=_NO_GLYPH)
         text = _saved(figure)
