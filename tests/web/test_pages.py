@@ -145,11 +145,13 @@ def test_the_engine_sharpens_the_numbers_and_what_was_found_before_stays(tmp_pat
     assert jobs.report(job.id, "player/1")["judge"] == "engine"
 
 
-def test_k_may_be_fitted_and_nonsense_is_told(tmp_path):
+def test_a_k_that_cannot_be_used_is_told_with_what_to_do(tmp_path):
     jobs = Jobs(tmp_path / "jobs.sqlite")
-    for k, state in (("fit", "done"), ("banana", "failed")):
+    for k, state in (("0.5", "done"), ("fit", "failed"), ("banana", "failed")):  # these decisions do not tell k
         job = add_upload(jobs, "decisions", [("x.jsonl", DECISIONS.encode())], owner="me", options={"k": k})
-        assert do(jobs, job, tmp_path).state == state
+        done = do(jobs, job, tmp_path)
+        assert done.state == state
+        assert bool(done.hint) == (state == "failed")
 
 
 def _serve(store: Path) -> tuple[subprocess.Popen[str], str]:

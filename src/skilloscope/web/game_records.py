@@ -26,7 +26,9 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.models.scaling import scaled_loss
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.elo_axis.effects import ELO
+from skilloscope.sources.costs import MoveCosts, move_costs
 from skilloscope.sources.evaluated import with_evaluations
+from skilloscope.sources.labels import movers_of
 from skilloscope.sources.strength import SOURCES, PlayedMoves, game_curves, played_moves
 
 SIDES = ("white", "black")
@@ -65,39 +67,35 @@ def game_records(
 ) -> Iterator[GameRecord]:
     """Yield the games of some rows (of all); `levels` are the players' strengths, the population's where unknown."""
     wanted = np.array(range(len(games)) if rows is None else sorted(rows), dtype=np.int64)
-    usual = float(axis.population["mean"])
     for begin in range(0, len(wanted), _AT_A_TIME):
         some = wanted[begin : begin + _AT_A_TIME]
         moves = played_moves(games.select(some))
         own = None if analyses is None else analyses.of_games(some)
         if own is not None and effort.weights is not None:
             moves = moves.with_engine(own, len(effort.weights.depths))
-        chunk = _Chunk(moves, own, axis, effort, _level_of_move(moves, levels, usual))
+        chunk = _Chunk(moves, own, axis, effort, levels)
         for at, row in enumerate(some.tolist()):
             yield chunk.record(at, row + 1)
             if progress:
                 progress(begin + at + 1, len(wanted))
 
 
-def _level_of_move(moves: PlayedMoves, levels: Mapping[str, float], usual: float) -> Array:
-    sides = [[levels.get(name, usual) for name in moves.games.headers[side].to_pylist()] for side in SIDES]
-    return np.asarray(np.array(sides).reshape(2, -1)[moves.black.astype(int), moves.game])
-
-
 class _Chunk:
     """A few games, asked once for everything that holds for all their moves."""
 
     def __init__(
-        self, moves: PlayedMoves, analyses: Analyses | None, axis: EloAxis, effort: Effort, level: Array
+        self, moves: PlayedMoves, analyses: Analyses | None, axis: EloAxis, effort: Effort, levels: Mapping[str, float]
     ) -> None:
-        self.moves, self.analyses, self.axis, self.effort, self.level = moves, analyses, axis, effort, level
+        self.moves, self.analyses, self.axis, self.effort = moves, analyses, axis, effort
+        usual, names = float(axis.population["mean"]), movers_of(moves)
+        self.level = np.array([levels.get(name or "", usual) for name in names], dtype=float)
         self.comments = evaluations_from_comments(moves.games)
         self.entry = moves.choices.offsets[:-1] + moves.chosen
         logs = {step: self._logs(step) for step in (-APART, 0.0, APART)}
         self.own = logs[0.0]
         self.pull = (logs[-APART] - logs[APART])[self.entry]
         self.searched = self._searched()
-        self.expected = self._expected()
+        self.costs, self.cost_of = self._costs({name: levels.get(name, usual) for name in set(names) if name})
 
     def _logs(self, step: float) -> Array:
         return self.moves.choices.own_log_probabilities(np.clip(self.level + step, *ELO_RANGE))
@@ -109,15 +107,13 @@ class _Chunk:
         keys = zip(self.analyses.positions.game.tolist(), self.analyses.positions.ply.tolist(), strict=True)
         return {key: at for at, key in enumerate(keys) if self.analyses.answered[at]}
 
-    def _expected(self) -> dict[int, float]:
-        """Return the scaled loss that people of the player's strength have on average, by move."""
-        joint, judged = self.moves.joint, self.moves.judged
-        if joint is None or judged is None or not len(judged):
-            return {}
-        some = self.moves.choices.take(judged)
-        weight = np.exp(some.own_log_probabilities(np.clip(self.level[judged], *ELO_RANGE)))
-        mean = np.add.reduceat(weight * joint.roots[:, -1].astype(float) ** 2, joint.offsets[:-1])
-        return dict(zip(judged.tolist(), mean.tolist(), strict=True))
+    def _costs(self, levels: Mapping[str, float]) -> tuple[MoveCosts | None, dict[tuple[int, int], int]]:
+        """Return what the engine's judgement says the moves cost, and the row of each by game and ply."""
+        if self.analyses is None or self.effort.weights is None or not self.searched:
+            return None, {}
+        found = move_costs(self.moves.games, self.analyses, self.effort.weights, levels)
+        keys = zip(found.game.tolist(), found.ply.tolist(), strict=True)
+        return found, {key: row for row, key in enumerate(keys)}
 
     def record(self, game: int, number: int) -> GameRecord:
         headers = {name: self.moves.games.headers[name][game].as_py() for name in _HEADERS}
@@ -158,8 +154,8 @@ class _Chunk:
     def _judged(self, place: int, board: chess.Board) -> dict[str, Any]:
         """Return what the best judge at hand says of a move: its cost, the loss in pawns and the better move."""
         game, ply = int(self.moves.game[place]), int(self.moves.ply[place])
-        if (game, ply) in self.searched and self.analyses is not None:
-            return self._by_engine(place, self.analyses, self.searched[game, ply], board)
+        if (game, ply) in self.cost_of and self.costs is not None:
+            return _by_engine(self.costs, self.cost_of[game, ply], board)
         sign = -1.0 if self.moves.black[place] else 1.0
         before, after = (self.comments.values[self.comments.starts[game] + ply + step] for step in (0, 1))
         if np.isfinite(before) and np.isfinite(after):
@@ -168,23 +164,6 @@ class _Chunk:
             return {"judge": "comments", "cost": cost, "loss": loss, "listed": True, "better": None, "better_uci": None}
         cost = float(self.pull[place])
         return {"judge": "people", "cost": cost, "loss": None, "listed": True, "better": None, "better_uci": None}
-
-    def _by_engine(self, place: int, analyses: Analyses, at: int, board: chess.Board) -> dict[str, Any]:
-        lines = last_depth(analyses.answer(at))
-        values = value_pawns(lines["mate"], lines["score"])
-        mine = np.flatnonzero(lines["move"] == self.moves.choices.moves[self.entry[place]])
-        own = float(values[mine[0]] if len(mine) else values[-1])
-        best = move_of_code(int(lines["move"][0]))
-        cost = float(scaled_loss(float(values[0]), own)) - self.expected.get(place, 0.0)
-        better = best if own < values[0] else None
-        return {
-            "judge": "engine",
-            "cost": cost,
-            "loss": max(float(values[0]) - own, 0.0),
-            "listed": bool(len(mine)),
-            "better": board.san(better) if better else None,
-            "better_uci": better.uci() if better else None,
-        }
 
     def _value(self, game: int, ply: int) -> float | None:
         """Return what the position before a ply is worth in pawns, white's view: by the engine, or by a comment."""
@@ -215,6 +194,26 @@ class _Chunk:
                 own[SOURCES[curves.source[at]]] = own[SOURCES[curves.source[at]]] + curves.curves[at]
             known = {name: curve[None, :] for name, curve in own.items() if curve.any()}
             row["strength"] = self.axis.posterior(known, self.effort.name, prior).elo_fields(0.95) if known else None
+
+
+def _by_engine(costs: MoveCosts, row: int, board: chess.Board) -> dict[str, Any]:
+    """Return what the engine says of a move; one that it does not list lost at least as much as the worst listed."""
+    value, played = float(costs.value[row]), float(costs.played_value[row])
+    better = None if costs.best[row] == costs.played[row] else move_of_code(int(costs.best[row]))
+    return {
+        "judge": "engine",
+        "cost": float(costs.cost[row]),
+        "loss": value - played if np.isfinite(played) else _unscaled(value, float(costs.loss[row])),
+        "listed": bool(np.isfinite(played)),
+        "better": board.san(better) if better else None,
+        "better_uci": better.uci() if better else None,
+    }
+
+
+def _unscaled(value: float, loss: float) -> float:
+    """Return the pawns that a scaled loss stands for from a value on: δ = ∫ dz/(1 + |z|) turned round."""
+    top = np.sign(value) * np.log1p(abs(value)) - loss
+    return float(value - np.sign(top) * np.expm1(abs(top)))
 
 
 def _last_strength(rows: Sequence[Mapping[str, Any]], side: str) -> dict[str, Any] | None:

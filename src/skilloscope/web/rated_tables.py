@@ -16,7 +16,7 @@ from skilloscope.inference import prior_from_text
 from skilloscope.models.agent import Agent
 from skilloscope.sources.judge import told_decisions
 from skilloscope.sources.results import read_files
-from skilloscope.studies.rate.deciders import k_from_text, rate_deciders, rate_fitting_k
+from skilloscope.studies.deciders.deciders import k_from_text, rate_deciders, rate_fitting_k
 from skilloscope.studies.results.results import fit_report, history_table, ratings_report
 from skilloscope.studies.results.runs import rate_results
 from skilloscope.web.intake import suffix_of
