@@ -30,6 +30,7 @@ from skilloscope.chess.human.model import human
 from skilloscope.web.app import ServeOptions, serving
 
 WIDE, PHONE = {"width": 1100, "height": 800}, {"width": 390, "height": 800}
+RESULTS = ("1-0", "0-1", "1/2-1/2")
 LONG = "Wolfeschlegelsteinhausenbergerdorff, Hubert Blaine the Younger of Somewhere Rather Far Away"
 
 
@@ -170,7 +171,7 @@ def _export() -> str:
     """Return games of one person against others, as a server exports them."""
     others = [name for name in PEOPLE if name != "Anja"]
     rng = np.random.default_rng(7)
-    pairs = [("Anja", others[at % 5]) if at % 2 else (others[at % 5], "Anja") for at in range(14)]
+    pairs = [("Anja", others[at % 5]) if at % 2 else (others[at % 5], "Anja") for at in range(10)]
     return "".join(_played(white, black, f"2026.03.{at + 1:02d}", rng) for at, (white, black) in enumerate(pairs))
 
 
@@ -180,9 +181,9 @@ def _event() -> str:
 
 
 def _played(white: str, black: str, date: str, rng: np.random.Generator) -> str:
-    """Return a game of two people as the human model plays them, up to sixty moves; a mate counts, else the pieces."""
+    """Return a game of two people as the human model plays them, up to forty moves; a mate counts, else the pieces."""
     board = chess.Board()
-    while not board.is_game_over() and board.fullmove_number <= 60:
+    while not board.is_game_over() and board.fullmove_number <= 40:
         answer = human().moves(board.fen(), PEOPLE[white if board.turn else black])
         weights = answer.probability[:, 0]
         board.push_uci(answer.moves[int(rng.choice(len(weights), p=weights / weights.sum()))])
@@ -213,12 +214,8 @@ def _long() -> str:
 
 
 def _many() -> str:
-    results = ("1-0", "0-1", "1/2-1/2")
-    return "".join(
-        _game(f"Member {at + 1:03d}", f"Member {(at * 7) % 200 + 1:03d}", results[at % 3])
-        for at in range(200)
-        if at != (at * 7) % 200
-    )
+    """Return games of two hundred people, each of whom plays once."""
+    return "".join(_game(f"Member {at + 1:03d}", f"Member {at + 101:03d}", RESULTS[at % 3]) for at in range(100))
 
 
 def _results() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -72,10 +73,11 @@ async def api_add_job(
     """Put a job into the queue; the body is the text itself (PGN, CSV or JSON lines)."""
     if effort not in EFFORTS:
         raise InputError(f"no effort {effort!r}", hint=f"the efforts: {', '.join(EFFORTS)}")
-    files = [(name, await request.body())]
     options = {"effort": effort} if kind == "games" else {}
-    add = lambda: add_upload(jobs_of(request), kind, files, owner=visitor_of(request), options=options)  # noqa: E731
-    return (await run_in_threadpool(add)).as_dict()
+    async with request.app.state.reading:
+        files = [(name, await request.body())]
+        adding = partial(add_upload, jobs_of(request), kind, files, owner=visitor_of(request), options=options)
+        return (await run_in_threadpool(adding)).as_dict()
 
 
 @router.post("/live", status_code=202)

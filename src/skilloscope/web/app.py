@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import fcntl
 import os
@@ -28,6 +29,7 @@ from skilloscope.web.workers import Workers
 
 STATIC = Path(__file__).parent / "static"
 _MOST_AT_ONCE = 256
+_UPLOADS = 4  # that are held in memory at once
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.jobs, app.state.safety = jobs, safety
+    app.state.reading = asyncio.Semaphore(_UPLOADS)
     app.include_router(api.router)
     app.include_router(pages.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Any
 
 import chess
@@ -76,18 +77,17 @@ async def upload(request: Request) -> Response:
     """Take files or a pasted text, and go to the job's page."""
     safety: Safety = request.app.state.safety
     form = await request.form(max_files=50, max_fields=50, max_part_size=safety.most_bytes)
-    files = [(part.filename or "", await part.read()) for part in form.getlist("files") if isinstance(part, UploadFile)]
-    files.append(("", str(form.get("text", "")).encode()))
     kind, effort = str(form.get("kind", "games")), str(form.get("effort", "quick"))
     if kind not in KINDS or effort not in EFFORTS:
         raise InputError("this form is not one of ours")
     options = {"effort": effort} if kind == "games" else {"period": str(form.get("period", ""))[:10]}
     options = {"k": str(form.get("k", "0.1"))[:20]} if kind == "decisions" else options
-
-    def add() -> Job:
-        return add_upload(jobs_of(request), kind, files, owner=visitor_of(request), options=options)
-
-    job = await run_in_threadpool(add)
+    parts = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
+    async with request.app.state.reading:
+        files = [(part.filename or "", await part.read()) for part in parts]
+        files.append(("", str(form.get("text", "")).encode()))
+        adding = partial(add_upload, jobs_of(request), kind, files, owner=visitor_of(request), options=options)
+        job = await run_in_threadpool(adding)
     return RedirectResponse(f"/jobs/{job.id}", 303)
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import heapq
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ STANDING_OUT = 10
 """How many decisions of a player are shown: so many that cost most, and so many that were found."""
 MOST_GAMES = 3000
 """Of one job: beyond, the pages of single games would take hours."""
+_AT_ONCE = 64  # pages of games that are kept in one go
 
 
 class NamedBytes(io.BytesIO):
@@ -152,22 +152,10 @@ def _kept_posterior(found: Posterior) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class _Standing:
-    """A decision of a player that stands out, as its page shows it."""
-
-    record: GameRecord
-    move: Mapping[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        head = {name: self.record.head[name] for name in ("white", "black", "date", "event")}
-        return {"game": self.record.number, **head, **{k: v for k, v in self.move.items() if k != "strength"}}
-
-
 def _keep_games(
     task: JobTask, games: Games, ratings: EloRatings, judged: Judged | None, rows: Iterable[int], stage: str
 ) -> None:
-    """Keep the pages of some games, and what stands out among the decisions of everybody in all games so far."""
+    """Keep the pages of some games, and where these are all, what stands out among everybody's decisions."""
     levels = {one.player: one.elo.mean for one in ratings.players}
     numbers = numbered_players(games)
     analyses = None if judged is None else judged.analyses
@@ -182,7 +170,7 @@ def _keep_games(
             task.tell(stage, note=f"{done:,} of {len(wanted):,} games told anew")
 
     bodies: dict[str, Any] = {}
-    standing: dict[str, list[_Standing]] = {}
+    standing: dict[str, _StandingOut] = {}
     for record in game_records(games, analyses, ratings.scale, effort, levels, rows=wanted, progress=tell):
         record.head["numbers"] = [numbers.get(record.head[side]) for side in ("white", "black")]
         heads[str(record.number)] = record.head
@@ -190,22 +178,38 @@ def _keep_games(
         for move in record.moves:
             name = record.head[move["side"]]
             if name and move["free"] and (move["judge"] != "people" or move["number"] > ratings.scale.opening_moves):
-                standing.setdefault(name, []).append(_Standing(record, move))
-    reports = {f"player/{numbers[name]}": _standing_out(moves) for name, moves in standing.items()}
-    whole = len(wanted) == total
-    task.keep({**bodies, "games": heads, **(reports if whole else {})})
+                standing.setdefault(name, _StandingOut()).add(record, move)
+        if len(bodies) >= _AT_ONCE:
+            task.keep({**bodies, "games": heads})
+            bodies = {}
+    reports = {f"player/{numbers[name]}": found.as_dict() for name, found in standing.items()}
+    task.keep({**bodies, "games": heads, **(reports if len(wanted) == total else {})})
 
 
-def _standing_out(moves: Sequence[_Standing]) -> dict[str, Any]:
-    """Return the decisions that cost most and those that were found, by the best judge that saw enough of them."""
-    seen = {judge: [one for one in moves if one.move["judge"] == judge] for judge in JUDGES}
-    judge = next((name for name in JUDGES if len(seen[name]) >= STANDING_OUT), max(seen, key=lambda n: len(seen[n])))
-    own = seen[judge]
-    costly = heapq.nlargest(STANDING_OUT, own, key=lambda one: one.move["cost"])
-    found = [] if judge == "comments" else heapq.nsmallest(STANDING_OUT, own, key=lambda one: one.move["cost"])
-    return {
-        "judge": judge,
-        "decisions": len(own),
-        "costly": [one.as_dict() for one in costly if one.move["cost"] > 0],
-        "found": [one.as_dict() for one in found if one.move["cost"] < 0],
-    }
+class _StandingOut:
+    """The decisions of one player that cost most and those that were found, by judge; of the others only the count."""
+
+    def __init__(self) -> None:
+        self._count = dict.fromkeys(JUDGES, 0)
+        self._costly: dict[str, list[dict[str, Any]]] = {judge: [] for judge in JUDGES}
+        self._found: dict[str, list[dict[str, Any]]] = {judge: [] for judge in JUDGES}
+
+    def add(self, record: GameRecord, move: Mapping[str, Any]) -> None:
+        """Take a decision into account."""
+        judge, cost = move["judge"], move["cost"]
+        self._count[judge] += 1
+        head = {name: record.head[name] for name in ("white", "black", "date", "event")}
+        told = {"game": record.number, **head, **{k: v for k, v in move.items() if k != "strength"}}
+        if cost > 0 and move["better"] != move["san"]:
+            self._costly[judge] = heapq.nlargest(
+                STANDING_OUT, [*self._costly[judge], told], key=lambda one: one["cost"]
+            )
+        if cost < 0:
+            self._found[judge] = heapq.nsmallest(STANDING_OUT, [*self._found[judge], told], key=lambda one: one["cost"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the player's page shows, by the best judge that saw enough of the decisions."""
+        enough = [judge for judge in JUDGES if self._count[judge] >= STANDING_OUT]
+        judge = enough[0] if enough else max(JUDGES, key=lambda one: self._count[one])
+        found = [] if judge == "comments" else self._found[judge]
+        return {"judge": judge, "decisions": self._count[judge], "costly": self._costly[judge], "found": found}
