@@ -26,6 +26,8 @@ import chess
 import numpy as np
 from playwright.sync_api import sync_playwright
 
+from skilloscope.chess.engine.lines import move_of_code
+from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import human
 from skilloscope.web.app import ServeOptions, serving
 
@@ -170,23 +172,28 @@ PEOPLE = {"Anja": 1500, "Bo": 1300, "Carmen": 1700, "Dmitri": 1900, "Esi": 1400,
 def _export() -> str:
     """Return games of one person against others, as a server exports them."""
     others = [name for name in PEOPLE if name != "Anja"]
-    rng = np.random.default_rng(7)
-    pairs = [("Anja", others[at % 5]) if at % 2 else (others[at % 5], "Anja") for at in range(10)]
-    return "".join(_played(white, black, f"2026.03.{at + 1:02d}", rng) for at, (white, black) in enumerate(pairs))
+    return _played([("Anja", others[at % 5]) if at % 2 else (others[at % 5], "Anja") for at in range(10)], seed=7)
 
 
 def _event() -> str:
-    rng = np.random.default_rng(8)
-    return "".join(_played(one, two, "2026.05.01", rng) for one, two in itertools.combinations(PEOPLE, 2))
+    return _played(list(itertools.combinations(PEOPLE, 2)), seed=8)
 
 
-def _played(white: str, black: str, date: str, rng: np.random.Generator) -> str:
-    """Return a game of two people as the human model plays them, up to forty moves; a mate counts, else the pieces."""
-    board = chess.Board()
-    while not board.is_game_over() and board.fullmove_number <= 40:
-        answer = human().moves(board.fen(), PEOPLE[white if board.turn else black])
-        weights = answer.probability[:, 0]
-        board.push_uci(answer.moves[int(rng.choice(len(weights), p=weights / weights.sum()))])
+def _played(pairs: list[tuple[str, str]], seed: int) -> str:
+    """Return games as the human model plays them, up to forty moves: all of them a move further at a time."""
+    rng, boards = np.random.default_rng(seed), [chess.Board() for _ in pairs]
+    while going := [at for at, one in enumerate(boards) if not one.is_game_over() and one.fullmove_number <= 40]:
+        choices = human().choices(Boards.from_boards([boards[at] for at in going]))
+        levels = np.array([PEOPLE[pairs[at][0 if boards[at].turn else 1]] for at in going], dtype=float)
+        share = np.exp(choices.own_log_probabilities(levels))
+        for row, at in enumerate(going):
+            inside = slice(choices.offsets[row], choices.offsets[row + 1])
+            boards[at].push(move_of_code(int(rng.choice(choices.moves[inside], p=share[inside] / share[inside].sum()))))
+    return "".join(_written(*pair, boards[at], f"2026.05.{at + 1:02d}") for at, pair in enumerate(pairs))
+
+
+def _written(white: str, black: str, board: chess.Board, date: str) -> str:
+    """Return a game as PGN; one without a mate goes to who has more pieces."""
     tags = f'[Event "Spring in the club"]\n[Date "{date}"]\n[White "{white}"]\n[Black "{black}"]\n'
     elo = f'[WhiteElo "{PEOPLE[white]}"]\n[BlackElo "{PEOPLE[black]}"]\n'
     result = board.result() if board.is_game_over() else _by_pieces(board)
