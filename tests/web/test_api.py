@@ -16,7 +16,7 @@ from skilloscope.web.jobs import Jobs
 from web.conftest import Filled
 
 Schema = Any
-FEW = settings(max_examples=8, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=5, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture

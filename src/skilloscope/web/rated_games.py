@@ -200,11 +200,12 @@ class _StandingOut:
         self._count[judge] += 1
         head = {name: record.head[name] for name in ("white", "black", "date", "event")}
         told = {"game": record.number, **head, **{k: v for k, v in move.items() if k != "strength"}}
-        if cost > 0 and move["better"] != move["san"]:
+        best = judge == "engine" and move["better"] is None
+        if cost > 0 and not best:
             self._costly[judge] = heapq.nlargest(
                 STANDING_OUT, [*self._costly[judge], told], key=lambda one: one["cost"]
             )
-        if cost < 0:
+        if cost < 0 and (best or judge == "people"):
             self._found[judge] = heapq.nsmallest(STANDING_OUT, [*self._found[judge], told], key=lambda one: one["cost"])
 
     def as_dict(self) -> dict[str, Any]:

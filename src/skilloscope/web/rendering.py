@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from skilloscope.__about__ import __version__
+from skilloscope.chess.engine.lines import MATE_CAP
 from skilloscope.core.plain import visible
 from skilloscope.reports.words import edge_mark, probability_text
 
@@ -40,8 +41,8 @@ def _environment() -> Environment:
         "plain": lambda text: visible(str(text)),
         "elo": lambda value: "–" if value is None else f"{value:.0f}",
         "interval": interval_text,
-        "percent": probability_text,
-        "pawns": lambda value: "–" if value is None else f"{value:+.2f}",
+        "percent": lambda share: probability_text(share).replace(" ", "\u00a0"),
+        "pawns": pawns_text,
         "signed": lambda value: f"{value:+.0f}".replace("-", "−"),
         "score": lambda value: "–" if value is None else _SCORES.get(value, f"{value:g}"),
         "points": lambda value: f"{value:g}".replace("0.5", "½").replace(".5", "½"),
@@ -77,6 +78,17 @@ def counted_text(number: int, one: str, many: str = "") -> str:
 def interval_text(fields: Any) -> str:
     """Return the interval of an Elo, e.g. `1540 to 1820`."""
     return "–" if fields["elo"] is None else f"{fields['elo_low']:.0f} to {fields['elo_high']:.0f}"
+
+
+def pawns_text(value: float | None) -> str:
+    """Return an evaluation; a mate is no number of pawns.
+
+    >>> pawns_text(1.254), pawns_text(-39.0)
+    ('+1.25', 'Black mates')
+    """
+    if value is None:
+        return "–"
+    return f"{value:+.2f}" if abs(value) < MATE_CAP else f"{'White' if value > 0 else 'Black'} mates"
 
 
 def ago_text(then: float) -> str:

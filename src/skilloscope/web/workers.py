@@ -168,6 +168,8 @@ def work_in_lane(lane: str, path: str, store: str) -> None:
     _end_with_parent()
     if lane != "live":  # pages come first: a search may take its time
         os.nice(5 if lane == "quick" else 10)
+    if lane == "quick":
+        import skilloscope.web.rated_games  # noqa: F401  # before somebody waits for it
     jobs = Jobs(Path(path))
     with ThreadPoolExecutor(MOST_LIVE if lane == "live" else 1) as pool:
         free = threading.Semaphore(MOST_LIVE if lane == "live" else 1)

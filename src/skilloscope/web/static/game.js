@@ -7,7 +7,7 @@ const page = document.getElementById("game"), slider = document.getElementById("
 const list = document.getElementById("people"), note = document.getElementById("people-note");
 const game = await (await fetch(page.dataset.json)).json();
 const levels = []; for (let elo = +slider.min; elo <= +slider.max; elo += +slider.step) levels.push(elo);
-const MOST = 6, CUT = 8;
+const MOST = 6, CUT = 8, MATE = 39;
 let ply = 0, answers = new Map(), charts = [], touched = false;
 
 const place = document.getElementById("board");
@@ -71,7 +71,7 @@ function show(to) {
     if (+button.dataset.ply === ply) { button.setAttribute("aria-current", "true"); const box = button.closest(".moves"); box.scrollTop = button.offsetTop - box.offsetTop - box.clientHeight / 2; }
     else button.removeAttribute("aria-current");
   }
-  document.getElementById("value").textContent = now == null ? "" : `${now >= 0 ? "+" : "−"}${Math.abs(now).toFixed(2)}`;
+  document.getElementById("value").textContent = now == null ? "" : Math.abs(now) >= MATE ? `${now > 0 ? "White" : "Black"} mates` : `${now >= 0 ? "+" : "−"}${Math.abs(now).toFixed(2)}`;
   const bar = document.querySelector(".evalbar");
   bar.style.visibility = now == null ? "hidden" : "visible"; document.querySelector(".evalwhite").style.height = `${now == null ? 50 : 50 + 50 * (2 / (1 + Math.exp(-.45 * now)) - 1)}%`;
   if (!touched) { slider.value = Math.round(ownLevel() / 50) * 50; shown.textContent = slider.value; }
