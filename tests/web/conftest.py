@@ -121,7 +121,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.address
 
 
-def wait_for(happened: Any, seconds: float = 60.0) -> Any:
+def wait_for(happened: Any, seconds: float = 300.0) -> Any:
     """Wait until something is true, and return it."""
     end = time.monotonic() + seconds
     while not (found := happened()):

@@ -17,14 +17,14 @@ from skilloscope.web.app import ServeOptions, serving
 from web.conftest import DECISIONS, HOSTILE, ITALIAN, RESULTS, few_games, pgn, wait_for
 
 Page = Any
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=300_000)
 
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Page]:
     """A tab of a new visitor; whatever the console says against the page fails the test."""
     context = browser.new_context(viewport={"width": 1100, "height": 850}, reduced_motion="reduce")
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(300_000)
     tab, said = context.new_page(), []
     tab.on("pageerror", lambda error: said.append(str(error)))
     tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
@@ -48,7 +48,7 @@ def job(served: str, browser: Any) -> str:
     """The address of a job of games that is done."""
     tab = browser.new_page()
     upload(tab, served, few_games())
-    tab.wait_for_selector(".state.done", timeout=60_000)
+    tab.wait_for_selector(".state.done", timeout=300_000)
     address = tab.url
     tab.close()
     return address

@@ -24,7 +24,7 @@ from skilloscope.studies.moves.moves import moves_study
 from skilloscope.web.game_records import game_records
 from skilloscope.web.intake import add_upload
 from skilloscope.web.jobs import Jobs
-from web.conftest import DECISIONS, Filled, do, few_games, pgn, wait_for
+from web.conftest import DECISIONS, ITALIAN, Filled, do, few_games, pgn, wait_for
 
 PARTS = {
     "games": ["", "/event", "/compare", "/players/1", "/players/5", "/games/1", "/games/5"],
@@ -183,7 +183,7 @@ def _ask(address: str, path: str, body: bytes | None = None) -> dict[str, object
 
 def test_a_killed_server_goes_on_with_its_jobs_after_a_restart(tmp_path, living):
     process, address = _serve(tmp_path)
-    texts = [pgn(f"A{at}", f"B{at}").encode() for at in range(2)]
+    texts = [pgn(f"A{at}", f"B{at}", ITALIAN[:90]).encode() for at in range(2)]
     names = [_ask(address, "/api/jobs?effort=instant", text)["id"] for text in texts]
     _end(process, signal.SIGKILL)
     wait_for(lambda: not living(str(tmp_path)))  # no worker outlives it
