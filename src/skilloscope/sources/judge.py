@@ -6,6 +6,7 @@ What belongs to an engine or to games is imported where there are games: a table
 from __future__ import annotations
 
 import difflib
+import re
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -222,6 +223,27 @@ def check_name(name: str, known: Sequence[str]) -> None:
         distinct = list(dict.fromkeys(known))
         near = difflib.get_close_matches(name, distinct, n=3, cutoff=0.4) or distinct[:5]
         raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
+
+
+def resolve_name(text: str, known: Sequence[str]) -> str:
+    """Return the one name that is meant: the name itself, or the only one of which `text` is a part.
+
+    >>> resolve_name("keres", ["Keres, Paul", "Smyslov, Vasily"])
+    'Keres, Paul'
+    """
+    distinct = list(dict.fromkeys(known))
+    if text in distinct:
+        return text
+    parts = [name for name in distinct if text.casefold() in name.casefold()]
+    whole = [name for name in parts if text.casefold() in re.split(r"[^\w]+", name.casefold())]
+    found = whole if len(whole) == 1 else parts
+    if len(found) > 1:
+        raise InputError(
+            f"{text!r} is part of {len(found):,} names", hint=f"say which: {'; '.join(found[:8])}"
+        )
+    if not found:
+        check_name(text, distinct)
+    return found[0]
 
 
 def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:

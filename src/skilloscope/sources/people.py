@@ -80,7 +80,7 @@ class AxisEvidence:
 class _Question:
     """What is asked of the games."""
 
-    by: str
+    by: tuple[str, ...]
     opening_moves: int
     effort: Effort
     kinds: Sequence[str]
@@ -92,15 +92,18 @@ def axis_evidence(
     analyses: Analyses | None,
     effort: Effort,
     *,
-    by: str = "player",
+    by: str | tuple[str, ...] = "player",
     opening_moves: int = 12,
     kinds: Sequence[str] = ("human",),
     players: Sequence[str] = (),
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> AxisEvidence:
-    """Return what the moves of the games, or of some players in them, say about Elo, by group."""
-    question = _Question(by, opening_moves, effort, tuple(kinds), frozenset(players))
+    """Return what the moves of the games, or of some players in them, say about Elo, by group.
+
+    With several columns a label is a tuple.
+    """
+    question = _Question((by,) if isinstance(by, str) else by, opening_moves, effort, tuple(kinds), frozenset(players))
     playable = _playable_games(games)
     ask = partial(_part, games, analyses, question, playable)
     found = AxisEvidence({kind: {} for kind in kinds}, {}, Tally(), {})
@@ -151,8 +154,8 @@ def _part(
     weights = question.effort.weights
     if own is not None and weights is not None and "joint" in question.kinds:
         moves = moves.with_engine(own, len(weights.depths))
-    labels, people = move_labels(moves, question.by, question.opening_moves), movers_of(moves)
-    reasons = _reasons(moves, labels, people, question.by, own)
+    labels, people = _labels(moves, question), movers_of(moves)
+    reasons = _reasons(moves, labels, people, question.by[-1], own)
     pairs = [None if reason else pair for reason, pair in zip(reasons, zip(labels, people, strict=True), strict=True)]
     alone = replace(moves, joint=None, judged=None)
     curves = {
@@ -168,6 +171,13 @@ def _part(
             for kind, known in curves.items()
         }
     return _Part(rows, moves, labels, people, curves, reasons)
+
+
+def _labels(moves: PlayedMoves, question: _Question) -> list[Any]:
+    columns = [move_labels(moves, name, question.opening_moves) for name in question.by]
+    if len(columns) == 1:
+        return columns[0]
+    return [None if None in label else label for label in zip(*columns, strict=True)]
 
 
 def _reasons(moves: PlayedMoves, labels: list[Any], people: list[Any], by: str, analyses: Analyses | None) -> list[str]:

@@ -91,12 +91,13 @@ def rate_on_axis(
         games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=asked.kinds,
         players=players, workers=asked.workers, progress=asked.progress,
     )  # fmt: skip
-    agents = {} if judged is None else _agents(games, judged.decisions, found, asked)
+    names = {key: group_name(label) for key, label in found.labels.items()}
+    agents = {} if judged is None else agents_by_move(games, judged.decisions, names, asked)
     rated = [
         _with_agent(_rated(label, group, found, asked), agents.get(group_name(label)), judged, asked)
         for label, group in found.groups[asked.kinds[0]].items()
     ]
-    tally = games.tally + found.tally + (Tally() if analyses is None else _faults(analyses.tally))
+    tally = games.tally + found.tally + (Tally() if analyses is None else analysis_faults(analyses.tally))
     if not rated:
         raise InputError(f"no move left to rate; skipped: {tally}")
     return EloRatings(
@@ -108,7 +109,7 @@ def rate_on_axis(
         prior=prior_fields(asked.axis, asked.prior),
         settings={} if judged is None else engine_of(judged.decisions),
         tally=tally,
-        warnings=_warnings(games, judged, asked, found, sample or {}),
+        warnings=axis_warnings(games, judged, asked, found, sample or {}),
         mass=asked.mass,
         by=asked.by,
         without_elo=WITHOUT_ELO if asked.method == "all" else {},
@@ -153,7 +154,7 @@ def _with_agent(rated: EloRating, agent: PlayerRating | None, judged: Judged | N
         return rated
     return replace(
         rated,
-        methods={**rated.methods, "agent": _agent_fields(agent, judged, asked)},
+        methods={**rated.methods, "agent": agent_fields(agent, judged, asked)},
         move_match=(agent.move_match, agent.move_match_low, agent.move_match_high),
         mean_loss=agent.mean_loss,
     )
@@ -185,24 +186,26 @@ def _with_more_games(rated: Sequence[EloRating], found: AxisEvidence, asked: Axi
     return [replace(one, more_games=more(one)) for one in rated]
 
 
-def _agents(games: Games, batch: Decisions, found: AxisEvidence, asked: AxisRating) -> dict[str, PlayerRating]:
-    """Return the papers' agent for each group, with the statistics of the same decisions."""
+def agents_by_move(
+    games: Games, batch: Decisions, labels: Mapping[tuple[int, int], str], asked: AxisRating
+) -> dict[str, PlayerRating]:
+    """Return the papers' agent for each group of moves (by row of the game and ply), with statistics of the same."""
     rows = {name: row for row, name in enumerate(games.headers["game"].to_pylist())}
     if not len(batch) or not {"game", "ply"} <= set(batch.context.column_names):
         return {}
     keys = zip(*(batch.context.column(name).to_pylist() for name in ("game", "ply")), strict=True)
-    labels = [found.labels.get((rows[game], ply)) for game, ply in keys]
-    known = np.array([label is not None for label in labels], dtype=bool)
+    own_labels = [labels.get((rows[game], ply)) for game, ply in keys]
+    known = np.array([label is not None for label in own_labels], dtype=bool)
     if not known.any():
         return {}
-    names, codes = encode([group_name(label) for label in labels if label is not None])
+    names, codes = encode([label for label in own_labels if label is not None])
     own = replace(batch.select(known), deciders=names, decider=codes)
     line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
     ratings = rate_decisions(own, line, prior=asked.prior, mass=asked.mass)
     return {player.player: player for player in ratings.players}
 
 
-def _agent_fields(agent: PlayerRating, judged: Judged, asked: AxisRating) -> dict[str, Any]:
+def agent_fields(agent: PlayerRating, judged: Judged, asked: AxisRating) -> dict[str, Any]:
     """Return the agent's figures; its Elo only where its scale fits the search, or where it was asked for by name."""
     fields: dict[str, Any] = agent.as_dict()["methods"]["agent"]
     kept = asked.method == "all" or not _agent_warnings(judged, asked)
@@ -214,15 +217,16 @@ def _agent_warnings(judged: Judged, asked: AxisRating) -> list[str]:
     return [f"agent: {said}" for said in line.warnings(line.model, judged.decisions.about.get("settings", {}))]
 
 
-def _faults(tally: Tally) -> Tally:
+def analysis_faults(tally: Tally) -> Tally:
     """Return what was at fault in the analyses; positions nobody asked about count by what people play."""
     left = {reason: n for reason, n in tally.counts.items() if reason not in (*_UNASKED, "engine failed")}
     return Tally(left, tally.faults)
 
 
-def _warnings(
+def axis_warnings(
     games: Games, judged: Judged | None, asked: AxisRating, found: AxisEvidence, sample: Mapping[str, Any]
 ) -> list[str]:
+    """Return what must be known beside Elo: other settings than the axis's, moves without an engine's answer, pools."""
     told = []
     if judged is not None:
         told += settings_warnings(asked.effort, judged.decisions.about.get("settings", {}))
@@ -240,7 +244,8 @@ def _missing(games: Games, judged: Judged, found: AxisEvidence, sample: Mapping[
     """Return what the engine was not asked, or did not get to: those moves count by what people play alone."""
     told = []
     if sample:
-        none = [group_name(label) for label, group in found.groups["joint"].items() if not group.searched]
+        groups = found.groups["joint"].items()
+        none = [group_name(label) for label, group in groups if not group.searched and not isinstance(label, tuple)]
         without = f"; without any: {'; '.join(none[:8])}{' and others' if len(none) > 8 else ''}" if none else ""
         told.append(
             f"the budget of {sample['budget_minutes']:g} minutes took {sample['games']:,} games "
