@@ -8,6 +8,7 @@ from typing import Any
 from skilloscope.reports.sheet import Sheet, number
 from skilloscope.reports.words import elo_interval, skipped_line
 from skilloscope.studies.rate.elo_tables import axis_lines
+from skilloscope.studies.rate.parts import EVERYBODY
 
 SHARED_NOTE = "what a model says of a person's style is the same in every part: differences are surer than levels"
 
@@ -54,4 +55,6 @@ def spread_line(report: Mapping[str, Any], what: str) -> list[str]:
     high = "anything" if fit["spread_high"] is None else f"{fit['spread_high']:.0f}"
     interval = f"{100 * report['mass']:g} % interval {fit['spread_low']:.0f} to {high}"
     believed = f"before the games: about {fit['believed_median']:.0f}, {fit['believed_source']}"
-    return [f"{what}: sd {fit['spread_sd']:.0f} Elo ({interval}; {believed})", SHARED_NOTE]
+    together = [player["player"] for player in report["players"]] == [EVERYBODY]
+    shared = "everybody's style counts as new in every group: differences are told too unsurely" if together else SHARED_NOTE
+    return [f"{what}: sd {fit['spread_sd']:.0f} Elo ({interval}; {believed})", shared]
