@@ -80,6 +80,19 @@ def phases_of(fens: Sequence[str | None]) -> npt.NDArray[np.object_]:
     return found
 
 
+def sans(start: str | None, moves: Sequence[str]) -> list[str]:
+    """Return the moves of a game in standard algebraic notation.
+
+    >>> sans(None, ["g1f3", "d7d5"])
+    ['Nf3', 'd5']
+    """
+    board, written = chess.Board(start or chess.STARTING_FEN), []
+    for move in moves:
+        written.append(board.san(board.parse_uci(move)))
+        board.push_uci(move)
+    return written
+
+
 def phase_of(value: int) -> str:
     """Return the phase of a position by the value of its pieces.
 

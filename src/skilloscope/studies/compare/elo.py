@@ -64,6 +64,7 @@ class EloComparison:
             **found,
             "comparisons": [{"decider": self.who, **sides, **change, "second_stronger": stronger}],
             "shared_effects": self.shared,
+            "sides_sd": float(self.parts.axis.population["sd"]) if self.shared else None,
             "caution": self.caution,
         }
 

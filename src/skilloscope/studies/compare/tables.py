@@ -50,7 +50,7 @@ def elo_comparison_sheet(report: Mapping[str, Any]) -> Sheet:
         *axis_lines(report, sides),
     ]
     if report["shared_effects"]:
-        notes.append(SHARED_NOTE)
+        notes += [SHARED_NOTE, f"before the games the sides may differ with an sd of {report['sides_sd']:.0f} Elo each"]
     return Sheet(report["scale"]["axis"], columns, rows, notes)
 
 

@@ -182,7 +182,7 @@ def played_parts(
             continue
         name = player if players else EVERYBODY
         part = merged.setdefault((name, where[0]), PlayedPart(*where, GroupEvidence()))
-        _merge(part.group, group)
+        merge_evidence(part.group, group)
         part_of[player, value] = part_key(name, where[0])
     labels = {key: part_of[label] for key, label in evidence.labels.items() if label in part_of}
     parts: dict[str, list[PlayedPart]] = {}
@@ -292,7 +292,8 @@ def _agents(found: JudgedGames, labels: Mapping[tuple[int, int], str]) -> dict[s
     return {name: agent_fields(one, judged, found.asked) for name, one in rated.items()}
 
 
-def _merge(into: GroupEvidence, group: GroupEvidence) -> None:
+def merge_evidence(into: GroupEvidence, group: GroupEvidence) -> None:
+    """Put the evidence of one group of moves to another's."""
     for person, sources in group.people.items():
         for source, rows in sources.items():
             into.people.setdefault(person, {}).setdefault(source, []).extend(rows)

@@ -10,7 +10,9 @@ from skilloscope.reports.words import elo_interval, skipped_line
 from skilloscope.studies.rate.elo_tables import axis_lines
 from skilloscope.studies.rate.parts import EVERYBODY
 
-SHARED_NOTE = "what a model says of a person's style is the same in every part: differences are surer than levels"
+SHARED_NOTE = (
+    "the parts share what a model says of the person's style: a difference is surer than two such levels taken apart"
+)
 
 
 def parts_sheet(
@@ -56,5 +58,6 @@ def spread_line(report: Mapping[str, Any], what: str) -> list[str]:
     interval = f"{100 * report['mass']:g} % interval {fit['spread_low']:.0f} to {high}"
     believed = f"before the games: about {fit['believed_median']:.0f}, {fit['believed_source']}"
     together = [player["player"] for player in report["players"]] == [EVERYBODY]
-    shared = "everybody's style counts as new in every group: differences are told too unsurely" if together else SHARED_NOTE
+    shared = "everybody's style counts as new in every group: so differences look less sure than they are"
+    shared = shared if together else SHARED_NOTE
     return [f"{what}: sd {fit['spread_sd']:.0f} Elo ({interval}; {believed})", shared]
