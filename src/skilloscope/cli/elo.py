@@ -60,6 +60,14 @@ def asked_elo(
     return AskedElo(axis, agents, method, effort, believed, rule, strict)
 
 
+def _refuse_several(method: str | None) -> None:
+    """Refuse methods that only `rate` puts beside each other."""
+    from skilloscope.core.errors import InputError
+
+    if method in ("curves", "gain", "all"):
+        raise InputError(f"the method {method!r} is of `rate`", hint="joint, human or agent")
+
+
 def judged_for_elo(
     paths: Sequence[Path],
     asked: AskedElo,
@@ -77,6 +85,7 @@ def judged_for_elo(
     from skilloscope.sources.judge import aliases_from_texts
     from skilloscope.studies.rate.front import Limit, judged_files
 
+    _refuse_several(asked.method)
     limit = Limit(options.budget, options.seed, asked.strict)
     with progress_bar("rating") as show:
         wanted, work = axis_work(asked, options, engine, show, by=by, mass=mass)

@@ -110,7 +110,7 @@ class EffortOptions(Options):
 
     method: Annotated[
         str | None,
-        typer.Option(help="joint (default with an engine), human (without), or agent, the papers' own."),
+        typer.Option(help="joint (default with an engine), human (without), or agent; `rate` also curves, gain, all."),
     ] = None
     effort: Annotated[
         str | None,

@@ -98,8 +98,6 @@ class EloRatings:
     warnings: Sequence[str]
     mass: float
     by: str = "player"
-    without_elo: Mapping[str, str] = field(default_factory=dict)
-    """Methods that were asked for and have no Elo on this axis, with the reason."""
     sample: Mapping[str, Any] = field(default_factory=dict)
     """What a budget took."""
 
@@ -120,7 +118,6 @@ class EloRatings:
             "skipped": self.tally.as_dict(),
             "players": [player.as_dict() for player in self.players],
             "unrated": [{"player": name, "reason": reason} for name, reason in self.unrated.items()],
-            "without_elo": dict(self.without_elo),
             **({"sample": dict(self.sample)} if self.sample else {}),
         }
 

@@ -13,6 +13,8 @@ _MOST_NAMES = 8
 _BEHIND = {
     "joint": "engine and what people play; in the opening what people play",
     "human": "what people play, no engine",
+    "curves": "RH11's curves, what the moves lost after the opening in undecided positions",
+    "gain": "FER12's gains against a fixed field, after the opening in undecided positions",
     "all": "each method beside the others; first engine and what people play",
 }
 
@@ -33,7 +35,7 @@ def elo_sheets(report: Mapping[str, Any], *, by: str = "player") -> list[Sheet]:
 def _block(
     report: Mapping[str, Any], players: Sequence[Mapping[str, Any]], by: str, title: str, *, missing: bool = False
 ) -> Sheet:
-    several = [name for name in ("human", "agent") if report["method"] == "all"]
+    several = [name for name in ("human", "agent", "curves", "gain") if report["method"] == "all"]
     judged = report["method"] != "human"
     columns = [by, f"Elo ({100 * report['mass']:g} % interval)", *several, "games", "moves", "header"]
     columns += ["move match", "mean loss"] if judged else []
@@ -76,7 +78,6 @@ def _notes(report: Mapping[str, Any]) -> list[str]:
         notes.append(
             f"± {GOAL:.0f} is one standard deviation; what a model says of a person's style stays in every game"
         )
-    notes += [f"no Elo by {name!r}: {reason}" for name, reason in report["without_elo"].items()]
     return [*notes, *_unrated(report["unrated"])]
 
 

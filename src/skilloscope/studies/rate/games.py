@@ -2,7 +2,7 @@
 
 In: games, and what an engine said of their positions where one was asked. Out: EloRatings. The methods share the moves:
 `joint` reads the engine's losses and what people play in one choice, `human` what people play alone, and the papers'
-`agent` the losses alone, after the opening and in undecided positions, along its own scale.
+`agent`, `curves` and `gain` the losses alone, after the opening and in undecided positions, each along its own scale.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Normal, Posterior, Prior
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis, elo_axis, elo_posterior
+from skilloscope.ratings.elo_axis.effects import Effects
 from skilloscope.ratings.elo_axis.more_games import game_precisions, games_for_sd
 from skilloscope.ratings.scale import Scale
 from skilloscope.ratings.scale import scale as agent_scale
@@ -28,8 +29,9 @@ from skilloscope.sources.judge import Judged, engine_of
 from skilloscope.sources.labels import check_grouping
 from skilloscope.sources.people import AxisEvidence, GroupEvidence, axis_evidence
 from skilloscope.studies.rate.elo import GOAL, EloRating, EloRatings, in_order
-from skilloscope.studies.rate.methods import WITHOUT_ELO, effort_for, settings_warnings
-from skilloscope.studies.rate.rate import PlayerRating, group_name, pool_warnings, rate_decisions
+from skilloscope.studies.rate.methods import effort_for, settings_warnings
+from skilloscope.studies.rate.paper_methods import PAPER_METHODS, paper_effects, paper_groups, paper_warnings
+from skilloscope.studies.rate.rate import NO_DECISION, PlayerRating, group_name, pool_warnings, rate_decisions
 
 _UNASKED = ("not analysed", "not analysed (time)")
 
@@ -74,7 +76,12 @@ class AxisRating:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The models of choice whose evidence is read, that of the main figure first."""
-        return {"joint": ("joint",), "human": ("human",)}.get(self.method, ("joint", "human"))
+        return ("joint", "human", *PAPER_METHODS) if self.method == "all" else (self.method,)
+
+    @property
+    def effects(self) -> dict[str, Effects]:
+        """How far each source is believed."""
+        return {**self.effort.effects, **(paper_effects() if {*PAPER_METHODS} & {*self.kinds} else {})}
 
 
 def rate_on_axis(
@@ -87,10 +94,13 @@ def rate_on_axis(
 ) -> EloRatings:
     """Rate every player (or group) of games; `judged` holds what the engine said, None where none was asked."""
     analyses = None if judged is None else judged.analyses
+    read = [kind for kind in asked.kinds if kind not in PAPER_METHODS] or ["human"]
     found = axis_evidence(
-        games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=asked.kinds,
+        games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=read,
         players=players, workers=asked.workers, progress=asked.progress,
     )  # fmt: skip
+    for kind in (kind for kind in asked.kinds if kind in PAPER_METHODS and judged is not None):
+        found.groups[kind] = paper_groups(kind, games, judged.decisions, found.labels)
     names = {key: group_name(label) for key, label in found.labels.items()}
     agents = {} if judged is None else agents_by_move(games, judged.decisions, names, asked)
     rated = [
@@ -98,11 +108,12 @@ def rate_on_axis(
         for label, group in found.groups[asked.kinds[0]].items()
     ]
     tally = games.tally + found.tally + (Tally() if analyses is None else analysis_faults(analyses.tally))
+    idle = {**found.idle, **_unused(found, asked)}
     if not rated:
         raise InputError(f"no move left to rate; skipped: {tally}")
     return EloRatings(
         in_order(_with_more_games(rated, found, asked)),
-        found.idle if asked.by in ("player", "decider") else {},
+        idle if asked.by in ("player", "decider") else {},
         asked.axis,
         asked.method,
         asked.effort.name,
@@ -112,7 +123,6 @@ def rate_on_axis(
         warnings=axis_warnings(games, judged, asked, found, sample or {}),
         mass=asked.mass,
         by=asked.by,
-        without_elo=WITHOUT_ELO if asked.method == "all" else {},
         sample=sample or {},
     )
 
@@ -132,7 +142,8 @@ def prior_fields(axis: EloAxis, name: str) -> dict[str, Any]:
 
 def _rated(label: Any, group: GroupEvidence, found: AxisEvidence, asked: AxisRating) -> EloRating:
     prior = asked.axis.prior(asked.prior, header_elo=group.header_elo)
-    posteriors = {kind: _posterior(found.groups[kind][label], asked, prior) for kind in asked.kinds}
+    own = {kind: found.groups[kind][label] for kind in asked.kinds if label in found.groups[kind]}
+    posteriors = {kind: elo_posterior(one.curve(asked.effects), prior) for kind, one in own.items()}
     elo = posteriors[asked.kinds[0]]
     methods = {kind: _short(posterior, asked.mass) for kind, posterior in posteriors.items()}
     return EloRating(
@@ -160,8 +171,12 @@ def _with_agent(rated: EloRating, agent: PlayerRating | None, judged: Judged | N
     )
 
 
-def _posterior(group: GroupEvidence, asked: AxisRating, prior: Prior) -> Posterior:
-    return elo_posterior(group.curve(asked.effort.effects), prior)
+def _unused(found: AxisEvidence, asked: AxisRating) -> dict[str, str]:
+    """Return who has moves, and none that the main method reads."""
+    main = found.groups[asked.kinds[0]]
+    return {} if asked.kinds[0] not in PAPER_METHODS else {
+        group_name(label): NO_DECISION for label in found.groups["human"] if label not in main
+    }
 
 
 def _short(posterior: Posterior, mass: float) -> dict[str, Any]:
@@ -173,7 +188,7 @@ def _with_more_games(rated: Sequence[EloRating], found: AxisEvidence, asked: Axi
     """Return the players with how many more games each needs; groups of moves have no such number."""
     if asked.by not in ("player", "decider"):
         return list(rated)
-    groups, effects = found.groups[asked.kinds[0]], asked.effort.effects
+    groups, effects = found.groups[asked.kinds[0]], asked.effects
     worth = game_precisions(
         ((one.elo.mean, sources) for one in rated for sources in groups[one.player].people.values()), effects
     )
@@ -229,7 +244,9 @@ def axis_warnings(
     """Return what must be known beside Elo: other settings than the axis's, moves without an engine's answer, pools."""
     told = []
     if judged is not None:
-        told += settings_warnings(asked.effort, judged.decisions.about.get("settings", {}))
+        settings = judged.decisions.about.get("settings", {})
+        told += settings_warnings(asked.effort, settings)
+        told += [said for kind in asked.kinds if kind in PAPER_METHODS for said in paper_warnings(kind, settings)]
         told += judged.decisions.about.get("notes", [])
         told += _missing(games, judged, found, sample)
         told += _agent_warnings(judged, asked) if asked.method == "all" else []
@@ -244,7 +261,7 @@ def _missing(games: Games, judged: Judged, found: AxisEvidence, sample: Mapping[
     """Return what the engine was not asked, or did not get to: those moves count by what people play alone."""
     told = []
     if sample:
-        groups = found.groups["joint"].items()
+        groups = found.groups.get("joint", {}).items()
         none = [group_name(label) for label, group in groups if not group.searched and not isinstance(label, tuple)]
         without = f"; without any: {'; '.join(none[:8])}{' and others' if len(none) > 8 else ''}" if none else ""
         told.append(
