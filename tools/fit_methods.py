@@ -108,7 +108,9 @@ def known_people(
     own: dict[object, list[int]] = {}
     for row, label in enumerate(labels):
         own.setdefault(label if each_game else label[0], []).append(row)
-    return [KnownPerson(float(np.mean([elo[labels[r]] for r in rows])), {source: curves[rows]}) for rows in own.values()]
+    return [
+        KnownPerson(float(np.mean([elo[labels[r]] for r in rows])), {source: curves[rows]}) for rows in own.values()
+    ]
 
 
 def report(name: str, curves: Curves, effects: Effects, batch: Decisions) -> None:

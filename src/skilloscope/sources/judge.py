@@ -6,8 +6,8 @@ What belongs to an engine or to games is imported where there are games: a table
 from __future__ import annotations
 
 import difflib
-import re
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -238,9 +238,7 @@ def resolve_name(text: str, known: Sequence[str]) -> str:
     whole = [name for name in parts if text.casefold() in re.split(r"[^\w]+", name.casefold())]
     found = whole if len(whole) == 1 else parts
     if len(found) > 1:
-        raise InputError(
-            f"{text!r} is part of {len(found):,} names", hint=f"say which: {'; '.join(found[:8])}"
-        )
+        raise InputError(f"{text!r} is part of {len(found):,} names", hint=f"say which: {'; '.join(found[:8])}")
     if not found:
         check_name(text, distinct)
     return found[0]

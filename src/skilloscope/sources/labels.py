@@ -21,7 +21,12 @@ HEADER_COLUMNS = (
 )  # fmt: skip
 _CLASS = 200  # Elo points of a class of opponents
 
-ORDERS = {"phase": ("opening", *PHASES[1:]), "colour": ("white", "black"), "spent": tuple(SPENT), "clock": tuple(CLOCKS)}
+ORDERS = {
+    "phase": ("opening", *PHASES[1:]),
+    "colour": ("white", "black"),
+    "spent": tuple(SPENT),
+    "clock": tuple(CLOCKS),
+}
 """The labels of some columns in the order in which they are told; the others come as they sort."""
 
 Labels = list[Any]
@@ -88,7 +93,7 @@ def _clock(moves: PlayedMoves, by: str, _: int) -> Labels:
 
 
 def _ply(moves: PlayedMoves, by: str, _: int) -> Labels:
-    return moves.ply.tolist()
+    return list(moves.ply.tolist())
 
 
 def _increment(time_control: str | None) -> float:

@@ -88,7 +88,7 @@ class PersonParts:
         return cls(logs, np.array([effects[name].person_sd for name in names]), when)
 
     def __len__(self) -> int:
-        return self.logs.shape[1]
+        return int(self.logs.shape[1])
 
     def at(self, b: Array) -> Array:
         """Return log L of each part (points × parts × cells), given the person's effects (points × sources)."""
@@ -203,7 +203,7 @@ def effect_points(person: PersonParts, prior: Prior, way: str, sd: float) -> Eff
         apart = own - mean
         least = _SHRINK**2 * spread @ spread.T
         covariance = (apart * weights[:, None]).T @ apart
-        spread = np.linalg.cholesky(_at_least(covariance, least))
+        spread = np.asarray(np.linalg.cholesky(_at_least(covariance, least)), dtype=np.float64)
         points = _points(person, free, mean, spread)
     return points
 
@@ -278,7 +278,7 @@ def _difference(weights: Array, first: Array, step: Array | None, second: Array)
     both = both if step is None else both * step
     n = len(CELLS)
     place = np.arange(n)[None, :] - np.arange(n)[:, None] + n - 1
-    return np.bincount(place.ravel(), both.ravel(), _DIFFERENCES.cells)
+    return np.asarray(np.bincount(place.ravel(), both.ravel(), _DIFFERENCES.cells), dtype=np.float64)
 
 
 @lru_cache(maxsize=256)

@@ -53,8 +53,7 @@ class GainScale:
     def from_json(cls, text: str) -> GainScale:
         """Read a scale of gains."""
         raw = json.loads(text)
-        tuples = {name: tuple(raw.pop(name)) for name in ("centipawns", "counts", "valid")}
-        return cls(**tuples, **raw)
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()})
 
     def to_json(self) -> str:
         """Return the scale as JSON text."""

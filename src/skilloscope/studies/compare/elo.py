@@ -83,7 +83,12 @@ def compare_players(found: JudgedGames, names: Sequence[str]) -> EloComparison:
 
 
 def compare_split(
-    found: JudgedGames, player: str, *, at: str | None = None, by: str | None = None, values: Sequence[str] | None = None
+    found: JudgedGames,
+    player: str,
+    *,
+    at: str | None = None,
+    by: str | None = None,
+    values: Sequence[str] | None = None,
 ) -> EloComparison:
     """Return one player's games from a day on compared with those before, or two values of a column."""
     if at is not None:

@@ -12,8 +12,8 @@ DIMENSIONS_CAPTION = (
 )
 
 ELO_DIMENSIONS_CAPTION = (
-    "Filled: with the other groups' help, with its interval; open: from the group's own moves alone. The intervals hold "
-    "what a model says of the person's style, which is the same in every group: groups differ more surely than they look."
+    "Filled: with the other groups' help, with its interval; open: from the group's own moves alone. The intervals "
+    "hold what a model says of the person's style, which is one in all groups: they differ more surely than it looks."
 )
 
 _MOST = 6  # players in one figure

@@ -78,7 +78,9 @@ def date_periods(batch: Decisions, every: str) -> DecisionPeriods:
     check_every(every)
     columns = [batch.column(name).to_pylist() for name in ("date", "year", "event")]
     of_game: dict[tuple[Any, ...], _Place | str] = {}
-    places = [of_game.get(key) or of_game.setdefault(key, period_of_game(every, *key)) for key in zip(*columns, strict=True)]
+    places = [
+        of_game.get(key) or of_game.setdefault(key, period_of_game(every, *key)) for key in zip(*columns, strict=True)
+    ]
     for reason in sorted({place for place in places if isinstance(place, str)}):
         keep = np.array([place != reason for place in places], dtype=bool)
         batch = batch.select(keep, reason=reason)

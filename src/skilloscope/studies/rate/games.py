@@ -19,7 +19,7 @@ from skilloscope.core.checks import check_mass
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
-from skilloscope.inference import Normal, Posterior, Prior
+from skilloscope.inference import Normal, Posterior
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis, elo_axis, elo_posterior
 from skilloscope.ratings.elo_axis.effects import Effects
 from skilloscope.ratings.elo_axis.more_games import game_precisions, games_for_sd
@@ -99,8 +99,8 @@ def rate_on_axis(
         games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=read,
         players=players, workers=asked.workers, progress=asked.progress,
     )  # fmt: skip
-    for kind in (kind for kind in asked.kinds if kind in PAPER_METHODS and judged is not None):
-        found.groups[kind] = paper_groups(kind, games, judged.decisions, found.labels)
+    for kind in (kind for kind in asked.kinds if kind in PAPER_METHODS):
+        found.groups[kind] = {} if judged is None else paper_groups(kind, games, judged.decisions, found.labels)
     names = {key: group_name(label) for key, label in found.labels.items()}
     agents = {} if judged is None else agents_by_move(games, judged.decisions, names, asked)
     rated = [
@@ -174,9 +174,11 @@ def _with_agent(rated: EloRating, agent: PlayerRating | None, judged: Judged | N
 def _unused(found: AxisEvidence, asked: AxisRating) -> dict[str, str]:
     """Return who has moves, and none that the main method reads."""
     main = found.groups[asked.kinds[0]]
-    return {} if asked.kinds[0] not in PAPER_METHODS else {
-        group_name(label): NO_DECISION for label in found.groups["human"] if label not in main
-    }
+    return (
+        {}
+        if asked.kinds[0] not in PAPER_METHODS
+        else {group_name(label): NO_DECISION for label in found.groups["human"] if label not in main}
+    )
 
 
 def _short(posterior: Posterior, mass: float) -> dict[str, Any]:

@@ -15,9 +15,7 @@ SHARED_NOTE = (
 )
 
 
-def parts_sheet(
-    report: Mapping[str, Any], part: str, *, change: str, said: Sequence[str], title: str = ""
-) -> Sheet:
+def parts_sheet(report: Mapping[str, Any], part: str, *, change: str, said: Sequence[str], title: str = "") -> Sheet:
     """Return one row for each player's part (a group, a period): Elo, difference, games, moves, header rating."""
     parts = f"{part}s"
     several = any(one["change"] for player in report["players"] for one in player[parts])

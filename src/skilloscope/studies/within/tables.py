@@ -71,7 +71,9 @@ def running_elo_sheet(running: Mapping[str, Any]) -> Sheet:
         ]
         for row in running["moves"]
     ]
-    note = "probability: of the move, by what was known of the player before it; Elo after it; forced moves are left out"
+    note = (
+        "probability: of the move, by what was known of the player before it; Elo after it; forced moves are left out"
+    )
     columns = ("move", "player", "probability", f"Elo ({100 * running['mass']:g} % interval)", "moves")
     return Sheet(f"{running['game']}, move by move", columns, rows, [note], left=2)
 
