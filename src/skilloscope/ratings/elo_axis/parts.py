@@ -5,8 +5,8 @@ every part: so two parts of one person are compared more surely than either is k
 two ways: `chain` (E wanders from part to part, its variance grows by sd² in a unit of time) and `star` (E_part ~ N(E,
 sd²) about what is common to all). The prior is that of the first part, or of what is common.
 
-Given all b the parts are a small graph on cells of Elo, summed exactly. Over b it is summed by Gauss–Hermite points that
-are laid where the posterior of b is, and corrected for that: log Σ_k w_k·N(b_k; 0, D)/N(b_k; m, C)·L(b_k).
+Given all b the parts are a small graph on cells of Elo, summed exactly. Over b it is summed by Gauss–Hermite points
+that are laid where the posterior of b is, and corrected for that: log Σ_k w_k·N(b_k; 0, D)/N(b_k; m, C)·L(b_k).
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class PartsUnder:
     common: Array
     """Mass on CELLS of what is common to the parts: in a star its middle, else the last part."""
     changes: Array
-    """Mass of differences: of each part to the one before, in a star to what is common; the first of a chain has none."""
+    """Mass of differences: to the part before, in a star to what is common; the first of a chain has none."""
 
 
 @dataclass(frozen=True, eq=False)

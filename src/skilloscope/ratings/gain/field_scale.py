@@ -53,7 +53,8 @@ class GainScale:
     def from_json(cls, text: str) -> GainScale:
         """Read a scale of gains."""
         raw = json.loads(text)
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()})
+        read: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in raw.items()}
+        return cls(**read)
 
     def to_json(self) -> str:
         """Return the scale as JSON text."""

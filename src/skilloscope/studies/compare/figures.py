@@ -18,7 +18,7 @@ from skilloscope.studies.rate.parts import change_fields
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """What is drawn of a comparison: both sides by label, words and posterior, the difference, the words of the axes."""
+    """What is drawn of a comparison: both sides by label, words and posterior, the difference, the axes' words."""
 
     labels: tuple[str, str]
     words: tuple[str, str]
