@@ -182,7 +182,7 @@ def test_methods_and_efforts_that_contradict_each_other_are_refused():
     for method, effort in (
         ("human", "full"),
         ("joint", "instant"),
-        ("curves", None),
+        ("curves", "instant"),
         ("oracle", None),
         (None, "endless"),
     ):

@@ -142,6 +142,28 @@ def test_games_are_points_and_a_game_is_followed_move_by_move(found, player):
     assert "<svg" in elo_within_page(study, running)
 
 
+def test_with_an_engine_the_agents_c_stands_beside_in_the_json(monkeypatch):
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
+    common = (demo_file("simulated.pgn"), "--import", demo_file("analyses.jsonl.gz"), "--player", "c = 2.0", "--json")
+    report = json.loads(run("dimensions", *common, "--by", "phase")[0])
+    assert report["method"] == "joint"
+    opening, middlegame, _ = report["players"][0]["groups"]
+    assert opening["agent"] is None
+    assert {"c", "sd", "low", "high", "elo"} <= set(middlegame["agent"])
+    assert set(middlegame["sources"]) == {"joint"}
+
+
+@pytest.mark.parametrize("method", ["curves", "gain"])
+def test_the_papers_other_methods_rate_on_the_axis(method, monkeypatch):
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
+    common = (demo_file("simulated.pgn"), "--import", demo_file("analyses.jsonl.gz"), "--json")
+    report = json.loads(run("rate", *common, "--method", method)[0])
+    elo = {one["player"]: one["elo"] for one in report["players"]}
+    assert elo["simulated, c = 0.6"] < elo["simulated, c = 1.0"] < elo["simulated, c = 1.4"] < elo["simulated, c = 2.0"]
+    assert all(set(one["sources"]) == {method} for one in report["players"])
+    assert all(one["elo_low"] < one["elo"] < one["elo_high"] for one in report["players"])
+
+
 def test_a_part_of_a_name_is_enough_where_nobody_else_has_it():
     names = ["Keres, Paul", "Kereselidze, A", "Smyslov, Vasily"]
     assert resolve_name("keres", names) == "Keres, Paul"

@@ -172,10 +172,11 @@ def sequence_probability(
     if not len(sets):
         raise InputError(f"no usable decision of {name!r}; skipped: {batch.tally + sets.tally}")
     labels, groups = _games(batch, sets)
-    sums = _Sums(sets, groups, len(labels), c, model.k)
-    simulated = sums.simulated(draws, np.random.default_rng(seed))
-    parts = [_part(str(label), sums, simulated[:, row], [row], dispersion) for row, label in enumerate(labels) if label]
-    total = _part("all", sums, simulated.sum(axis=1), range(len(labels)), dispersion)
+    logs, offsets = outcome_log_probabilities(sets, c, k=model.k)
+    actual = log_likelihood(sets, c, k=model.k)[:, 0]
+    total, parts = sequence_parts(
+        ChoiceLogs(logs, offsets, actual, groups), labels, dispersion=dispersion, draws=draws, seed=seed
+    )
     tally = batch.tally + sets.tally
     return ChoiceSequence(
         decider=name,
@@ -191,16 +192,37 @@ def sequence_probability(
     )
 
 
-class _Sums:
-    """Log-probabilities by game: of the choices made, their exact moments, and draws of the agent."""
+@dataclass(frozen=True, eq=False)
+class ChoiceLogs:
+    """Log-probabilities of all alternatives of choices, end to end, of those that were made, and each one's game."""
 
-    def __init__(self, sets: ChoiceSets, groups: npt.NDArray[np.int64], n: int, c: float, k: float) -> None:
-        self.logs, self.offsets = outcome_log_probabilities(sets, c, k=k)
-        self.groups, self.n = groups, n
+    logs: Array
+    offsets: npt.NDArray[np.int64]
+    actual: Array
+    groups: npt.NDArray[np.int64]
+    """The game of each choice, by its place among the labels."""
+
+
+def sequence_parts(
+    choices: ChoiceLogs, labels: Sequence[Any], *, dispersion: float, draws: int, seed: int
+) -> tuple[SequencePart, list[SequencePart]]:
+    """Return the whole sequence and each game of it beside what whoever has these probabilities would choose."""
+    sums = _Sums(choices, len(labels))
+    simulated = sums.simulated(draws, np.random.default_rng(seed))
+    parts = [_part(str(label), sums, simulated[:, row], [row], dispersion) for row, label in enumerate(labels) if label]
+    return _part("all", sums, simulated.sum(axis=1), range(len(labels)), dispersion), parts
+
+
+class _Sums:
+    """Log-probabilities by game: of the choices made, their exact moments, and draws."""
+
+    def __init__(self, choices: ChoiceLogs, n: int) -> None:
+        self.logs, self.offsets = choices.logs, choices.offsets
+        self.groups, self.n = choices.groups, n
         mean, variance = sequence_moments(self.logs, self.offsets)
-        self.actual = self._by_game(log_likelihood(sets, c, k=k)[:, 0])
+        self.actual = self._by_game(choices.actual)
         self.mean, self.variance = self._by_game(mean), self._by_game(variance)
-        self.decisions = np.bincount(groups, minlength=n)
+        self.decisions = np.bincount(self.groups, minlength=n)
 
     def _by_game(self, column: Array) -> Array:
         return np.asarray(np.bincount(self.groups, weights=column, minlength=self.n), dtype=np.float64)
