@@ -51,7 +51,9 @@ def test_one_part_alone_is_what_the_axis_says_of_a_person():
 
 
 def test_the_points_of_the_effects_do_not_change_what_is_summed():
-    person = PersonParts.of(played([1900.0, 2100.0], 20, {"opening": 250.0, "joint": -90.0}, np.random.default_rng(2)), EFFECTS)
+    person = PersonParts.of(
+        played([1900.0, 2100.0], 20, {"opening": 250.0, "joint": -90.0}, np.random.default_rng(2)), EFFECTS
+    )
     near, far = (effect_points(person, PRIOR, "chain", sd) for sd in (20.0, 200.0))
     found = [parts_under(person, PRIOR, "chain", 60.0, points) for points in (near, far)]
     assert found[0].log_marginal == pytest.approx(found[1].log_marginal, abs=0.02)

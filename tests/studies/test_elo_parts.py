@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import skilloscope as sk
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.sources.judge import Work, resolve_name
+from skilloscope.sources.judge import Work
 from skilloscope.sources.shipped import demo_file
 from skilloscope.studies.compare.elo import compare_players, compare_split
 from skilloscope.studies.compare.page import elo_comparison_page
@@ -162,16 +162,6 @@ def test_the_papers_other_methods_rate_on_the_axis(method, monkeypatch):
     assert elo["simulated, c = 0.6"] < elo["simulated, c = 1.0"] < elo["simulated, c = 1.4"] < elo["simulated, c = 2.0"]
     assert all(set(one["sources"]) == {method} for one in report["players"])
     assert all(one["elo_low"] < one["elo"] < one["elo_high"] for one in report["players"])
-
-
-def test_a_part_of_a_name_is_enough_where_nobody_else_has_it():
-    names = ["Keres, Paul", "Kereselidze, A", "Smyslov, Vasily"]
-    assert resolve_name("keres", names) == "Keres, Paul"
-    assert resolve_name("vasily", names) == "Smyslov, Vasily"
-    with pytest.raises(InputError, match="part of 2 names"):
-        resolve_name("ere", names)
-    with pytest.raises(InputError, match="no decisions"):
-        resolve_name("Botvinnik", names)
 
 
 def test_commands_speak_elo_and_the_agent_on_request():

@@ -45,7 +45,7 @@ def within(
     """Show one player's games, each a point: the Elo that the player's moves look like, and the opponent's."""
     from skilloscope.cli.console import exit_code, show_report, write_page
     from skilloscope.cli.judged import source_line
-    from skilloscope.sources.judge import players, resolve_name
+    from skilloscope.sources.judge import players, found_name
     from skilloscope.studies.within.elo import elo_within, follow_elo
     from skilloscope.studies.within.tables import elo_within_sheet, running_elo_sheet
 
@@ -55,7 +55,7 @@ def within(
     found, (name,) = judged_for_elo(
         games, asked, effort, engine, mass=output.mass, players=[player], aliases=alias, both_sides=True
     )
-    study = elo_within(found, name, resolve_name(mark, players(found.games)) if mark else None)
+    study = elo_within(found, name, found_name(mark, players(found.games)) if mark else None)
     followed = follow_elo(found, follow) if follow else None
     moves = followed.as_dict() if followed else None
     report = {**study.as_dict(), "followed": moves, **({"positions": found.judged.as_dict()} if found.judged else {})}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -225,23 +224,22 @@ def check_name(name: str, known: Sequence[str]) -> None:
         raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
 
 
-def resolve_name(text: str, known: Sequence[str]) -> str:
-    """Return the one name that is meant: the name itself, or the only one of which `text` is a part.
+def found_name(asked: str, known: Sequence[str]) -> str:
+    """Return the one name that is asked for: the name itself, or a part of it that only one name has, in any case.
 
-    >>> resolve_name("keres", ["Keres, Paul", "Smyslov, Vasily"])
-    'Keres, Paul'
+    >>> found_name("petr", ["Petrosian, Tigran V", "Spassky, Boris V"])
+    'Petrosian, Tigran V'
     """
     distinct = list(dict.fromkeys(known))
-    if text in distinct:
-        return text
-    parts = [name for name in distinct if text.casefold() in name.casefold()]
-    whole = [name for name in parts if text.casefold() in re.split(r"[^\w]+", name.casefold())]
-    found = whole if len(whole) == 1 else parts
-    if len(found) > 1:
-        raise InputError(f"{text!r} is part of {len(found):,} names", hint=f"say which: {'; '.join(found[:8])}")
-    if not found:
-        check_name(text, distinct)
-    return found[0]
+    if asked in distinct:
+        return asked
+    near = [name for name in distinct if asked.casefold() in name.casefold()]
+    if len(near) > 1:
+        shown = "; ".join(near[:8]) + ("; …" if len(near) > 8 else "")
+        raise InputError(f"{len(near):,} players have {asked!r} in their name", hint=f"say which: {shown}")
+    if not near:
+        check_name(asked, known)
+    return near[0]
 
 
 def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:

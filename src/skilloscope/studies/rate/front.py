@@ -18,10 +18,12 @@ from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.frames import is_frame
 from skilloscope.decision import Decisions
+from skilloscope.decision.arrow import decisions_from_frame
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.scale import Scale
-from skilloscope.sources.judge import Judged, Work, check_games, check_name, judge, judge_games, resolve_name
+from skilloscope.sources.judge import Judged, Work, check_games, check_name, judge, judge_games, found_name
 from skilloscope.sources.judge import players as known_players
 from skilloscope.sources.plan import fair_order, plan, sample_games
 from skilloscope.studies.rate.elo import EloRatings
@@ -40,8 +42,10 @@ def rate(what: Any, scale: Any = None, **options: Any) -> Ratings | EloRatings:
 
     Games are rated on the Elo axis: `effort` (`instant` asks no engine), `method` (`joint`, `human`, `all`), `prior`,
     `by`, `player`, `mass`, and for the engine `engine`, `store`, `imports`, `workers`. Decisions are rated by the
-    papers' agent: `scale`, `model`, `prior`, `by`, `mass`.
+    papers' agent: `scale`, `model`, `prior`, `by`, `mass`; a pandas or polars frame of decisions too.
     """
+    if is_frame(what):
+        what = decisions_from_frame(what)
     if isinstance(what, Decisions):
         if unknown := {"effort", "method"} & set(options):
             raise InputError(
@@ -77,7 +81,7 @@ def _rate_games(
         workers=workers,
     )
     limit = Limit(strict=method is not None or effort is not None)
-    return _rated(judged_games(games, asked, work, players=_named(player), limit=limit), _named(player))
+    return rate_read_games(games, asked, work, player=player, limit=limit)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +121,7 @@ def judged_files(
         return JudgedGames(read_games(list(paths)), None, asked.without_engine(), told), []
     games = read_games(list(paths)).renamed(aliases or {})
     check_games(games)
-    names = list(dict.fromkeys(resolve_name(player, known_players(games)) for player in players))
+    names = list(dict.fromkeys(found_name(player, known_players(games)) for player in players))
     if names:
         sides = zip(*(games.headers[side].to_pylist() for side in ("white", "black")), strict=True)
         games = games.select(np.array([not {*names}.isdisjoint(pair) for pair in sides], dtype=bool))
@@ -156,6 +160,14 @@ def rate_files(
     """Rate the players of PGN files: read once, asked of the engine where the method needs one."""
     found, names = judged_files(paths, asked, work, players=_named(player), limit=limit)
     return _rated(found, names), found.judged
+
+
+def rate_read_games(
+    games: Games, asked: AxisRating, work: Work, *, player: str | None = None, limit: Limit | None = None
+) -> tuple[EloRatings, Judged | None]:
+    """Rate the players of games; within a budget of minutes the engine is asked about some games only."""
+    found = judged_games(games, asked, work, players=_named(player), limit=limit)
+    return _rated(found, _named(player)), found.judged
 
 
 def _rated(found: JudgedGames, players: Sequence[str]) -> EloRatings:
