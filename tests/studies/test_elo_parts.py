@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.sources.judge import Work
 from skilloscope.sources.shipped import demo_file
+from skilloscope.sources.strength import played_moves
 from skilloscope.studies.compare.elo import compare_players, compare_split
 from skilloscope.studies.compare.page import elo_comparison_page
 from skilloscope.studies.compare.tables import elo_comparison_sheet
@@ -27,6 +29,9 @@ from skilloscope.studies.profile.page import elo_profile_page
 from skilloscope.studies.profile.tables import elo_profile_sheet
 from skilloscope.studies.rate.front import JudgedGames, judged_games
 from skilloscope.studies.rate.games import AxisRating
+from skilloscope.studies.sequence.elo import elo_sequence, move_logs
+from skilloscope.studies.sequence.sequence import sequence_moments
+from skilloscope.studies.sequence.tables import sequence_sheet
 from skilloscope.studies.within.elo import elo_within, follow_elo
 from skilloscope.studies.within.page import elo_within_page
 from skilloscope.studies.within.tables import elo_within_sheet, running_elo_sheet
@@ -140,6 +145,31 @@ def test_games_are_points_and_a_game_is_followed_move_by_move(found, player):
     assert all(0 < row["probability"] <= 1 for row in running.rows)
     assert len(running_elo_sheet(running.as_dict()).rows) == len(running.rows)
     assert "<svg" in elo_within_page(study, running)
+
+
+def test_a_sequence_is_held_against_people_of_an_elo(found, player):
+    study = elo_sequence(found, player, 1600.0, draws=500)
+    assert (study.c, study.elo, len(study.games)) == (None, 1600.0, len(found.games))
+    assert sum(part.decisions for part in study.games) == study.total.decisions
+    report = study.as_dict()
+    sheet = sequence_sheet(report)
+    assert "people of Elo 1600" in sheet.title
+    assert any("effort 'instant'" in note and "fitted from" in note for note in sheet.notes)
+    assert study.total.expected > study.total.log_probability  # players simulated by losses alone are unlike people
+    far = elo_sequence(found, player, 2900.0, draws=500)
+    assert any("outside the range" in said for said in far.caution)
+
+
+def test_what_people_of_an_elo_choose_is_not_unusual_for_them(found, player):
+    moves = played_moves(found.games)
+    logs, offsets = move_logs(moves, found, 1800.0), moves.choices.offsets
+    totals = np.add.reduceat(np.exp(logs), offsets[:-1])
+    assert totals == pytest.approx(np.ones(len(moves)))
+    rng = np.random.default_rng(1)
+    drawn = [int(rng.choice(b - a, p=np.exp(logs[a:b]) / np.exp(logs[a:b]).sum())) for a, b in pairwise(offsets)]
+    mean, variance = sequence_moments(logs, offsets)
+    actual = logs[offsets[:-1] + np.array(drawn)]
+    assert abs((actual - mean).sum()) < 3.5 * np.sqrt(variance.sum())
 
 
 def test_with_an_engine_the_agents_c_stands_beside_in_the_json(monkeypatch):

@@ -45,7 +45,7 @@ def within(
     """Show one player's games, each a point: the Elo that the player's moves look like, and the opponent's."""
     from skilloscope.cli.console import exit_code, show_report, write_page
     from skilloscope.cli.judged import source_line
-    from skilloscope.sources.judge import players, found_name
+    from skilloscope.sources.judge import found_name, players
     from skilloscope.studies.within.elo import elo_within, follow_elo
     from skilloscope.studies.within.tables import elo_within_sheet, running_elo_sheet
 

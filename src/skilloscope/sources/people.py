@@ -104,7 +104,7 @@ def axis_evidence(
     With several columns a label is a tuple.
     """
     question = _Question((by,) if isinstance(by, str) else by, opening_moves, effort, tuple(kinds), frozenset(players))
-    playable = _playable_games(games)
+    playable = playable_games(games)
     ask = partial(_part, games, analyses, question, playable)
     found = AxisEvidence({kind: {} for kind in kinds}, {}, Tally(), {})
     found.tally.count(UNPLAYABLE, int((~playable).sum()))
@@ -146,7 +146,7 @@ def _part(
 ) -> _Part | None:
     rows = first + np.flatnonzero(playable[first : first + _GAMES])
     some = games.select(rows)
-    wanted = _wanted(some, question.wanted)
+    wanted = moves_of(some, question.wanted)
     if not wanted.any():
         return None
     moves = played_moves(some, wanted=wanted)
@@ -244,7 +244,7 @@ def _idle(games: Games, wanted: frozenset[str], seen: Mapping[str, Counter[str]]
     return idle
 
 
-def _wanted(games: Games, players: frozenset[str]) -> npt.NDArray[np.bool_]:
+def moves_of(games: Games, players: frozenset[str]) -> npt.NDArray[np.bool_]:
     """Return for each move whether one of the players made it; all where none is named."""
     if not players:
         return np.ones(len(games.moves), dtype=bool)
@@ -257,7 +257,7 @@ def _starts(games: Games) -> list[str | None]:
     return starts
 
 
-def _playable_games(games: Games) -> npt.NDArray[np.bool_]:
+def playable_games(games: Games) -> npt.NDArray[np.bool_]:
     """Return which games start from a position that the human model takes."""
     known: dict[str | None, bool] = {None: True, "": True, chess.STARTING_FEN: True}
     for fen in _starts(games):

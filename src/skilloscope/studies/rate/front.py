@@ -23,7 +23,7 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import decisions_from_frame
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.scale import Scale
-from skilloscope.sources.judge import Judged, Work, check_games, check_name, judge, judge_games, found_name
+from skilloscope.sources.judge import Judged, Work, check_games, check_name, found_name, judge, judge_games
 from skilloscope.sources.judge import players as known_players
 from skilloscope.sources.plan import fair_order, plan, sample_games
 from skilloscope.studies.rate.elo import EloRatings

@@ -28,8 +28,8 @@ SCHEMA = 1
 Array = npt.NDArray[np.float64]
 _AT_ONCE = 2_000_000  # draws held in memory at one time
 _CAUTION = (
-    "A percentile says how unusual the choices are for one agent of one strength. People of that strength are not that "
-    "agent: they differ from it and from each other; the dispersed percentile allows for how much games do.",
+    "A percentile says how unusual the choices are for one model of one strength. People of that strength are not that "
+    "model: they differ from it and from each other; the dispersed percentile allows for how much games do.",
     "Somebody is always at the top. Among many sequences that were looked at some are far out by chance, and the most "
     "extreme game of a player is no fair sample of that player.",
     "It is evidence about choices, never a verdict on a person.",
@@ -67,10 +67,11 @@ class SequencePart:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceSequence:
-    """A decider's whole sequence and each game of it, for an agent of competence c."""
+    """A decider's whole sequence and each game of it, for an agent of competence c, or for people of an Elo."""
 
     decider: str
-    c: float
+    c: float | None
+    """The agent's competence; None where people of an Elo stand in its place."""
     elo: float | None
     total: SequencePart
     games: Sequence[SequencePart]
@@ -161,7 +162,7 @@ def sequence_probability(
     (0.0866, -1.351, 0.2)
     """
     batch, name = _one_decider(decisions)
-    _check(c, dispersion, draws)
+    check_sequence(c, dispersion, draws)
     model = (model or Agent()).prepared(batch)
     if model.rule == "sampled":
         raise InputError(
@@ -285,9 +286,10 @@ def _one_decider(decisions: Decisions) -> tuple[Decisions, str]:
     return decisions.at_depths(), names[0]
 
 
-def _check(c: float, dispersion: float, draws: int) -> None:
-    if not (np.isfinite(c) and c >= 0):
-        raise InputError(f"a competence is a number from 0 on, got {c}")
+def check_sequence(strength: float, dispersion: float, draws: int) -> None:
+    """Refuse a strength that is none, or draws that say nothing."""
+    if not (np.isfinite(strength) and strength >= 0):
+        raise InputError(f"a competence or an Elo is a number from 0 on, got {strength}")
     check_dispersion(dispersion)
     if draws < 100:
         raise InputError(f"{draws} draws say nothing of a percentile", hint="give 100 or more")
