@@ -19,9 +19,9 @@ def elo_comparison_page(study: EloComparison, *, source: str) -> str:
         Section.from_sheet(elo_comparison_sheet(report), "Both sides"),
         Section(study.who, figure=elo_comparison_figure(study), caption=caption),
     ]
-    title = f"{study.first[0]} and {study.second[0]}"
+    sides = f"{study.first[0]} and {study.second[0]}"
     return report_page(
-        title,
+        f"{study.who}: {sides}" if study.shared else sides,
         source,
         sections,
         warnings=report["warnings"],

@@ -19,7 +19,10 @@ CANNOT_TELL = (
 def elo_within_page(study: EloWithinGames, followed: RunningElo | None = None, *, source: str = "") -> str:
     """Return the page of a within-game chart on the Elo axis."""
     report = study.as_dict()
-    chart = "Both sides' Elo in each game, the posterior means; thin lines are one standard deviation."
+    chart = (
+        "Both sides' Elo in each game, the posterior means; thin lines are one standard deviation. One game is little: "
+        "every point leans towards the prior, and all games together (the dashed and dotted lines) lean less."
+    )
     sections = [
         Section("The chart", figure=elo_within_figure(study), caption=chart),
         Section.from_sheet(elo_within_sheet(report), "The games"),
