@@ -57,7 +57,7 @@ def asked_elo(
             "--budget and --effort instant are of the Elo axis, not of the papers' agent", hint="leave them out"
         )
     strict = options.method is not None or options.effort is not None
-    return AskedElo(axis, agents, method, effort, believed, rule, strict)
+    return AskedElo(axis, agents, method, effort, prior=believed, rule=rule, strict=strict)
 
 
 def _refuse_several(method: str | None) -> None:

@@ -39,8 +39,8 @@ def comparison_figure(study: Comparison, mass: float) -> str:
             (first.posterior, second.posterior),
             study.difference,
             study.probability,
-            "competence c of the reference agent",
-            "c",
+            axis="competence c of the reference agent",
+            short="c",
         ),
         mass,
     )
@@ -58,8 +58,8 @@ def elo_comparison_figure(study: EloComparison) -> str:
             (one.elo, other.elo),
             study.difference,
             probability,
-            study.parts.axis.axis,
-            "Elo",
+            axis=study.parts.axis.axis,
+            short="Elo",
         ),
         mass,
     )

@@ -116,13 +116,21 @@ def elo_within(found: JudgedGames, player: str, mark: str | None = None) -> EloW
             continue
         merge_evidence(overall, sides[player])
         merge_evidence(opponents, sides[others[0]])
-        both = apparent(found, sides[player]), apparent(found, sides[others[0]])
-        marked = others[0] == mark
-        points.append(EloPoint(header["game"], header["date"], others[0], marked, _score(header, player), *both))
+        points.append(
+            EloPoint(
+                header["game"],
+                header["date"],
+                others[0],
+                marked=others[0] == mark,
+                score=_score(header, player),
+                own=apparent(found, sides[player]),
+                other=apparent(found, sides[others[0]]),
+            )
+        )
     _check(points, player, mark, tally)
     warnings = [*found.told, *axis_warnings(found.games, found.judged, found.asked, evidence, found.sample)]
     together = apparent(found, overall), apparent(found, opponents)
-    return EloWithinGames(player, mark, points, *together, found, tally, warnings)
+    return EloWithinGames(player, mark, points, *together, found=found, tally=tally, warnings=warnings)
 
 
 def apparent(found: JudgedGames, group: GroupEvidence) -> ApparentElo:
