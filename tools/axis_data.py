@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -173,9 +174,7 @@ def persons() -> Known:
 
 def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.integer[Any]]) -> Known:
     """Return some games of human/ by number; `who` is rated in each, the other side is the opponent."""
-    table = np.load(SHARED / "human" / "games.npz")
-    columns = {name: table[name] for name in table.files}
-    moves = np.frombuffer(bz2.decompress((SHARED / "human" / "moves.u16.bz2").read_bytes()), dtype="<u2")
+    columns, moves = _human_table()
     offsets = np.concatenate([[0], np.cumsum(columns["plies"].astype(np.int64))])
     rows, played = [], []
     for game, player in zip(wanted.tolist(), who.tolist(), strict=True):
@@ -186,6 +185,13 @@ def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.intege
         rows.append(_header(f"human#{game}-{player}", names, elos, result, int(columns["year"][game])))
         played.append(_own_codes(moves[offsets[game] : offsets[game + 1]]))
     return Known(_games(rows, played))
+
+
+@cache
+def _human_table() -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.uint16]]:
+    table = np.load(SHARED / "human" / "games.npz")
+    moves = bz2.decompress((SHARED / "human" / "moves.u16.bz2").read_bytes())
+    return {name: table[name] for name in table.files}, np.frombuffer(moves, dtype="<u2")
 
 
 def people() -> Known:

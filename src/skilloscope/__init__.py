@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from skilloscope.sources.shipped import analyses_file, demo_games
     from skilloscope.studies.profile.profile import profile
     from skilloscope.studies.rate.front import rate
+    from skilloscope.studies.rate.fusion import fuse
 
 _HOMES = {
     "DFH13": "chess.engine.settings",
@@ -61,6 +62,7 @@ _HOMES = {
     "profile": "studies.profile.profile",
     "expected_score": "models.gain",
     "rate": "studies.rate.front",
+    "fuse": "studies.rate.fusion",
     "human": "chess.human.model",
     "read_decisions": "decision.text",
     "read_games": "chess.pgn.games",
@@ -96,6 +98,7 @@ __all__ = [
     "elo_difference",
     "evidence",
     "expected_score",
+    "fuse",
     "human",
     "preset",
     "profile",

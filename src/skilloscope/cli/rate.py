@@ -38,6 +38,10 @@ class RateOptions(Options):
         ),
     ] = None
     prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None
+    with_results: Annotated[
+        Path | None,
+        typer.Option(help="Count the results of this file too: games (PGN) or a table of results.", metavar="FILE"),
+    ] = None
     budget: Annotated[
         float | None, typer.Option(help="Let the engine search so long, a fair share of games.", metavar="MINUTES")
     ] = None
@@ -62,9 +66,10 @@ def rate(
     method = _method(rating.method, games, agents is not None and elo_scale is None, axis)
     asked = _Asked(elo_scale, agents, method, effort, prior, axis.rule)
     if method == "agent":
-        if rating.budget is not None or rating.effort == "instant":
+        if rating.budget is not None or rating.with_results is not None or rating.effort == "instant":
             raise InputError(
-                "--budget and --effort instant are of the Elo axis, not of the papers' agent", hint="leave them out"
+                "--budget, --with-results and --effort instant are of the Elo axis, not of the papers' agent",
+                hint="leave them out",
             )
         return _rate_by_agent(games, rating, asked, output, engine)
     return _rate_on_axis(games, rating, asked, output, engine)
@@ -132,6 +137,7 @@ def _rate_on_axis(
     from skilloscope.core.errors import InputError
     from skilloscope.ratings.elo_axis.axis import elo_axis
     from skilloscope.studies.rate.front import rate_files, rate_read_games
+    from skilloscope.studies.rate.fusion import fuse, read_results_to_fuse
     from skilloscope.studies.rate.games import AxisRating
     from skilloscope.studies.rate.methods import effort_for
 
@@ -140,6 +146,7 @@ def _rate_on_axis(
     method = asked.method or ("joint" if effort.weights else "human")
     wanted = AxisRating(axis, effort, method, asked.prior, rating.by, output.mass, agent_scale=asked.agents)
     strict = asked.method is not None or rating.effort is not None
+    results = None if rating.with_results is None else read_results_to_fuse(rating.with_results)
     with progress_bar("rating") as show:
         work = work_of(engine, show, otherwise=effort.settings)
         _refuse_single_lines(wanted, work)
@@ -155,6 +162,8 @@ def _rate_on_axis(
             ratings, judged = rate_read_games(
                 games, wanted, work, player=rating.player, budget=rating.budget, seed=rating.seed, strict=strict
             )
+    if results is not None:
+        ratings = fuse(ratings, results)
     report_faults(ratings.tally)
     show_elo(ratings, judged, as_json=output.as_json)
     if output.html:

@@ -35,22 +35,26 @@ def _block(
 ) -> Sheet:
     several = [name for name in ("human", "agent") if report["method"] == "all"]
     judged = report["method"] != "human"
+    several = [*several, *(["moves alone", "results alone"] if report.get("fusion") else [])]
     columns = [by, f"Elo ({100 * report['mass']:g} % interval)", *several, "games", "moves", "header"]
+    columns += ["score"] if report.get("fusion") else []
     columns += ["move match", "mean loss"] if judged else []
     columns += [f"for ± {GOAL:.0f}"] if missing else []
-    rows = [_row(player, several, judged, missing) for player in players]
+    fused = bool(report.get("fusion"))
+    rows = [_row(player, several, judged, missing, fused) for player in players]
     return Sheet(title, columns, rows, words=(len(columns) - 1,) if missing else ())
 
 
-def _row(player: Mapping[str, Any], several: Sequence[str], judged: bool, missing: bool) -> list[str]:
+def _row(player: Mapping[str, Any], several: Sequence[str], judged: bool, missing: bool, fused: bool) -> list[str]:
     match = player["move_match"]
     return [
         player["player"],
         elo_interval(player),
-        *(_method(player["methods"].get(name)) for name in several),
+        *(_method(player["methods"].get(name.removesuffix(" alone"))) for name in several),
         f"{player['games']:,}",
         f"{player['decisions']:,}",
         number(player["header_elo"], 0),
+        *([_score(player["results"])] if fused else []),
         *(["–" if match is None else percent(match), number(player["mean_loss"], 2)] if judged else []),
         *([_more(player["more_games"])] if missing else []),
     ]
@@ -58,6 +62,10 @@ def _row(player: Mapping[str, Any], several: Sequence[str], judged: bool, missin
 
 def _method(found: Mapping[str, Any] | None) -> str:
     return "–" if found is None else f"{found['elo']:.0f} ({found['elo_low']:.0f} to {found['elo_high']:.0f})"
+
+
+def _score(results: Mapping[str, Any] | None) -> str:
+    return "–" if results is None else f"{results['score']:g} of {results['games']:,}"
 
 
 def _more(games: int | None) -> str:
@@ -76,6 +84,13 @@ def _notes(report: Mapping[str, Any]) -> list[str]:
         f"axis {scale['name']!r}, effort {effort['name']!r}, method {method!r}: {_BEHIND[method]}{engine}",
         f"fitted from {low:.0f} to {high:.0f}",
     ]
+    if fusion := report.get("fusion"):
+        known = ", ".join(f"{n:,} by {by}" for by, n in fusion["opponents_known_by"].items() if n)
+        notes.append(
+            f"results of {fusion['games']:,} games count {fusion['beside']['results']:.2f}, the moves beside them "
+            f"{fusion['beside']['moves']:.2f}; opponents known: {known or 'none'} "
+            f"(a rating in a header is taken as ± {fusion['rated_sd']:.0f})"
+        )
     if any(player["extrapolated"] for player in players):
         notes.append("* outside the range in which the axis was fitted: a direction, not a number")
     if any(player["elo_edge"] for player in players):

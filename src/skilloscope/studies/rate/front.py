@@ -22,6 +22,7 @@ from skilloscope.ratings.scale import Scale
 from skilloscope.sources.judge import Judged, Work, check_games, check_name, judge, judge_games, players
 from skilloscope.sources.plan import fair_order, plan, sample_games
 from skilloscope.studies.rate.elo import EloRatings
+from skilloscope.studies.rate.fusion import fuse, read_results_to_fuse
 from skilloscope.studies.rate.games import AxisRating, rate_on_axis
 from skilloscope.studies.rate.rate import Ratings, rate_decisions
 
@@ -36,7 +37,7 @@ def rate(what: Any, scale: Any = None, **options: Any) -> Ratings | EloRatings:
     """Rate the players of games, given as Games or as PGN files, or the deciders of decisions.
 
     Games are rated on the Elo axis: `effort` (`instant` asks no engine), `method` (`joint`, `human`, `all`), `prior`,
-    `by`, `player`, `mass`, and for the engine `engine`, `store`, `imports`, `workers`. Decisions are rated by the
+    `by`, `player`, `mass`, `with_results` (a file of results to count too, see `fuse`), and for the engine `engine`, `store`, `imports`, `workers`. Decisions are rated by the
     papers' agent: `scale`, `model`, `prior`, `by`, `mass`.
     """
     if isinstance(what, Decisions):
@@ -60,6 +61,7 @@ def _rate_games(
     store: PathLike | None = None,
     imports: Sequence[PathLike] = (),
     workers: int = 1,
+    with_results: PathLike | None = None,
     **more: Any,
 ) -> EloRatings:
     if method == "agent":
@@ -73,7 +75,9 @@ def _rate_games(
         imports=tuple(Path(path) for path in imports),
         workers=workers,
     )
-    return rate_read_games(games, asked, work, player=player, strict=method is not None or effort is not None)[0]
+    strict = method is not None or effort is not None
+    ratings = rate_read_games(games, asked, work, player=player, strict=strict)[0]
+    return ratings if with_results is None else fuse(ratings, read_results_to_fuse(Path(with_results)))
 
 
 def rate_files(
