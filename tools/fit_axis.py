@@ -76,7 +76,9 @@ def main() -> None:
 def with_others(efforts: dict[str, Effort], path: Path) -> dict[str, Effort]:
     """Return the efforts with what other tools wrote into the axis before: `evaluations`, and results beside moves."""
     before = elo_axis(str(path)).efforts if path.is_file() else {}
-    fitted = {name: replace(one, beside=before[name].beside if name in before else None) for name, one in efforts.items()}
+    fitted = {
+        name: replace(one, beside=before[name].beside if name in before else None) for name, one in efforts.items()
+    }
     return {**before, **fitted}
 
 
@@ -93,9 +95,7 @@ def weights_of(batches: Sequence[axis_data.JudgedPeople], depth: int) -> JointWe
     return fit_weights(stacked([joint for joint, _ in parts]), elo, elo_basis(elo), tuple(range(1, depth + 1)))
 
 
-def cross_judged(
-    analysed: axis_data.JudgedPeople, people: axis_data.JudgedPeople, depth: int
-) -> list[KnownPerson]:
+def cross_judged(analysed: axis_data.JudgedPeople, people: axis_data.JudgedPeople, depth: int) -> list[KnownPerson]:
     """Return the people, each half judged by weights of the other half and of the analysed games."""
     analysed, people = analysed.at_depth(depth), people.at_depth(depth)
     names = sorted({name for name in people.names if name})

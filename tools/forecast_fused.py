@@ -3,11 +3,11 @@
     .venv/bin/python tools/forecast_fused.py [--people 800] [--kept FOLDER] [--write]
 
 The people are some of human/ whom the network has not seen, in years before which they had one to nine games. What is
-known of them is the results of those games against opponents of known rating, and their own moves; their own rating is
-never used. Everything is fitted on one half of the people and reported on the other: log-loss of each game of the year,
-the gain of the fused forecast with its 95 % interval (people drawn again with all their games), and the slope of the
-calibration. With --write the axis that ships learns how far results count beside moves: without an engine from the fit
-half, with one from the people searched for the axis.
+known of them is the results of those games against opponents of known rating, and their own moves; their own rating
+is never used. Everything is fitted on one half of the people and reported on the other: log-loss of each game of the
+year, the gain of the fused forecast with its 95 % interval (people drawn again with all their games), and the slope
+of the calibration. With --write the axis that ships learns how far results count beside moves: without an engine from
+the fit half, with one from the people searched for the axis.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.special import logit
+from scipy.special import expit, logit
 
 import axis_data
 from fit_axis import EFFORT_DEPTHS, FLAT, TARGET
@@ -81,31 +81,53 @@ def main() -> None:
         write(axis, beside)
 
 
+@dataclass(frozen=True, eq=False)
+class Foretold:
+    """A configuration fitted on one half: how far it believes what, and the log-losses on both halves."""
+
+    beside: Beside
+    on_fit: float
+    on_report: Array
+
+
 def compare(fit: Newcomers, report: Newcomers) -> Beside:
     """Print every configuration on both halves; return how moves and results count beside each other in `rate`."""
-    found: dict[str, tuple[float, Array]] = {}
-    beside: dict[str, Beside] = {}
-    for prior_name, prior in priors(fit).items():
-        for kind in ("results", "moves", "fused"):
-            name = f"{prior_name}, {kind}"
-            beside[name] = fitted(kind, prior(fit), fit)
-            believed = [prior(half) + curve_of(half, beside[name]) for half in (fit, report)]
-            free = fit_forecast(fit, believed[0])
-            p = [forecast(half, logs, free) for half, logs in zip((fit, report), believed, strict=True)]
-            losses = [discrepancy(q, half.next_games.score) for q, half in zip(p, (fit, report), strict=True)]
-            found[name] = float(losses[0].mean()), losses[1]
-            print(f"{name:24s} {beside[name].moves:.2f} {beside[name].results:.2f}  nu {free[0]:3.0f}  White {free[1]:+3.0f}  "
-                  f"log-loss {losses[0].mean():.4f} (fit) {losses[1].mean():.4f}  "
-                  f"slope {slope(p[1], report.next_games.score)}  rating: {accuracy(believed[1], report)}", flush=True)  # fmt: skip
-    everything = all_results(report)
-    print(f"{'all results, no rating':24s} log-loss {discrepancy(everything, report.next_games.score).mean():.4f}  "
-          f"slope {slope(everything, report.next_games.score)}")  # fmt: skip
-    best = {kind: min((n for n in found if n.endswith(kind)), key=lambda n: found[n][0]) for kind in ("results", "fused")}
-    gain = found[best["results"]][1] - found[best["fused"]][1]
-    low, high = drawn_again(gain, report.person[report.owner])
-    print(f"best on the fit half: {best['results']!r} → {best['fused']!r}")
-    print(f"gain in log-loss on the report half: {gain.mean():.4f} ({low:.4f} to {high:.4f})")
-    return beside["population, fused"]
+    found = {
+        f"{name}, {kind}": configuration(f"{name}, {kind}", kind, prior, fit, report)
+        for name, prior in priors(fit).items()
+        for kind in ("results", "moves", "fused")
+    }
+    everything, score = all_results(report), report.next_games.score
+    told = f"log-loss {discrepancy(everything, score).mean():.4f}  slope {slope(everything, score)}"
+    print(f"{'all results, no rating':24s} {told}")
+    best = [
+        min((name for name in found if name.endswith(kind)), key=lambda name: found[name].on_fit)
+        for kind in ("results", "fused")
+    ]
+    for one, other in (best, ("population, results", "population, fused")):
+        gain = found[one].on_report - found[other].on_report
+        low, high = drawn_again(gain, report.person[report.owner])
+        print(f"gain on the report half, {one!r} → {other!r}: {gain.mean():.4f} ({low:.4f} to {high:.4f})")
+    print(f"the first of these is the best of each on the fit half: {best}")
+    return found["population, fused"].beside
+
+
+def configuration(
+    name: str, kind: str, prior: Callable[[Newcomers], Array], fit: Newcomers, report: Newcomers
+) -> Foretold:
+    """Return what one configuration foretells, fitted on one half, and print it."""
+    beside = fitted(kind, prior(fit), fit)
+    believed = [prior(half) + curve_of(half, beside) for half in (fit, report)]
+    free = fit_forecast(fit, believed[0])
+    p = [forecast(half, logs, free) for half, logs in zip((fit, report), believed, strict=True)]
+    losses = [discrepancy(q, half.next_games.score) for q, half in zip(p, (fit, report), strict=True)]
+    print(
+        f"{name:24s} moves {beside.moves:.2f} results {beside.results:.2f}  nu {free[0]:3.0f} White {free[1]:+3.0f}  "
+        f"log-loss {losses[0].mean():.4f} (fit) {losses[1].mean():.4f}  slope {slope(p[1], report.next_games.score)}  "
+        f"rating: {accuracy(believed[1], report)}",
+        flush=True,
+    )
+    return Foretold(beside, float(losses[0].mean()), losses[1])
 
 
 def fitted(kind: str, prior: Array, half: Newcomers) -> Beside:
@@ -223,17 +245,17 @@ def fit_forecast(fit: Newcomers, logs: Array) -> Array:
 
 def slope(p: Array, score: Array) -> str:
     """Return the slope of a logistic regression of scores on logit p, with two standard errors."""
-    x = logit(p)
-
-    def cost(free: Array) -> float:
-        return float(discrepancy(1 / (1 + np.exp(-free[0] - free[1] * x)), score).sum())
-
-    found = minimize(cost, np.array([0.0, 1.0]), method="BFGS")
-    return f"{found.x[1]:.3f} ± {2 * np.sqrt(found.hess_inv[1, 1]):.3f}"
+    x = np.stack([np.ones_like(p), logit(p)], axis=1)
+    free = np.array([0.0, 1.0])
+    for _ in range(20):  # Newton's steps
+        expected = expit(x @ free)
+        information = (x * (expected * (1 - expected))[:, None]).T @ x
+        free = free + np.linalg.solve(information, x.T @ (score - expected))
+    return f"{free[1]:.2f} ± {2 * np.sqrt(np.linalg.inv(information)[1, 1]):.2f}"
 
 
 def all_results(half: Newcomers) -> Array:
-    """Return the forecasts of the same games by GLI99 from the results of everybody in earlier years, no rating used."""
+    """Return the forecasts of the same games by GLI99 from everybody's results in earlier years, without a rating."""
     table = np.load(axis_data.SHARED / "human" / "games.npz")
     white, black, result, year = (table[name].astype(np.int64) for name in ("white", "black", "result", "year"))
     rows = np.flatnonzero((result <= 2) & (white != black))

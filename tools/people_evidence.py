@@ -1,7 +1,8 @@
 """What the moves of people of human/ say whom the network has not seen, without an engine; kept in a file.
 
-In: ../shared/data/human. Out: `MoveEvidence`: for player-games the curves of `opening` and `human` on POOL_ELO. The human
-model takes minutes for thousands of games, so the curves can be kept in a file and are read from it the next time.
+In: ../shared/data/human. Out: `MoveEvidence`: for player-games the curves of `opening` and `human` on POOL_ELO. The
+human model takes minutes for thousands of games, so the curves can be kept in a file and are read from it the next
+time.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class MoveEvidence:
 
 
 def held_out_games(low: float, high: float) -> PlayerGames:
-    """Return the player-games of people with `low` ≤ hash < `high`, by person and year; unknown results are left out."""
+    """Return the player-games of people with `low` ≤ hash < `high`, by person and year, whose result is known."""
     table = np.load(axis_data.SHARED / "human" / "games.npz")
     sides = [table["white"], table["black"]]
     elos = [table["white_elo"].astype(float), table["black_elo"].astype(float)]

@@ -35,14 +35,14 @@ def test_what_is_known_well_is_updated_as_in_glicko():
 
 def test_the_example_of_the_paper_s_update_is_near():
     prior = Normal(1500.0, 200.0, float(ELO[0]), float(ELO[-1]))
-    fused = fused_posterior(
-        elo_posterior(np.zeros_like(ELO), prior), prior, result_curve(*OPPONENTS, [1, 0, 0]), WHOLE
-    )
+    fused = fused_posterior(elo_posterior(np.zeros_like(ELO), prior), prior, result_curve(*OPPONENTS, [1, 0, 0]), WHOLE)
     assert fused.mean == pytest.approx(1464.1, abs=6)  # the paper's Gaussian stands for the curve that is kept here
     assert fused.sd == pytest.approx(151.4, abs=6)
 
 
-@given(st.lists(st.tuples(st.floats(1000, 2600), st.floats(0, 300), st.sampled_from([0, 0.5, 1])), min_size=1, max_size=9))
+@given(
+    st.lists(st.tuples(st.floats(1000, 2600), st.floats(0, 300), st.sampled_from([0, 0.5, 1])), min_size=1, max_size=9)
+)
 def test_a_better_score_is_never_a_lower_elo(games):
     opponents, sds, scores = (np.array(column, dtype=float) for column in zip(*games, strict=True))
     moves = from_moves(1800, 200)

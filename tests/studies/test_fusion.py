@@ -61,7 +61,9 @@ def test_games_without_a_result_are_counted(ratings):
 
 def test_a_table_of_results_serves_as_well(ratings, tmp_path):
     table = tmp_path / "season.csv"
-    table.write_text(f'date,player_1,player_2,score\n1956-10-17,"{BYRNE}","{FISCHER}",0\n1956-10-18,"Nn Other","{FISCHER}",1\n')
+    table.write_text(
+        f'date,player_1,player_2,score\n1956-10-17,"{BYRNE}","{FISCHER}",0\n1956-10-18,"Nn Other","{FISCHER}",1\n'
+    )
     fused = sk.fuse(ratings, sk.read_results(table))
     assert fused[FISCHER].results.games == 2
     assert fused.fusion["opponents_known_by"]["population"] == 1

@@ -4,8 +4,8 @@ Results say by GLI99 what somebody's Elo may be: against opponents of N(μ_j, σ
 
     log L(θ) = Σ_j s_j·log E_j(θ) + (1 − s_j)·log(1 − E_j(θ)),     E_j(θ) = 1 / (1 + 10^(−g(σ_j²)(θ − μ_j)/400))
 
-[GLI99 (17)–(20)]. The paper goes on to the Gaussian of mode and curvature; on a grid the curve itself can be kept, which
-matters for somebody who has won or lost everything.
+[GLI99 (17)–(20)]. The paper goes on to the Gaussian of mode and curvature; on a grid the curve itself can be kept,
+which matters for somebody who has won or lost everything.
 
 Moves and results of the same games are not independent: a lost game has its blunder in the moves. So beside each other
 both curves are tempered, by two numbers that are fitted as the effects are: to the ratings of people.

@@ -14,6 +14,7 @@ from typing import Any, overload
 
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.human.kept import kept_human
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.decision import Decisions
@@ -37,8 +38,8 @@ def rate(what: Any, scale: Any = None, **options: Any) -> Ratings | EloRatings:
     """Rate the players of games, given as Games or as PGN files, or the deciders of decisions.
 
     Games are rated on the Elo axis: `effort` (`instant` asks no engine), `method` (`joint`, `human`, `all`), `prior`,
-    `by`, `player`, `mass`, `with_results` (a file of results to count too, see `fuse`), and for the engine `engine`, `store`, `imports`, `workers`. Decisions are rated by the
-    papers' agent: `scale`, `model`, `prior`, `by`, `mass`.
+    `by`, `player`, `mass`, `with_results` (a file of results to count too, see `fuse`), and for the engine `engine`,
+    `store`, `imports`, `workers`. Decisions are rated by the papers' agent: `scale`, `model`, `prior`, `by`, `mass`.
     """
     if isinstance(what, Decisions):
         if unknown := {"effort", "method"} & set(options):
@@ -85,8 +86,9 @@ def rate_files(
 ) -> tuple[EloRatings, Judged | None]:
     """Rate the players of PGN files: read once, asked of the engine where the method needs one.
 
-    With `strict` a missing engine is an error.
+    With `strict` a missing engine is an error. What people play is kept beside the store.
     """
+    asked = replace(asked, model=kept_human(work.store))
     if not asked.needs_engine:
         return rate_read_games(read_games(list(paths)), asked, work, player=player)
     judged, told = _judged(lambda: judge(paths, work, player=player), work, strict)
@@ -108,6 +110,7 @@ def rate_read_games(
 ) -> tuple[EloRatings, Judged | None]:
     """Rate the players of games; within a budget of minutes the engine is asked about some games only."""
     check_games(games)
+    asked = replace(asked, model=kept_human(work.store))
     if player is not None:
         check_name(player, players(games))
     if not asked.needs_engine:

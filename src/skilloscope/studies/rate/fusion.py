@@ -1,8 +1,8 @@
 """Ratings from moves, fused with the results of games: one posterior of Elo for each player.
 
-In: ratings on the Elo axis, and results: games (their headers) or a table. Out: the same ratings with the results in them.
-An opponent is who he is in this order: by his rating in the header of the game, by his own moves in the ratings, by the
-population of the axis. The player's own rating is never used.
+In: ratings on the Elo axis, and results: games (their headers) or a table. Out: the same ratings with the results in
+them. An opponent is who he is in this order: by his rating in the header of the game, by his own moves in the
+ratings, by the population of the axis. The player's own rating is never used.
 """
 
 from __future__ import annotations

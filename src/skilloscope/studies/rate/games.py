@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skilloscope.chess.human.model import Human
 from skilloscope.chess.human.network import shipped_network
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.checks import check_mass
@@ -31,6 +32,8 @@ from skilloscope.studies.rate.elo import GOAL, EloRating, EloRatings, in_order
 from skilloscope.studies.rate.methods import WITHOUT_ELO, effort_for, settings_warnings
 from skilloscope.studies.rate.rate import PlayerRating, group_name, pool_warnings, rate_decisions
 
+KEPT_GAMES = 2000
+"""Games up to which what people play is kept beside the store: some 70 kB each."""
 _UNASKED = ("not analysed", "not analysed (time)")
 
 
@@ -45,6 +48,8 @@ class AxisRating:
     by: str = "player"
     mass: float = 0.95
     agent_scale: Scale | None = None
+    model: Human | None = None
+    """What people play, with a memory where there is a store."""
     workers: int = 1
     progress: Callable[[int, int], None] | None = None
 
@@ -87,9 +92,10 @@ def rate_on_axis(
 ) -> EloRatings:
     """Rate every player (or group) of games; `judged` holds what the engine said, None where none was asked."""
     analyses = None if judged is None else judged.analyses
+    model = asked.model if len(games) <= KEPT_GAMES else None
     found = axis_evidence(
         games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=asked.kinds,
-        players=players, workers=asked.workers, progress=asked.progress,
+        players=players, model=model, workers=asked.workers, progress=asked.progress,
     )  # fmt: skip
     agents = {} if judged is None else _agents(games, judged.decisions, found, asked)
     rated = [
