@@ -83,7 +83,7 @@ def test_the_command_shows_moves_results_and_both():
     assert set(report["players"][0]["methods"]) == {"human", "moves", "results"}
     (sheet,) = elo_sheets(report)
     assert {"moves alone", "results alone", "score"} <= set(sheet.columns)
-    assert any("results of 1 games count" in note for note in sheet.notes)
+    assert any("results of 1 game count" in note for note in sheet.notes)
     agent = CliRunner().invoke(app, ["rate", str(GAMES), "--method", "agent", "--with-results", str(GAMES)])
     assert "--with-results" in agent.stderr
 

@@ -76,7 +76,7 @@ def fit_searches(
     def effects_at(free: Array) -> dict[str, Effects]:
         values = np.minimum(np.exp(free[1:]).reshape(-1, 2), _LARGEST[:2]).tolist()
         stays = float(min(np.exp(free[0]), _LARGEST[2]))
-        return {name: Effects(*row, stays) for name, row in zip(searches, values, strict=True)}
+        return {name: Effects(temper, game_sd, stays) for name, (temper, game_sd) in zip(searches, values, strict=True)}
 
     def cost(free: Array) -> float:
         found = effects_at(free)

@@ -85,12 +85,7 @@ def _notes(report: Mapping[str, Any]) -> list[str]:
         f"fitted from {low:.0f} to {high:.0f}",
     ]
     if fusion := report.get("fusion"):
-        known = ", ".join(f"{n:,} by {by}" for by, n in fusion["opponents_known_by"].items() if n)
-        notes.append(
-            f"results of {fusion['games']:,} games count {fusion['beside']['results']:.2f}, the moves beside them "
-            f"{fusion['beside']['moves']:.2f}; opponents known: {known or 'none'} "
-            f"(a rating in a header is taken as ± {fusion['rated_sd']:.0f})"
-        )
+        notes.append(_fusion_line(fusion))
     if any(player["extrapolated"] for player in players):
         notes.append("* outside the range in which the axis was fitted: a direction, not a number")
     if any(player["elo_edge"] for player in players):
@@ -101,6 +96,16 @@ def _notes(report: Mapping[str, Any]) -> list[str]:
         )
     notes += [f"no Elo by {name!r}: {reason}" for name, reason in report["without_elo"].items()]
     return [*notes, *_unrated(report["unrated"])]
+
+
+def _fusion_line(fusion: Mapping[str, Any]) -> str:
+    beside, games = fusion["beside"], fusion["games"]
+    known = ", ".join(f"{n:,} by {by}" for by, n in fusion["opponents_known_by"].items() if n)
+    return (
+        f"results of {games:,} game{'' if games == 1 else 's'} count {beside['results']:.2f}, the moves beside them "
+        f"{beside['moves']:.2f}; opponents known: {known or 'none'} "
+        f"(a rating in a header is taken as ± {fusion['rated_sd']:.0f})"
+    )
 
 
 def prior_line(prior: Mapping[str, Any]) -> str:

@@ -111,7 +111,7 @@ def _belief(side: _Side, beliefs: Mapping[str, tuple[float, float]], ratings: El
     """Return how an opponent is known, with mean and standard deviation."""
     if side.rating is not None:
         return "header", side.rating, RATED_SD
-    if side.opponent in beliefs:
+    if side.opponent is not None and side.opponent in beliefs:
         return "moves", *beliefs[side.opponent]
     people = ratings.scale.prior()
     assert isinstance(people, Normal)
