@@ -17,7 +17,9 @@ from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.kept import kept_human
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.frames import is_frame
 from skilloscope.decision import Decisions
+from skilloscope.decision.arrow import decisions_from_frame
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.scale import Scale
 from skilloscope.sources.judge import Judged, Work, check_games, check_name, judge, judge_games, players
@@ -39,8 +41,11 @@ def rate(what: Any, scale: Any = None, **options: Any) -> Ratings | EloRatings:
 
     Games are rated on the Elo axis: `effort` (`instant` asks no engine), `method` (`joint`, `human`, `all`), `prior`,
     `by`, `player`, `mass`, `with_results` (a file of results to count too, see `fuse`), and for the engine `engine`,
-    `store`, `imports`, `workers`. Decisions are rated by the papers' agent: `scale`, `model`, `prior`, `by`, `mass`.
+    `store`, `imports`, `workers`. Decisions are rated by the papers' agent: `scale`, `model`, `prior`, `by`, `mass`; a
+    pandas or polars frame of decisions too.
     """
+    if is_frame(what):
+        what = decisions_from_frame(what)
     if isinstance(what, Decisions):
         if unknown := {"effort", "method"} & set(options):
             raise InputError(
