@@ -1,6 +1,6 @@
 """Forecasts of next year's results from few games: results alone, and results fused with the moves of the same games.
 
-    .venv/bin/python tools/forecast_fused.py [--people 800] [--kept FOLDER] [--write]
+    .venv/bin/python tools/forecast_fused.py [--people 300] [--kept FOLDER] [--write]
 
 The people are some of human/ whom the network has not seen, in years before which they had one to nine games. What is
 known of them is the results of those games against opponents of known rating, and their own moves; their own rating
@@ -67,7 +67,7 @@ class Newcomers:
 def main() -> None:
     """Fit on one half, print the figures of the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--people", type=int, default=800, help="people of each half")
+    parser.add_argument("--people", type=int, default=300, help="people of each half")
     parser.add_argument("--kept", type=Path, help="a folder that keeps the curves of the moves")
     parser.add_argument("--write", action="store_true", help="write how far results count into the axis that ships")
     arguments = parser.parse_args()
