@@ -52,6 +52,10 @@ def fuse(ratings: EloRatings, results: Results | Games) -> EloRatings:
             f"the axis {ratings.scale.name!r} has no figure for results beside moves at effort {ratings.effort!r}",
             hint="use the axis that ships",
         )
+    if ratings.method in ("curves", "gain"):
+        raise InputError(
+            f"how far results count beside the method {ratings.method!r} was not fitted", hint="joint or human"
+        )
     if ratings.by not in ("player", "decider"):
         raise InputError(f"results are of players, not of groups by {ratings.by!r}", hint="leave --by out")
     sides, tally = _sides(results)
