@@ -1,0 +1,181 @@
+"""The tables of a screening, from its one dict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skilloscope.reports.sheet import Sheet, number
+from skilloscope.reports.words import engine_line, percent, skipped_line
+
+NAMES = {
+    "index": "index",
+    "match": "match %",
+    "loss": "loss",
+    "blunders": "blunders %",
+    "stronger": "stronger",
+    "usual": "usual move %",
+    "likelihood": "log-likelihood",
+}
+_PERCENT = ("match", "blunders", "usual")
+MEANINGS = {
+    "index": "index: log-likelihood ratio, per move, of one move in five being an engine's; it orders everybody",
+    "match": "match: the engine's first choice was played",
+    "loss": "loss: on the scaled axis, in which a pawn matters less the more decided the game is",
+    "blunders": "blunders: a scaled loss of a pawn from an even position, or more",
+    "stronger": "stronger: log-likelihood ratio, per move, of people 200 Elo stronger; it orders everybody",
+    "usual": "usual move: the move that people of that rating play most",
+    "likelihood": "log-likelihood: how usual the moves are for people of that rating",
+}
+_LEVEL = "0.01"
+
+
+def screen_sheets(report: Mapping[str, Any]) -> list[Sheet]:
+    """Return all tables of the terminal."""
+    return [main_sheet(report), streak_sheet(report), power_sheet(report), position_sheet(report), about_sheet(report)]
+
+
+def main_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return actual beside expected for everybody, with z, p, q and posterior odds."""
+    names = report["statistics"]
+    columns = ["player", *(["event"] if report["by_event"] else []), "Elo", "games", "moves"]
+    columns += [f"{NAMES[name]} a/e ± σ" for name in names[1:]] + [f"z {name}" for name in names]
+    columns += ["p", "q", "odds"]
+    rows = []
+    for player in report["players"]:
+        own = player["statistics"]
+        rows.append(
+            [
+                player["player"],
+                *([player["event"]] if report["by_event"] else []),
+                f"{player['elo']:.0f}{' *' if player['extrapolated'] else ''}",
+                f"{player['games']:,}",
+                f"{player['moves']:,}",
+                *(_beside(own[name], name) for name in names[1:]),
+                *(_z(own[name]["z"]) for name in names),
+                small(player["p"]),
+                small(player["q"]),
+                odds_text(player["posterior_odds"]),
+            ]
+        )
+    notes = [
+        skipped_line(sum(player["moves"] for player in report["players"]), report["skipped"], "moves"),
+        "a: actual, e: expected at that rating, σ with person, dispersion, parameters and pool; z above 0 is better play",
+        f"{len(rows)} tests; p one-sided, q the false-discovery rate (Benjamini–Hochberg) over all of them",
+        f"odds of help against none at a prevalence of {report['prevalence']:g}, for the kinds of help in the power table",
+        *(MEANINGS[name] for name in names),
+    ]
+    if any(player["extrapolated"] for player in report["players"]):
+        notes.append("* outside the ratings for which the model was fitted")
+    if report["not_screened"]:
+        notes.append(f"not screened: {_not_screened(report['not_screened'])}")
+    return Sheet("Actual beside expected, the smallest p first", columns, rows, notes, left=2 if report["by_event"] else 1)
+
+
+def streak_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return the most surprising run of each player."""
+    rows = [
+        [
+            _who(player),
+            str(player["streak"]["moves"]),
+            f"game {player['streak']['game'] + 1}, move {player['streak']['ply'] // 2 + 1}",
+            small(player["streak"]["probability"]),
+            small(player["streak"]["p"]),
+        ]
+        for player in report["players"]
+        if player["streak"]
+    ]
+    notes = [
+        "p: the share of fair players with as surprising a run anywhere in as many games; "
+        "alone is the run by itself, which somebody chose out of all runs",
+        f"of {len(rows)} players one in {max(len(rows), 1)} has a p below {1 / max(len(rows), 1):.2g} by chance",
+    ]
+    return Sheet("Streaks of the engine's first choices", ["player", "moves", "from", "alone", "p"], rows, notes, words=(2,))
+
+
+def power_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return how much help of which kind would have been seen."""
+    names = report["statistics"]
+    rows = [
+        [kind, *(percent(own[name][level]) for name in names for level in ("0.05", _LEVEL))]
+        for kind, own in report["power"].items()
+    ]
+    columns = ["help by an engine", *(f"{name} p ≤ {level}" for name in names for level in ("0.05", _LEVEL))]
+    notes = [
+        "simulated: everybody's moves played again at their rating, some of them another engine's first choice; "
+        "the mean over all players"
+    ]
+    return Sheet("How much help would have been seen", columns, rows, notes)
+
+
+def position_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return the positions that weigh most, with what people of that level play there."""
+    rows = [
+        [
+            _who(player),
+            place["game"],
+            place["move"],
+            f"{place['weight']:.2f}",
+            ", ".join(f"{san} {percent(share)}" for san, share in place["people"].items()),
+        ]
+        for player in report["players"]
+        for place in player["positions"]
+    ]
+    notes = ["weight: what the move adds to the statistic that orders everybody, beyond what was expected"]
+    columns = ["player", "game", "move", "weight", "people of that rating play (last: the move played)"]
+    return Sheet("Positions that weigh most", columns, rows, notes, left=3, words=(4,))
+
+
+def about_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return what the report stands on: files, settings, versions, baseline."""
+    rows = [[f"file {one['file']}", one["sha256"]] for one in report["inputs"]]
+    rows += [[name, value] for name, value in report["versions"].items()]
+    rows += [
+        ["effort", report["effort"]],
+        ["engine", engine_line(report["engine"]) if report["engine"] else "none"],
+        ["ratings", report["ratings"]],
+        ["baseline", report["baseline"]["data"]],
+    ]
+    for name, spread in report["baseline"]["spreads"].items():
+        text = ", ".join(f"{key} {value:g}" for key, value in spread.items())
+        rows.append([f"baseline of {name}", text])
+    return Sheet("What this stands on", ["what", "value"], rows, words=(1,), headed=False)
+
+
+def small(p: float) -> str:
+    """Return a probability with two digits, however small.
+
+    >>> small(0.0321), small(0.00000123), small(1.0)
+    ('0.032', '1.2e-06', '1')
+    """
+    return f"{p:.2g}"
+
+
+def odds_text(odds: float) -> str:
+    """Return odds as people say them.
+
+    >>> odds_text(0.001), odds_text(20.0), odds_text(0.0)
+    ('1 : 1,000', '20 : 1', 'none')
+    """
+    if odds == 0:
+        return "none"
+    return f"{odds:,.0f} : 1" if odds >= 1 else f"1 : {1 / odds:,.0f}"
+
+
+def _beside(value: Mapping[str, Any], name: str) -> str:
+    times, digits = (100.0, 1) if name in _PERCENT else (1.0, 3)
+    actual, expected, sd = (f"{times * value[key]:.{digits}f}" for key in ("actual", "expected", "sd"))
+    return f"{actual}/{expected} ± {sd}"
+
+
+def _z(z: float | None) -> str:
+    return "–" if z is None else f"{number(z, 2)}"
+
+
+def _who(player: Mapping[str, Any]) -> str:
+    return player["player"] if player["event"] is None else f"{player['player']} ({player['event']})"
+
+
+def _not_screened(rows: list[Mapping[str, Any]]) -> str:
+    shown = "; ".join(f"{row['player']} ({row['reason']})" for row in rows[:8])
+    return shown + (f" and {len(rows) - 8} others" if len(rows) > 8 else "")
