@@ -35,6 +35,7 @@ from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 PEOPLE = ROOT / "measurements" / "people_depth10_sf151.parquet"
+SCREENED = ROOT / "measurements" / "screened_depth10_sf151.parquet"
 HELD_OUT = 0.12
 """The share of the players of human/ that the network has not seen; see `hashed`."""
 OPPONENT = "opponent"
@@ -73,7 +74,7 @@ class JudgedPeople:
     def at_depth(self, depth: int) -> JudgedPeople:
         """Return the same moves judged by a search of that depth, which the deeper one holds; 0: by none."""
         if depth == 0 or self.analyses is None:
-            return replace(self, moves=replace(self.moves, joint=None, judged=None))
+            return replace(self, moves=replace(self.moves, joint=None, judged=None, preferred=None))
         return replace(self, moves=self.moves.with_engine(self.analyses, depth))
 
     def of(self, names: Collection[str]) -> JudgedPeople:
@@ -83,7 +84,8 @@ class JudgedPeople:
         if judged is None or self.moves.joint is None:
             return replace(self, names=kept)
         own = np.array([kept[at] is not None for at in judged.tolist()])
-        moves = replace(self.moves, joint=self.moves.joint.select(own), judged=judged[own])
+        first = None if self.moves.preferred is None else self.moves.preferred[own]
+        moves = replace(self.moves, joint=self.moves.joint.select(own), judged=judged[own], preferred=first)
         return replace(self, names=kept, moves=moves)
 
     def people(self, weights: JointWeights | None = None, *, each_game: bool = False) -> list[KnownPerson]:
@@ -190,10 +192,19 @@ def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.intege
 
 def people() -> Known:
     """Return people of human/ whom the network has not seen, of whom six games each were searched for this purpose."""
-    listed = json.loads((ROOT / "tools" / "people_searched.json").read_text())
+    return _searched("people_searched.json", PEOPLE)
+
+
+def screened_people() -> Known:
+    """Return other people of human/ whom nothing has seen, of whom two games of one year each were searched."""
+    return _searched("people_screened.json", SCREENED)
+
+
+def _searched(listing: str, analyses: Path) -> Known:
+    listed = json.loads((ROOT / "tools" / listing).read_text())
     known = human_games(np.array(listed["game"]), np.array(listed["player"]))
     names = {name for pair in known.sides for name in pair if name}
-    export = read_export(PEOPLE)
+    export = read_export(analyses)
     answers = {row.fen: row.lines for row in export.rows}  # some positions were not searched: they go without
     batch = positions(known.games, player=names)
     return Known(known.games, Analyses.from_answers(batch, export.settings, answers))
