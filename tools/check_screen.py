@@ -3,8 +3,8 @@
     .venv/bin/python tools/check_screen.py [--effort full|quick|instant]
 
 In: ../shared/data (analysed, persons, human), measurements/ and what ships. A player-event is what one real person
-played in one year. Real people are judged by weights and baselines of other people: those of the axis cross-fitted (each
-half by the other), those of persons/ and of measurements/screened_depth10_sf151.parquet by what ships.
+played in one year. Real people are judged by weights and baselines of other people: those of the axis cross-fitted
+(each half by the other), those of persons/ and of measurements/screened_depth10_sf151.parquet by what ships.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ from skilloscope.studies.screen.baseline import Baseline, Spread, shipped_baseli
 from skilloscope.studies.screen.moves import ScreenedMoves
 from skilloscope.studies.screen.power import HELP, LEVELS, drawn_places, simulated_power
 from skilloscope.studies.screen.screen import FEW_MOVES, GroupSums, group_sums
-from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics
+from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics, too_rare
 
 TAIL = 2.5
-_LEAST_VARIANCE = 0.5  # of blunders, as the screen takes it
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -90,10 +89,9 @@ def main() -> None:
 def z_of(batch: Batch, name: str) -> Array:
     """Return the normal scores that the screen would show."""
     z, n = batch.sums(name).z, len(batch.person)
-    if name == "blunders":
-        variance = np.bincount(batch.group, batch.moves.statistics[name].draws.variance, n)
-        z = z[variance >= _LEAST_VARIANCE]
-    return np.asarray(z[np.isfinite(z)])
+    one = batch.moves.statistics[name]
+    rare = np.array([too_rare(name, one.take(batch.group == row)) for row in range(n)])
+    return np.asarray(z[np.isfinite(z) & ~rare])
 
 
 def score_line(name: str, z: Array) -> str:
@@ -142,12 +140,16 @@ def print_power(batches: list[Batch], names: list[str], seed: int = 7) -> None:
         for name in names:
             now = np.bincount(batch.group, changed[name].actual, len(batch.person)) - fair[name].expected
             z = fair[name].table.z(now)
+            one = batch.moves.statistics[name]
+            rare = np.array([too_rare(name, one.take(batch.group == row)) for row in range(len(z))])
             for level in LEVELS:
-                seen.setdefault((name, level), []).extend((norm.sf(z) <= level).tolist())
+                seen.setdefault((name, level), []).extend(((norm.sf(z) <= level) & ~rare).tolist())
         for row in range(len(batch.person)):
             mask = batch.group == row
             own = {name: one.take(mask) for name, one in batch.moves.statistics.items()}
-            power = simulated_power(own, {name: (fair[name], row) for name in names}, batch.baseline, rng=rng, repeated=100)
+            power = simulated_power(
+                own, {name: (fair[name], row) for name in names}, batch.baseline, rng=rng, repeated=100
+            )
             for name in names:
                 for level in LEVELS:
                     promised.setdefault((name, level), []).append(power.seen["1 move in 5"][name][f"{level:g}"])
@@ -199,9 +201,7 @@ def cross_fitted_batches(known: dict[str, axis_data.JudgedPeople], depth: int, e
     ]
 
 
-def fit_half(
-    rows: Rows, choices: JointChoices, side: npt.NDArray[np.bool_], depth: int
-) -> tuple[JointWeights, Array]:
+def fit_half(rows: Rows, choices: JointChoices, side: npt.NDArray[np.bool_], depth: int) -> tuple[JointWeights, Array]:
     """Return the weights of some of the people, and their covariance."""
     own, elo = choices.select(side), rows.elo[side]
     weights = fit_weights(own, elo, elo_basis(elo), tuple(range(1, depth + 1)))

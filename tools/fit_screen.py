@@ -50,14 +50,18 @@ class Rows:
         years = np.array([year or 0 for year in batch.moves.games.headers["year"].to_pylist()])
         game = batch.moves.game[places]
         name = np.array([str(batch.names[at]) for at in places.tolist()], dtype=object)
-        games = np.array([f"{label} {row} {who}" for row, who in zip(game.tolist(), name.tolist(), strict=True)], object)
+        games = np.array(
+            [f"{label} {row} {who}" for row, who in zip(game.tolist(), name.tolist(), strict=True)], object
+        )
         pools = np.array([f"{label} {year // 10}" for year in years[game].tolist()], dtype=object)
         return cls(name, games, pools, batch.elo[places].astype(float))
 
     @classmethod
     def concat(cls, parts: Sequence[Rows]) -> Rows:
         """Return several as one."""
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("name", "game", "pool", "elo")))
+        return cls(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("name", "game", "pool", "elo"))
+        )
 
 
 def main() -> None:
@@ -83,14 +87,14 @@ def main() -> None:
     TARGET.write_text(json.dumps({"schema": 1, "name": "default", "efforts": efforts}, indent=1) + "\n")
 
 
-def joined(
-    batches: dict[str, axis_data.JudgedPeople], depth: int
-) -> tuple[Rows, JointChoices, npt.NDArray[np.int64]]:
+def joined(batches: dict[str, axis_data.JudgedPeople], depth: int) -> tuple[Rows, JointChoices, npt.NDArray[np.int64]]:
     """Return the judged moves of all batches with the engine's first choices."""
     rows, choices, preferred = [], [], []
     for name, batch in batches.items():
         moves = batch.at_depth(depth).moves
-        assert moves.joint is not None and moves.judged is not None and moves.preferred is not None
+        assert moves.joint is not None
+        assert moves.judged is not None
+        assert moves.preferred is not None
         rows.append(Rows.of(batch, moves.judged, name))
         choices.append(moves.joint)
         preferred.append(moves.preferred)
@@ -114,7 +118,9 @@ def cross_fitted(
 
 def ordered(statistic: Statistic, order: npt.NDArray[np.int64]) -> Statistic:
     """Return the columns that the fit reads in another order; its draws become their mean and variance."""
-    return replace(statistic, actual=(statistic.actual - statistic.draws.mean)[order], slope=statistic.draws.variance[order])
+    return replace(
+        statistic, actual=(statistic.actual - statistic.draws.mean)[order], slope=statistic.draws.variance[order]
+    )
 
 
 def fitted(statistics: dict[str, Statistic], rows: Rows) -> dict[str, dict[str, float]]:

@@ -15,16 +15,16 @@ from skilloscope.cli.options import EngineOptions, Html, Json, Options, command
 class ScreenOptions(Options):
     """At which rating, in which groups, and how rare help is taken to be."""
 
-    elo: Annotated[
-        str, typer.Option(help="Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")
-    ] = "header"
+    elo: Annotated[str, typer.Option(help="Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")] = (
+        "header"
+    )
     event: Annotated[bool, typer.Option("--event", help="Screen each player in each event apart.")] = False
     prevalence: Annotated[
         float, typer.Option(help="The share of players taken to have had help; posterior odds follow from it.")
     ] = 0.001
-    effort: Annotated[
-        str | None, typer.Option(help="instant (no engine), quick or full (default with an engine).")
-    ] = None
+    effort: Annotated[str | None, typer.Option(help="instant (no engine), quick or full (default with an engine).")] = (
+        None
+    )
 
 
 def register(app: typer.Typer) -> None:

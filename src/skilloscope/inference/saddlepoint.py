@@ -77,7 +77,7 @@ class ScoreTable:
         """Return the normal scores of any differences of one group."""
         if not np.isfinite(self.score[row]).all():
             return np.full(np.shape(difference), np.nan)
-        return np.asarray(np.interp(difference, self.difference[row], self.score[row]))
+        return np.asarray(np.interp(np.asarray(difference, dtype=float), self.difference[row], self.score[row]))
 
 
 def score_table(draws: Draws, group: Places, n_groups: int, *, dispersion: float, effect: Array) -> ScoreTable:
@@ -93,7 +93,7 @@ def score_table(draws: Draws, group: Places, n_groups: int, *, dispersion: float
 
 
 def _rising(score: Array) -> Array:
-    """Return scores that rise from the middle outwards: at the very end of what can be drawn the formula breaks down."""
+    """Return scores that rise outwards from the middle: at the end of what can be drawn the formula breaks down."""
     middle = len(_STEPS) // 2
     below = np.minimum.accumulate(score[:, :middle][:, ::-1], axis=1)[:, ::-1]
     return np.concatenate([below, np.maximum.accumulate(score[:, middle:], axis=1)], axis=1)

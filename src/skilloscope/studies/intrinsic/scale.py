@@ -271,7 +271,9 @@ def _game_scores(batch: Decisions, scale: Scale) -> dict[str, Array]:
     columns, _ = model.columns(batch)
     at = scale.parameters(batch.column("elo").to_numpy().astype(float)[columns.row])
     labels, codes = batch.groups(["game", "mover"])
-    found = predict(columns, model, at["s"], at["c"], codes[columns.row], labels, error=_line_error(batch, columns, scale))
+    found = predict(
+        columns, model, at["s"], at["c"], codes[columns.row], labels, error=_line_error(batch, columns, scale)
+    )
     return {name: found.z(name) for name in ("match", "loss", "blunders")}
 
 

@@ -2,9 +2,9 @@
 
     E = Σ e_i + offset·U,   σ² = φ·Σ v_i + (person_sd·U)² + (sd·Σ s_i)² + g'Cg,   U = Σ √v_i
 
-e_i and v_i are mean and variance of one draw. φ is the dispersion (moves of a game are not independent). What stays with
-a person (style, and the usual error of a rating) is a share `person_sd` of a move's standard deviation, and so is the
-`offset` of the model. s_i is the slope in Elo and sd the error of a rating where one was given beside it; g is the
+e_i and v_i are mean and variance of one draw. φ is the dispersion (moves of a game are not independent). What stays
+with a person (style, and the usual error of a rating) is a share `person_sd` of a move's standard deviation, and so is
+the `offset` of the model. s_i is the slope in Elo and sd the error of a rating where one was given beside it; g is the
 gradient of E by the weights of the joint model and C their covariance. The numbers ship, fitted to other people than
 anybody who is screened; what is different in a pool is read from the other players of the same games (`pool_shift`).
 """

@@ -62,7 +62,7 @@ def screen_read(
     effort: Effort,
     asked: ScreenRequest,
     *,
-    inputs: dict[str, str],
+    inputs: Sequence[tuple[str, str]] = (),
     warnings: Sequence[str] = (),
 ) -> Screening:
     """Screen the players of games that were read, with what the engine said of them."""
@@ -78,7 +78,8 @@ def screen_read(
     if judged is not None:
         told += settings_warnings(effort, judged.decisions.about.get("settings", {}))
     counts = games.counts.tolist()
-    told += pool_warnings(*(games.headers[name].to_pylist() for name in ("time_control", "site")), counts, what="moves")
+    speeds, sites = (games.headers[name].to_pylist() for name in ("time_control", "site"))
+    told += pool_warnings(speeds, sites, counts, what="moves")
     return screened(
         moves,
         shipped_baseline(effort.name),
@@ -99,9 +100,9 @@ def check_prevalence(prevalence: float) -> None:
         raise InputError(f"a prevalence is a share from 0 to below 1, got {prevalence:g}")
 
 
-def digests(paths: Sequence[Path]) -> dict[str, str]:
-    """Return the SHA-256 of each file, by its name."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+def digests(paths: Sequence[Path]) -> list[tuple[str, str]]:
+    """Return name and SHA-256 of each file."""
+    return [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in paths]
 
 
 def versions() -> dict[str, str]:

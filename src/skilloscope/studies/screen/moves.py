@@ -116,7 +116,9 @@ def screened_moves(
     playable = playable_games(games)
     tally, parts, reasons = Tally(), [], Counter[tuple[str | None, str]]()
     tally.count(UNPLAYABLE, int((~playable).sum()))
-    for part in in_parts(partial(_some, games, analyses, effort, ratings, playable, opening_moves), len(games), workers):
+    for part in in_parts(
+        partial(_some, games, analyses, effort, ratings, playable, opening_moves), len(games), workers
+    ):
         reasons += part.reasons
         if len(part.columns["game"]):
             parts.append(part)
@@ -219,7 +221,9 @@ def _missing(reasons: Counter[tuple[str | None, str]]) -> dict[str, str]:
 def _read_ratings(path: Path) -> dict[str, tuple[float, float]]:
     table, _, _ = read_csv(path)
     if not {"player", "elo"} <= set(table.column_names):
-        raise InputError(f"{path}: no columns player and elo", hint="a CSV file with a row for each player: player,elo,sd")
+        raise InputError(
+            f"{path}: no columns player and elo", hint="a CSV file with a row for each player: player,elo,sd"
+        )
     sds = table["sd"].to_pylist() if "sd" in table.column_names else [0.0] * len(table)
     rows = zip(table["player"].to_pylist(), table["elo"].to_pylist(), sds, strict=True)
     try:

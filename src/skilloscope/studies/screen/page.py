@@ -11,9 +11,9 @@ from skilloscope.studies.screen.tables import about_sheet, main_sheet, position_
 
 CANNOT_TELL = (
     "Whether anybody had help. A small p says that such play is rare at that rating; rare things happen to somebody "
-    "wherever many are looked at, and q and the odds say how much of that there is.",
-    "Why somebody played better than the rating: preparation, a good day, a rating that lags behind, an opponent who let "
-    "it happen and help by an engine look alike in the moves.",
+    "wherever many are looked at, and q and the odds say how much.",
+    "Why somebody played better than the rating: preparation, a good day, a rating that lags behind, an opponent who "
+    "let it happen and help by an engine look alike in the moves.",
     "Help on a few moves. The power table says how little of it a number of games like this one shows.",
     "Anything from what is left out: opening moves, forced moves, the clock, conduct at the board.",
     "Whether the rating fits: it is taken as given, with the error that ratings usually have.",

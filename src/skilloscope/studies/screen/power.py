@@ -8,7 +8,7 @@ search two plies shallower stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from skilloscope.studies.screen.baseline import Baseline
-from skilloscope.studies.screen.statistics import Statistic
+from skilloscope.studies.screen.statistics import Statistic, too_rare
 
 if TYPE_CHECKING:
     from skilloscope.studies.screen.screen import GroupSums
@@ -38,9 +38,27 @@ class Power:
     shift: Mapping[str, float]
     """The mean normal score of the first statistic under each kind of help."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table for JSON."""
-        return {kind: {name: dict(levels) for name, levels in own.items()} for kind, own in self.seen.items()}
+    def rows(self, *, first_only: bool = True) -> list[dict[str, Any]]:
+        """Return the table as rows, of the first statistic alone or of all."""
+        names = list(next(iter(self.seen.values())))
+        return [
+            {"help": kind, "statistic": name, "level": float(level), "seen": share}
+            for kind, own in self.seen.items()
+            for name in (names[:1] if first_only else names)
+            for level, share in own[name].items()
+        ]
+
+    @classmethod
+    def mean(cls, tables: Sequence[Power]) -> Power:
+        """Return the mean of several tables."""
+        seen = {
+            kind: {
+                name: {level: float(np.mean([one.seen[kind][name][level] for one in tables])) for level in levels}
+                for name, levels in own.items()
+            }
+            for kind, own in tables[0].seen.items()
+        }
+        return cls(seen, {kind: float(np.mean([one.shift[kind] for one in tables])) for kind in tables[0].shift})
 
 
 def simulated_power(
@@ -55,7 +73,7 @@ def simulated_power(
     first = next(iter(statistics))
     draws = statistics[first].draws
     chosen = drawn_places(draws.offsets, draws.p, repeated, rng)
-    common = rng.standard_normal(repeated)
+    common, counted = rng.standard_normal(repeated), rng.random(chosen.shape)
     seen: dict[str, dict[str, dict[str, float]]] = {}
     shift: dict[str, float] = {}
     for kind, share in HELP.items():
@@ -63,13 +81,15 @@ def simulated_power(
         seen[kind] = {}
         for name, one in statistics.items():
             own, row = sums[name]
-            mean = float(one.draws.mean.sum())
-            value = np.where(helped, one.assisted, one.draws.x[chosen])
+            mean, phi = one.draws.mean, max(baseline.spreads[name].dispersion, 1.0)
+            # Moves scatter as if every φ of them were one: some count φ-fold, the others not at all.
+            weight = np.where(counted < 1 / phi, phi, 0.0)
+            value = np.where(helped, one.assisted - mean, weight * (one.draws.x[chosen] - mean))
             # What people play beyond the model, as the baseline says, they do where nobody helps them.
-            total = value.sum(axis=1) - mean - share * (own.expected[row] - mean)
-            total = total.mean() + np.sqrt(baseline.spreads[name].dispersion) * (total - total.mean())
+            total = value.sum(axis=1) - share * (own.expected[row] - float(mean.sum()))
             z = own.table.of(row, total + common * own.effect[row])
-            seen[kind][name] = {f"{level:g}": float((norm.sf(z) <= level).mean()) for level in LEVELS}
+            shown = not too_rare(name, one)
+            seen[kind][name] = {f"{level:g}": float(shown * (norm.sf(z) <= level).mean()) for level in LEVELS}
             if name == first:
                 shift[kind] = float(z.mean())
     return Power(seen, shift)

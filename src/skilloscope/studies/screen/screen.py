@@ -9,7 +9,7 @@ what a person should look at; it says nothing about anybody's guilt.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,14 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.inference.saddlepoint import ScoreTable, score_table
 from skilloscope.studies.screen.baseline import Baseline, pool_shift
 from skilloscope.studies.screen.moves import ScreenedMoves
-from skilloscope.studies.screen.power import HELP, Power, likelihood_ratio, simulated_power
-from skilloscope.studies.screen.statistics import WITH_ENGINE, WITHOUT_ENGINE, Statistic
+from skilloscope.studies.screen.power import Power, likelihood_ratio, simulated_power
+from skilloscope.studies.screen.statistics import WITH_ENGINE, WITHOUT_ENGINE, Statistic, too_rare
 from skilloscope.studies.screen.streaks import Streak, longest_streak
 from skilloscope.studies.screen.weighty import WeightyPosition, weighty_positions
 
 SCHEMA = 1
 FEW_MOVES = 20
 """Moves below which nothing is said of a player."""
-_LEAST_VARIANCE = 0.5  # of a count: below, one blunder more or less is no normal score
 _SHOWN = 10  # groups whose positions are listed
 
 Array = npt.NDArray[np.float64]
@@ -87,7 +86,7 @@ class ScreenedPlayer:
             "q": self.q,
             "posterior_odds": self.odds,
             "streak": None if self.streak is None else self.streak.as_dict(),
-            "power": self.power.as_dict(),
+            "power": self.power.rows(),
             "positions": [one.as_dict() for one in self.positions],
         }
 
@@ -105,7 +104,7 @@ class Screening:
     missing: Mapping[str, str]
     tally: Tally
     engine: Mapping[str, Any]
-    inputs: Mapping[str, str] = field(default_factory=dict)
+    inputs: Sequence[tuple[str, str]] = ()
     """The files and their SHA-256."""
     versions: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
@@ -119,7 +118,7 @@ class Screening:
         """Return the dict that every report of the screening sends."""
         return {
             "schema": SCHEMA,
-            "inputs": [{"file": name, "sha256": digest} for name, digest in self.inputs.items()],
+            "inputs": [{"file": name, "sha256": digest} for name, digest in self.inputs],
             "versions": dict(self.versions),
             "effort": self.effort,
             "statistics": list(self.statistics),
@@ -131,7 +130,7 @@ class Screening:
             "screened": len(self.players),
             "warnings": list(self.warnings),
             "players": [player.as_dict() for player in self.players],
-            "power": _mean_power(self.players),
+            "power": Power.mean([player.power for player in self.players]).rows(first_only=False),
             "not_screened": [{"player": name, "reason": reason} for name, reason in self.missing.items()],
             "skipped": self.tally.as_dict(),
         }
@@ -202,8 +201,13 @@ def screened(
     order = np.lexsort((np.arange(len(p)), p))
     found = []
     for rank, row in enumerate(order.tolist()):
-        found.append(_player(own, group, row, labels[row], sums, baseline, (float(p[row]), float(q[row])), prevalence, valid, rank))
-    missing = {**moves.missing, **{name: f"fewer than {FEW_MOVES} moves" for name in few}}
+        found.append(
+            _player(
+                own, group, row, labels[row], sums, baseline, (float(p[row]), float(q[row])), prevalence, valid, rank
+            )
+        )
+    found = _with_streak_rates(found)
+    missing = {**moves.missing, **dict.fromkeys(few, f"fewer than {FEW_MOVES} moves")}
     return Screening(
         found, baseline.effort, baseline, prevalence=prevalence, by_event=by_event, missing=missing,
         tally=moves.games.tally + moves.tally, **about,
@@ -252,16 +256,25 @@ def _player(
     )
 
 
+def _with_streak_rates(players: list[ScreenedPlayer]) -> list[ScreenedPlayer]:
+    """Return the players with the false-discovery rate of their streaks, over everybody who has one."""
+    p = [player.streak.p for player in players if player.streak is not None]
+    rates = iter(false_discovery_control(p).tolist() if p else [])
+    return [
+        player if player.streak is None else replace(player, streak=replace(player.streak, q=next(rates)))
+        for player in players
+    ]
+
+
 def _value(one: Statistic, sums: GroupSums, row: int, n: int, name: str) -> ScreenedValue:
     """Return a statistic as it is read: losses and blunders as they are counted, z larger for better play."""
     sign = -1.0 if name in ("loss", "blunders") else 1.0
     z = float(sums.z[row])
-    rare = name == "blunders" and float(one.draws.variance.sum()) < _LEAST_VARIANCE
     return ScreenedValue(
         actual=sign * float(one.actual.sum()) / n,
         expected=sign * float(sums.expected[row]) / n,
         sd=float(sums.sd[row]) / n,
-        z=None if rare or not np.isfinite(z) else z,
+        z=None if too_rare(name, one) or not np.isfinite(z) else z,
     )
 
 
@@ -288,20 +301,6 @@ def _selected(moves: ScreenedMoves, use: npt.NDArray[np.bool_]) -> ScreenedMoves
         tally=moves.tally,
         missing=moves.missing,
     )
-
-
-def _mean_power(players: Sequence[ScreenedPlayer]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the power table of everybody: by kind of help, statistic and level, the mean share that is seen."""
-    if not players:
-        return {}
-    tables = [player.power.seen for player in players]
-    return {
-        kind: {
-            name: {level: float(np.mean([table[kind][name][level] for table in tables])) for level in levels}
-            for name, levels in tables[0][kind].items()
-        }
-        for kind in HELP
-    }
 
 
 def _none(n: int) -> Array:

@@ -1,15 +1,14 @@
 """What is counted of a move at a rating: values of all legal moves, their probabilities, and what was played.
 
 In: moves with all legal ones beside them, and the rating of who made each. Out: statistics. All of them are larger for
-better play. With an engine's answers, under the joint model: `index` (how much likelier the
-moves are where one in five is an engine's: a good move that people of that rating seldom find counts most), `match`, `loss` (on
-the scaled axis, negative) and `blunders` (negative). Without, under the model of people alone: `stronger` (the
+better play. With an engine's answers, under the joint model: `index` (how much likelier the moves are where one in five
+is an engine's: a good move that people of that rating seldom find counts most), `match`, `loss` (on the scaled axis,
+negative) and `blunders` (negative). Without, under the model of people alone: `stronger` (the
 log-likelihood ratio of 200 Elo more), `usual` (the move that people of that rating play most) and `likelihood`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +29,7 @@ _ENGINE_LIKE = 8.0  # of 3, 5 and 8 the one that told moves of other depths best
 _MOST = 1.0  # no single move counts for more: without the cap a few decide, and nothing more is told
 _STRONGER = 200.0
 _STEP = 25.0  # Elo, of the slope
+_LEAST_VARIANCE = 0.5  # of a count
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -103,9 +103,7 @@ def joint_statistics(
 
 def human_statistics(choices: HumanChoices, chosen: Places, elo: Array) -> dict[str, Statistic]:
     """Return the statistics of moves by what people play alone."""
-    logs = {
-        shift: _own_logs(choices, np.clip(elo + shift, 700.0, 3000.0)) for shift in (0.0, _STEP, -_STEP, _STRONGER)
-    }
+    logs = {shift: _own_logs(choices, np.clip(elo + shift, 700.0, 3000.0)) for shift in (0.0, _STEP, -_STEP, _STRONGER)}
     p, tilt = np.exp(logs[0.0]), (np.exp(logs[_STEP]) - np.exp(logs[-_STEP])) / (2 * _STEP)
     first, owner = choices.offsets[:-1], np.repeat(np.arange(len(choices)), np.diff(choices.offsets))
     top = np.maximum.reduceat(logs[0.0], first)
@@ -119,10 +117,9 @@ def human_statistics(choices: HumanChoices, chosen: Places, elo: Array) -> dict[
     }
 
 
-def split_draws(statistics: Mapping[str, Statistic]) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Return the probability that the engine's first choice is played, and whether it was."""
-    match = statistics["match"]
-    return match.draws.mean, match.actual > 0
+def too_rare(name: str, one: Statistic) -> bool:
+    """Return whether so few blunders are to be expected that one more or less has no normal score."""
+    return name == "blunders" and float(one.draws.variance.sum()) < _LEAST_VARIANCE
 
 
 def _statistic(

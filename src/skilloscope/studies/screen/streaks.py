@@ -1,4 +1,4 @@
-"""Streaks: the most surprising run of the engine's first choices, and how often chance alone gives such a run somewhere.
+"""Streaks: the most surprising run of the engine's first choices, and how often chance alone gives one like it.
 
 In: for each move of a player the probability of the engine's first choice and whether it was played, in order. Out: the
 run whose joint probability is smallest, with the share of fair players who show one as surprising anywhere in as many
@@ -35,6 +35,8 @@ class Streak:
     """The product of the probabilities of its moves, as if one had looked nowhere else."""
     p: float
     """The share of fair players with as surprising a run anywhere in their games."""
+    q: float = 1.0
+    """The false-discovery rate over everybody screened."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the streak for JSON."""
@@ -65,9 +67,7 @@ def longest_streak(
     )
 
 
-def _best_runs(
-    matched: npt.NDArray[np.bool_], weight: Array, starts: npt.NDArray[np.bool_]
-) -> tuple[Array, Places]:
+def _best_runs(matched: npt.NDArray[np.bool_], weight: Array, starts: npt.NDArray[np.bool_]) -> tuple[Array, Places]:
     """Return the largest sum of weights over a run in each row, and where that run ends."""
     now, best = np.zeros(len(matched)), np.zeros(len(matched))
     last = np.zeros(len(matched), dtype=np.int64)

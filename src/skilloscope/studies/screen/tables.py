@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet, number
-from skilloscope.reports.words import engine_line, percent, skipped_line
+from skilloscope.reports.words import engine_line, percent, probability_text, skipped_line
 
 NAMES = {
     "index": "index",
@@ -27,7 +27,6 @@ MEANINGS = {
     "usual": "usual move: the move that people of that rating play most",
     "likelihood": "log-likelihood: how usual the moves are for people of that rating",
 }
-_LEVEL = "0.01"
 
 
 def screen_sheets(report: Mapping[str, Any]) -> list[Sheet]:
@@ -60,16 +59,18 @@ def main_sheet(report: Mapping[str, Any]) -> Sheet:
         )
     notes = [
         skipped_line(sum(player["moves"] for player in report["players"]), report["skipped"], "moves"),
-        "a: actual, e: expected at that rating, σ with person, dispersion, parameters and pool; z above 0 is better play",
+        "a: actual, e: expected at that rating, σ with person, dispersion, parameters, pool; z above 0 is better play",
         f"{len(rows)} tests; p one-sided, q the false-discovery rate (Benjamini–Hochberg) over all of them",
-        f"odds of help against none at a prevalence of {report['prevalence']:g}, for the kinds of help in the power table",
+        f"odds of help against none at a prevalence of {report['prevalence']:g}, over the kinds in the power table",
         *(MEANINGS[name] for name in names),
     ]
     if any(player["extrapolated"] for player in report["players"]):
         notes.append("* outside the ratings for which the model was fitted")
     if report["not_screened"]:
         notes.append(f"not screened: {_not_screened(report['not_screened'])}")
-    return Sheet("Actual beside expected, the smallest p first", columns, rows, notes, left=2 if report["by_event"] else 1)
+    return Sheet(
+        "Actual beside expected, the smallest p first", columns, rows, notes, left=2 if report["by_event"] else 1
+    )
 
 
 def streak_sheet(report: Mapping[str, Any]) -> Sheet:
@@ -81,6 +82,7 @@ def streak_sheet(report: Mapping[str, Any]) -> Sheet:
             f"game {player['streak']['game'] + 1}, move {player['streak']['ply'] // 2 + 1}",
             small(player["streak"]["probability"]),
             small(player["streak"]["p"]),
+            small(player["streak"]["q"]),
         ]
         for player in report["players"]
         if player["streak"]
@@ -88,19 +90,20 @@ def streak_sheet(report: Mapping[str, Any]) -> Sheet:
     notes = [
         "p: the share of fair players with as surprising a run anywhere in as many games; "
         "alone is the run by itself, which somebody chose out of all runs",
-        f"of {len(rows)} players one in {max(len(rows), 1)} has a p below {1 / max(len(rows), 1):.2g} by chance",
+        f"q: the false-discovery rate over {len(rows)} players",
     ]
-    return Sheet("Streaks of the engine's first choices", ["player", "moves", "from", "alone", "p"], rows, notes, words=(2,))
+    return Sheet(
+        "Streaks of the engine's first choices", ["player", "moves", "from", "alone", "p", "q"], rows, notes, words=(2,)
+    )
 
 
 def power_sheet(report: Mapping[str, Any]) -> Sheet:
     """Return how much help of which kind would have been seen."""
-    names = report["statistics"]
-    rows = [
-        [kind, *(percent(own[name][level]) for name in names for level in ("0.05", _LEVEL))]
-        for kind, own in report["power"].items()
-    ]
-    columns = ["help by an engine", *(f"{name} p ≤ {level}" for name in names for level in ("0.05", _LEVEL))]
+    names, levels = report["statistics"], (0.05, 0.01)
+    seen = {(row["help"], row["statistic"], row["level"]): row["seen"] for row in report["power"]}
+    kinds = dict.fromkeys(row["help"] for row in report["power"])
+    rows = [[kind, *(percent(seen[kind, name, level]) for name in names for level in levels)] for kind in kinds]
+    columns = ["help by an engine", *(f"{name} p ≤ {level:g}" for name in names for level in levels)]
     notes = [
         "simulated: everybody's moves played again at their rating, some of them another engine's first choice; "
         "the mean over all players"
@@ -116,7 +119,7 @@ def position_sheet(report: Mapping[str, Any]) -> Sheet:
             place["game"],
             place["move"],
             f"{place['weight']:.2f}",
-            ", ".join(f"{san} {percent(share)}" for san, share in place["people"].items()),
+            ", ".join(f"{one['move']} {probability_text(one['probability'])}" for one in place["people"]),
         ]
         for player in report["players"]
         for place in player["positions"]

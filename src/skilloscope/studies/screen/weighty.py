@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +10,8 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.chess.human.model import human
 from skilloscope.chess.engine.lines import move_of_code
+from skilloscope.chess.human.model import human
 from skilloscope.studies.screen.moves import ScreenedMoves
 
 _POSITIONS = 5
@@ -27,12 +28,13 @@ class WeightyPosition:
     fen: str
     weight: float
     """What it adds to the statistic beyond what was expected."""
-    people: dict[str, float]
-    """The likeliest moves of people of that rating, and the move played, with their probabilities."""
+    people: Mapping[str, float]
+    """The likeliest moves of people of that rating, and the move played last, with their probabilities."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the position for JSON."""
-        return dict(vars(self))
+        people = [{"move": move, "probability": share} for move, share in self.people.items()]
+        return {**vars(self), "people": people}
 
 
 def weighty_positions(moves: ScreenedMoves, rows: npt.NDArray[np.int64], statistic: str) -> list[WeightyPosition]:
@@ -54,6 +56,6 @@ def _position(moves: ScreenedMoves, row: int, weight: float) -> WeightyPosition:
     answer = human().moves(board.fen(), float(moves.elo[row]))
     chances = dict(zip(answer.san, answer.probability[:, 0].tolist(), strict=True))
     san = board.san(played)
-    shown = {name: chances[name] for name in list(chances)[:_USUAL]}
+    shown = {name: chances[name] for name in list(chances)[:_USUAL] if name != san}
     number = f"{board.fullmove_number}{'.' if board.turn else '…'}"
     return WeightyPosition(header["game"], f"{number} {san}", board.fen(), weight, {**shown, san: chances[san]})
