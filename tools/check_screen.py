@@ -20,7 +20,7 @@ from scipy.stats import chi2, false_discovery_control, norm
 
 import axis_data
 from fit_axis import EFFORT_DEPTHS
-from fit_screen import Rows, codes, fitted, joined, ordered
+from fit_screen import OPENING, Rows, codes, fitted, joined, ordered
 from skilloscope.chess.human.model import elo_basis
 from skilloscope.core.errors import Tally
 from skilloscope.models.joint import JointChoices, JointWeights, fit_weights, weights_covariance
@@ -231,14 +231,17 @@ def years_of(known: Mapping[str, axis_data.JudgedPeople], depth: int) -> npt.NDA
 
 
 def instant_batches() -> list[Batch]:
-    """Return people of human/ whom neither the network nor the baseline has seen."""
-    batch = axis_data.judged(axis_data.strata(15, axis_data.HELD_OUT / 2, axis_data.HELD_OUT, 2))
-    named = np.array([name is not None for name in batch.names])
-    places = np.flatnonzero(batch.moves.free & named & (batch.moves.move_number > 12))
-    rows = Rows.of(batch, places, "human")
-    years = np.array([year or 0 for year in batch.moves.games.headers["year"].to_pylist()])[batch.moves.game[places]]
-    statistics = human_statistics(batch.moves.choices.take(places), batch.moves.chosen[places], rows.elo)
-    return [Batch.of(rows, years, statistics, shipped_baseline("instant"))]
+    """Return people whom neither the network nor the baseline without an engine has seen."""
+    drawn = axis_data.strata(15, axis_data.HELD_OUT / 2, axis_data.HELD_OUT, 2)
+    found = []
+    for batch in (axis_data.judged(known) for known in (drawn, axis_data.analysed(), axis_data.persons())):
+        named = np.array([name is not None for name in batch.names])
+        places = np.flatnonzero(batch.moves.free & named & (batch.moves.move_number > OPENING))
+        rows = Rows.of(batch, places, "human")
+        years = np.array([year or 0 for year in batch.moves.games.headers["year"].to_pylist()])
+        statistics = human_statistics(batch.moves.choices.take(places), batch.moves.chosen[places], rows.elo)
+        found.append(Batch.of(rows, years[batch.moves.game[places]], statistics, shipped_baseline("instant")))
+    return found
 
 
 if __name__ == "__main__":

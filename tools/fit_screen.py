@@ -28,6 +28,8 @@ from skilloscope.studies.screen.statistics import Statistic, human_statistics, j
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "screen-default.json"
 OPENING = 12
+NOTHING = 1e-4
+"""A share of a move's standard deviation that is none."""
 PEOPLE = 15
 """People of each 100 Elo whose moves are read without an engine."""
 
@@ -137,7 +139,9 @@ def fitted(statistics: dict[str, Statistic], rows: Rows) -> dict[str, dict[str, 
         spread = fit_spread(difference[use], variance[use], unit[use], codes(person[use]))
         rest = difference - spread.offset * unit
         spread = replace(spread, pool_sd=pool_sd(rest[use], spread, variance[use], unit[use], person[use], pool[use]))
-        found[name] = {key: float(f"{value:.4g}") for key, value in asdict(spread).items()}
+        found[name] = {
+            key: float(f"{value:.4g}") if abs(value) > NOTHING else 0.0 for key, value in asdict(spread).items()
+        }
     return found
 
 

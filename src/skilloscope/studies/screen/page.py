@@ -7,7 +7,7 @@ from typing import Any
 
 from skilloscope.reports.page import Section, report_page
 from skilloscope.studies.screen.figures import scores_figure
-from skilloscope.studies.screen.tables import about_sheet, main_sheet, position_sheet, power_sheet, streak_sheet
+from skilloscope.studies.screen.tables import screen_sheets
 
 CANNOT_TELL = (
     "Whether anybody had help. A small p says that such play is rare at that rating; rare things happen to somebody "
@@ -22,26 +22,22 @@ CANNOT_TELL = (
 _READ = (
     "Each line puts what was played beside what the model expects of people of that rating in the very same positions. "
     "z is the distance in standard deviations, 0 on average and between −2 and 2 for 95 of 100 fair players. "
-    "The table orders what a person may want to look at; the number alone is no evidence of a breach of the rules."
+    "Play with an engine's help raises the index and the matches and lowers the losses; an index that stands alone says "
+    "that the moves are unlike people's. The table orders what a person may want to look at; the number alone is no "
+    "evidence of a breach of the rules."
 )
 
 
 def screen_page(report: Mapping[str, Any]) -> str:
     """Return the page: no script, no address, no time of day; two runs give the same bytes."""
     files = ", ".join(one["file"] for one in report["inputs"])
-    sections = [
-        Section("How to read this", text=_READ),
-        Section.from_sheet(main_sheet(report)),
-        Section(
-            "Everybody together",
-            figure=scores_figure(report),
-            caption="Points inside the band: what chance alone gives (95 % of the time, each point by itself).",
-        ),
-        Section.from_sheet(power_sheet(report)),
-    ]
-    if any(player["streak"] for player in report["players"]):
-        sections.append(Section.from_sheet(streak_sheet(report)))
-    sections += [Section.from_sheet(position_sheet(report)), Section.from_sheet(about_sheet(report))]
+    everybody = Section(
+        "Everybody together",
+        figure=scores_figure(report),
+        caption="Points inside the band: what chance alone gives (95 % of the time, each point by itself).",
+    )
+    tables = [Section.from_sheet(sheet) for sheet in screen_sheets(report)]
+    sections = [Section("How to read this", text=_READ), tables[0], everybody, *tables[1:]]
     return report_page(
         f"Screening of {report['screened']:,} {'players by event' if report['by_event'] else 'players'}",
         f"{files}; ratings: {report['ratings']}; prevalence {report['prevalence']:g}",

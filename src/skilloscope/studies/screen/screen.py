@@ -149,12 +149,11 @@ class GroupSums:
     z: Array
 
 
-def group_sums(
-    moves: ScreenedMoves, name: str, group: Places, player: Places, baseline: Baseline, *, by_pool: bool = True
-) -> GroupSums:
+def group_sums(moves: ScreenedMoves, name: str, group: Places, player: Places, baseline: Baseline) -> GroupSums:
     """Return the sums of a statistic over groups of moves; `player` says whose each group is.
 
-    With `by_pool` the shift of the pool is read from the other players of the same moves.
+    The shift of the pool is read from the other players of the same moves; who is alone has nobody to be compared with,
+    and a wider σ.
     """
     one, spread, n = moves.statistics[name], baseline.spreads[name], len(player)
     variance = one.draws.variance
@@ -169,9 +168,10 @@ def group_sums(
     shared = baseline.weights_variance(gradient) + summed(one.slope * moves.elo_sd) ** 2
     free = spread.dispersion * summed(variance)
     total = free + (spread.person_sd * unit) ** 2 + shared
-    pool_sd = spread.pool_sd if by_pool else 0.0
-    shift, error = pool_shift(difference, np.where(total > 0, total, np.inf), unit, player, pool_sd)
-    effect = np.sqrt(np.maximum(spread.person_sd**2 - pool_sd**2 + error, 0.0) * unit**2 + shared)
+    # A pool may be as unlike all others as a person is, even where those of the baseline were more alike.
+    widest = max(spread.pool_sd, spread.person_sd)
+    shift, error = pool_shift(difference, np.where(total > 0, total, np.inf), unit, player, widest)
+    effect = np.sqrt(np.maximum(spread.person_sd**2 - spread.pool_sd**2 + error, 0.0) * unit**2 + shared)
     difference, expected = difference - shift * unit, expected + shift * unit
     table = score_table(one.draws, group, n, dispersion=spread.dispersion, effect=effect)
     return GroupSums(difference, expected, effect, np.sqrt(free + effect**2), table, table.z(difference))

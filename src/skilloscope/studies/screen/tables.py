@@ -17,6 +17,8 @@ NAMES = {
     "usual": "usual move %",
     "likelihood": "log-likelihood",
 }
+_MOST_ODDS = 1000
+_CHECKED = 0.001
 _PERCENT = ("match", "blunders", "usual")
 MEANINGS = {
     "index": "index: log-likelihood ratio, per move, of one move in five being an engine's; it orders everybody",
@@ -31,46 +33,59 @@ MEANINGS = {
 
 def screen_sheets(report: Mapping[str, Any]) -> list[Sheet]:
     """Return all tables of the terminal."""
-    return [main_sheet(report), streak_sheet(report), power_sheet(report), position_sheet(report), about_sheet(report)]
+    sheets = [order_sheet(report), beside_sheet(report), power_sheet(report)]
+    if any(player["streak"] for player in report["players"]):
+        sheets.append(streak_sheet(report))
+    return [*sheets, position_sheet(report), about_sheet(report)]
 
 
-def main_sheet(report: Mapping[str, Any]) -> Sheet:
-    """Return actual beside expected for everybody, with z, p, q and posterior odds."""
-    names = report["statistics"]
-    columns = ["player", *(["event"] if report["by_event"] else []), "Elo", "games", "moves"]
-    columns += [f"{NAMES[name]} a/e ± σ" for name in names[1:]] + [f"z {name}" for name in names]
-    columns += ["p", "q", "odds"]
-    rows = []
-    for player in report["players"]:
-        own = player["statistics"]
-        rows.append(
-            [
-                player["player"],
-                *([player["event"]] if report["by_event"] else []),
-                f"{player['elo']:.0f}{' *' if player['extrapolated'] else ''}",
-                f"{player['games']:,}",
-                f"{player['moves']:,}",
-                *(_beside(own[name], name) for name in names[1:]),
-                *(_z(own[name]["z"]) for name in names),
-                small(player["p"]),
-                small(player["q"]),
-                odds_text(player["posterior_odds"]),
-            ]
-        )
+def order_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return everybody by the statistic that orders them: z, p, q and posterior odds."""
+    first = report["statistics"][0]
+    rows = [
+        [
+            *_named(player, report),
+            f"{player['elo']:.0f}{' *' if player['extrapolated'] else ''}",
+            f"{player['games']:,}",
+            f"{player['moves']:,}",
+            _z(player["z"]),
+            small(player["p"]),
+            small(player["q"]),
+            odds_text(player["posterior_odds"]),
+        ]
+        for player in report["players"]
+    ]
     notes = [
         skipped_line(sum(player["moves"] for player in report["players"]), report["skipped"], "moves"),
-        "a: actual, e: expected at that rating, σ with person, dispersion, parameters, pool; z above 0 is better play",
+        MEANINGS[first],
         f"{len(rows)} tests; p one-sided, q the false-discovery rate (Benjamini–Hochberg) over all of them",
         f"odds of help against none at a prevalence of {report['prevalence']:g}, over the kinds in the power table",
-        *(MEANINGS[name] for name in names),
     ]
+    if any(player["p"] < _CHECKED for player in report["players"]):
+        notes.append(f"scores were checked on some hundred people: p below {_CHECKED:g} and its odds are extrapolated")
     if any(player["extrapolated"] for player in report["players"]):
         notes.append("* outside the ratings for which the model was fitted")
     if report["not_screened"]:
         notes.append(f"not screened: {_not_screened(report['not_screened'])}")
-    return Sheet(
-        "Actual beside expected, the smallest p first", columns, rows, notes, left=2 if report["by_event"] else 1
-    )
+    columns = [*_who_columns(report), "Elo", "games", "moves", f"z {first}", "p", "q", "odds"]
+    return Sheet("Everybody, the smallest p first", columns, rows, notes, left=len(_who_columns(report)))
+
+
+def beside_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return actual beside expected for everybody, with the z of each statistic."""
+    names = report["statistics"][1:]
+    rows = []
+    for player in report["players"]:
+        own = player["statistics"]
+        cells = [cell for name in names for cell in (_beside(own[name], name), _z(own[name]["z"]))]
+        rows.append([*_named(player, report), *cells])
+    notes = [
+        "a: actual, e: expected at that rating, σ with person, dispersion, parameters, pool; z above 0 is better play",
+        *(MEANINGS[name] for name in names),
+    ]
+    columns = [column for name in names for column in (f"{NAMES[name]} a/e ± σ", "z")]
+    left = _who_columns(report)
+    return Sheet("Actual beside expected", [*left, *columns], rows, notes, left=len(left))
 
 
 def streak_sheet(report: Mapping[str, Any]) -> Sheet:
@@ -99,11 +114,12 @@ def streak_sheet(report: Mapping[str, Any]) -> Sheet:
 
 def power_sheet(report: Mapping[str, Any]) -> Sheet:
     """Return how much help of which kind would have been seen."""
-    names, levels = report["statistics"], (0.05, 0.01)
+    first, *others = report["statistics"]
+    shown = [(first, 0.05), (first, 0.01), *((name, 0.01) for name in others)]
     seen = {(row["help"], row["statistic"], row["level"]): row["seen"] for row in report["power"]}
     kinds = dict.fromkeys(row["help"] for row in report["power"])
-    rows = [[kind, *(percent(seen[kind, name, level]) for name in names for level in levels)] for kind in kinds]
-    columns = ["help by an engine", *(f"{name} p ≤ {level:g}" for name in names for level in levels)]
+    rows = [[kind, *(percent(seen[kind, name, level]) for name, level in shown)] for kind in kinds]
+    columns = ["help by an engine", *(f"{name} p ≤ {level:g}" for name, level in shown)]
     notes = [
         "simulated: everybody's moves played again at their rating, some of them another engine's first choice; "
         "the mean over all players"
@@ -155,13 +171,15 @@ def small(p: float) -> str:
 
 
 def odds_text(odds: float) -> str:
-    """Return odds as people say them.
+    """Return odds as people say them; no table says more than the scores were checked for.
 
-    >>> odds_text(0.001), odds_text(20.0), odds_text(0.0)
-    ('1 : 1,000', '20 : 1', 'none')
+    >>> odds_text(0.001), odds_text(20.0), odds_text(0.0), odds_text(1e12)
+    ('1 : 1,000', '20 : 1', 'none', '> 1,000 : 1')
     """
     if odds == 0:
         return "none"
+    if odds > _MOST_ODDS:
+        return f"> {_MOST_ODDS:,} : 1"
     return f"{odds:,.0f} : 1" if odds >= 1 else f"1 : {1 / odds:,.0f}"
 
 
@@ -169,6 +187,14 @@ def _beside(value: Mapping[str, Any], name: str) -> str:
     times, digits = (100.0, 1) if name in _PERCENT else (1.0, 3)
     actual, expected, sd = (f"{times * value[key]:.{digits}f}" for key in ("actual", "expected", "sd"))
     return f"{actual}/{expected} ± {sd}"
+
+
+def _who_columns(report: Mapping[str, Any]) -> list[str]:
+    return ["player", "event"] if report["by_event"] else ["player"]
+
+
+def _named(player: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
+    return [player["player"], player["event"]] if report["by_event"] else [player["player"]]
 
 
 def _z(z: float | None) -> str:
