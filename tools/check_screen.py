@@ -25,7 +25,7 @@ from skilloscope.chess.human.model import elo_basis
 from skilloscope.core.errors import Tally
 from skilloscope.models.joint import JointChoices, JointWeights, fit_weights, weights_covariance
 from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.studies.screen.baseline import Baseline, Spread, shipped_baseline
+from skilloscope.studies.screen.baseline import Baseline, FairSpread, shipped_baseline
 from skilloscope.studies.screen.moves import ScreenedMoves
 from skilloscope.studies.screen.power import HELP, LEVELS, drawn_places, simulated_power
 from skilloscope.studies.screen.screen import FEW_MOVES, GroupSums, group_sums
@@ -189,13 +189,15 @@ def cross_fitted_batches(known: dict[str, axis_data.JudgedPeople], depth: int, e
     spreads = []
     for side, own in zip(sides, statistics, strict=True):
         plain = {name: ordered(one, np.arange(int(side.sum()))) for name, one in own.items()}
-        spreads.append(fitted(plain, taken(rows, side)))
+        spreads.append({name: FairSpread(**found) for name, found in fitted(plain, taken(rows, side)).items()})
     return [
         Batch.of(
             taken(rows, side),
             years[side],
             statistics[at],
-            Baseline(effort, {k: Spread(**v) for k, v in spreads[1 - at].items()}, fits[1 - at][1], "the other half"),
+            Baseline(
+                effort, {k: FairSpread(**v) for k, v in spreads[1 - at].items()}, fits[1 - at][1], "the other half"
+            ),
         )
         for at, side in enumerate(sides)
     ]

@@ -23,7 +23,7 @@ from fit_axis import EFFORT_DEPTHS, stacked
 from skilloscope.chess.human.model import elo_basis
 from skilloscope.models.joint import JointChoices, fit_weights, weights_covariance
 from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.studies.screen.baseline import Spread, fit_spread
+from skilloscope.studies.screen.baseline import FairSpread, fit_spread
 from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "screen-default.json"
@@ -146,7 +146,7 @@ def fitted(statistics: dict[str, Statistic], rows: Rows) -> dict[str, dict[str, 
 
 
 def pool_sd(
-    rest: Array, spread: Spread, variance: Array, unit: Array, person: npt.NDArray[Any], pool: npt.NDArray[Any]
+    rest: Array, spread: FairSpread, variance: Array, unit: Array, person: npt.NDArray[Any], pool: npt.NDArray[Any]
 ) -> float:
     """Return the sd of the pools' shifts: what their means scatter beyond the people's in them; at most person_sd."""
     both = codes(np.array([f"{a} {b}" for a, b in zip(person.tolist(), pool.tolist(), strict=True)], dtype=object))

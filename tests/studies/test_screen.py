@@ -14,14 +14,14 @@ from typer.testing import CliRunner
 import skilloscope as sk
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.inference.saddlepoint import Draws, score_table
 from skilloscope.ratings.elo_axis.axis import elo_axis
 from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.screen.baseline import Spread, fit_spread, pool_shift, shipped_baseline
+from skilloscope.studies.screen.baseline import FairSpread, fit_spread, pool_shift, shipped_baseline
 from skilloscope.studies.screen.front import digests
 from skilloscope.studies.screen.moves import GivenRatings, ScreenedMoves, screened_moves
 from skilloscope.studies.screen.page import CANNOT_TELL
 from skilloscope.studies.screen.power import LEVELS, drawn_places, likelihood_ratio
+from skilloscope.studies.screen.saddlepoint import Draws, score_table
 from skilloscope.studies.screen.screen import group_sums, screened
 from skilloscope.studies.screen.statistics import WITH_ENGINE, WITHOUT_ENGINE
 from skilloscope.studies.screen.streaks import longest_streak
@@ -282,7 +282,7 @@ def test_what_ships_was_fitted_for_every_statistic():
     for effort, names in (("full", WITH_ENGINE), ("quick", WITH_ENGINE), ("instant", WITHOUT_ENGINE)):
         own = shipped_baseline(effort)
         assert set(own.spreads) == set(names)
-        assert all(isinstance(spread, Spread) and spread.dispersion > 0 for spread in own.spreads.values())
+        assert all(isinstance(spread, FairSpread) and spread.dispersion > 0 for spread in own.spreads.values())
     assert np.linalg.eigvalsh(shipped_baseline("full").covariance).min() > -1e-9
 
 

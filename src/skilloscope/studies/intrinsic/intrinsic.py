@@ -238,7 +238,7 @@ def milepost_table(
         normal = refit or fits[code]
         found = predict(part, model, normal.s, normal.c, labels=[labels[code]])
         unlisted = int(((codes == code) & ~batch.listed & ~used).sum())
-        rows.append(Milepost(labels[code], elo, fits[code], c_fit, refit, found, unlisted))
+        rows.append(Milepost(labels[code], elo, fits[code], c_fit, refit, found, unlisted=unlisted))
     return Mileposts(rows, model, how, line, batch.tally + tally)
 
 

@@ -31,7 +31,7 @@ Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Spread:
+class FairSpread:
     """How far one statistic scatters; the last three are shares of a move's standard deviation."""
 
     dispersion: float
@@ -46,7 +46,7 @@ class Baseline:
     """The spreads of the statistics of one effort, and the covariance of the joint model's weights."""
 
     effort: str
-    spreads: Mapping[str, Spread]
+    spreads: Mapping[str, FairSpread]
     covariance: Array
     data: str
 
@@ -72,11 +72,11 @@ def shipped_baseline(effort: str) -> Baseline:
     if effort not in held:
         raise InputError(f"no baseline for the effort {effort!r}", hint=f"efforts: {', '.join(held)}")
     given = held[effort]
-    spreads = {name: Spread(**numbers) for name, numbers in given["spreads"].items()}
+    spreads = {name: FairSpread(**numbers) for name, numbers in given["spreads"].items()}
     return Baseline(effort, spreads, np.array(given["covariance"], dtype=float), str(given["data"]))
 
 
-def fit_spread(difference: Array, variance: Array, unit: Array, person: Places) -> Spread:
+def fit_spread(difference: Array, variance: Array, unit: Array, person: Places) -> FairSpread:
     """Return dispersion, person_sd and offset by likelihood, from player-games: sums about their expectation.
 
     A person's games share one effect of so many `unit`s; the rest of each is normal with φ times its draws' variance.
@@ -93,7 +93,7 @@ def fit_spread(difference: Array, variance: Array, unit: Array, person: Places) 
 
     options = {"xatol": 1e-4, "fatol": 1e-5, "maxfev": 2000}
     best = minimize(cost, np.array([0.1, -3.0, 0.0]), method="Nelder-Mead", options=options).x
-    return Spread(float(np.exp(best[0])), float(np.exp(best[1])), float(best[2]))
+    return FairSpread(float(np.exp(best[0])), float(np.exp(best[1])), float(best[2]))
 
 
 def pool_shift(difference: Array, variance: Array, unit: Array, player: Places, pool_sd: float) -> tuple[Array, Array]:

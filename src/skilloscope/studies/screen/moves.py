@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +115,8 @@ def screened_moves(
     playable = playable_games(games)
     tally, parts, reasons = Tally(), [], Counter[tuple[str | None, str]]()
     tally.count(UNPLAYABLE, int((~playable).sum()))
-    for part in in_parts(
-        partial(_some, games, analyses, effort, ratings, playable, opening_moves), len(games), workers
-    ):
+    asked = _Asked(games, analyses, effort, ratings, opening_moves=opening_moves, playable=playable)
+    for part in in_parts(asked.some, len(games), workers):
         reasons += part.reasons
         if len(part.columns["game"]):
             parts.append(part)
@@ -138,43 +136,47 @@ def screened_moves(
 _HINT = "who is screened needs a rating: --elo header reads the games', a number or a CSV file gives one"
 
 
-def _some(
-    games: Games,
-    analyses: Analyses | None,
-    effort: Effort,
-    ratings: GivenRatings,
-    playable: npt.NDArray[np.bool_],
-    opening_moves: int,
-    first: int,
-) -> _Some | None:
-    rows = first + np.flatnonzero(playable[first : first + GAMES_AT_ONCE])
-    if not len(rows):
-        return None
-    moves = played_moves(games.select(rows))
-    own = None if analyses is None else analyses.of_games(rows)
-    depth = 0 if effort.weights is None else len(effort.weights.depths)
-    other = None
-    if own is not None and depth:
-        other = moves.with_engine(own, depth - _OTHER).preferred
-        moves = moves.with_engine(own, depth)
-    people = movers_of(moves)
-    elo, elo_sd = ratings.of(moves, people)
-    source = moves.sources(opening_moves)
-    why = _why(source, people, elo, depth)
-    use = np.array([not reason for reason in why], dtype=bool)
-    inside = None if moves.judged is None else use[moves.judged]
-    places = np.flatnonzero(use) if moves.judged is None else moves.judged[inside]
-    event = moves.games.by_mover(moves.game, moves.black.astype(np.int8))["event"].to_pylist()
-    columns = {
-        "game": rows[moves.game[places]],
-        "ply": moves.ply[places],
-        "player": np.array(people, dtype=object)[places],
-        "event": np.array([name or "unknown" for name in event], dtype=object)[places],
-        "elo": elo[places],
-        "elo_sd": elo_sd[places],
-    }
-    found = _statistics(moves, places, elo[places], effort, (inside, other)) if len(places) else {}
-    return _Some(rows, columns, found, Counter(zip(people, why, strict=True)))
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is asked of the games."""
+
+    games: Games
+    analyses: Analyses | None
+    effort: Effort
+    ratings: GivenRatings
+    opening_moves: int
+    playable: npt.NDArray[np.bool_]
+
+    def some(self, first: int) -> _Some | None:
+        """Return what a few games give, from this row on."""
+        rows = first + np.flatnonzero(self.playable[first : first + GAMES_AT_ONCE])
+        if not len(rows):
+            return None
+        moves = played_moves(self.games.select(rows))
+        own = None if self.analyses is None else self.analyses.of_games(rows)
+        depth = 0 if self.effort.weights is None else len(self.effort.weights.depths)
+        other = None
+        if own is not None and depth:
+            other = moves.with_engine(own, depth - _OTHER).preferred
+            moves = moves.with_engine(own, depth)
+        people = movers_of(moves)
+        elo, elo_sd = self.ratings.of(moves, people)
+        source = moves.sources(self.opening_moves)
+        why = _why(source, people, elo, depth)
+        use = np.array([not reason for reason in why], dtype=bool)
+        inside = None if moves.judged is None else use[moves.judged]
+        places = np.flatnonzero(use) if moves.judged is None else moves.judged[inside]
+        event = moves.games.by_mover(moves.game, moves.black.astype(np.int8))["event"].to_pylist()
+        columns = {
+            "game": rows[moves.game[places]],
+            "ply": moves.ply[places],
+            "player": np.array(people, dtype=object)[places],
+            "event": np.array([name or "unknown" for name in event], dtype=object)[places],
+            "elo": elo[places],
+            "elo_sd": elo_sd[places],
+        }
+        found = _statistics(moves, places, elo[places], self.effort, (inside, other)) if len(places) else {}
+        return _Some(rows, columns, found, Counter(zip(people, why, strict=True)))
 
 
 def _statistics(

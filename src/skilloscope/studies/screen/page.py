@@ -22,9 +22,9 @@ CANNOT_TELL = (
 _READ = (
     "Each line puts what was played beside what the model expects of people of that rating in the very same positions. "
     "z is the distance in standard deviations, 0 on average and between −2 and 2 for 95 of 100 fair players. "
-    "Play with an engine's help raises the index and the matches and lowers the losses; an index that stands alone says "
-    "that the moves are unlike people's. The table orders what a person may want to look at; the number alone is no "
-    "evidence of a breach of the rules."
+    "Play with an engine's help raises the index and the matches and lowers the losses; an index that stands alone "
+    "says that the moves are unlike people's. The table orders what a person may want to look at; a number alone "
+    "is no evidence of a breach of the rules."
 )
 
 

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from scipy.stats import false_discovery_control, norm
 
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.inference.saddlepoint import ScoreTable, score_table
 from skilloscope.studies.screen.baseline import Baseline, pool_shift
 from skilloscope.studies.screen.moves import ScreenedMoves
 from skilloscope.studies.screen.power import Power, likelihood_ratio, simulated_power
+from skilloscope.studies.screen.saddlepoint import ScoreTable, score_table
 from skilloscope.studies.screen.statistics import WITH_ENGINE, WITHOUT_ENGINE, Statistic, too_rare
 from skilloscope.studies.screen.streaks import Streak, longest_streak
 from skilloscope.studies.screen.weighty import WeightyPosition, weighty_positions
@@ -199,14 +199,14 @@ def screened(
     p = norm.sf(sums[next(iter(sums))].z)
     q = false_discovery_control(p) if len(p) else p
     order = np.lexsort((np.arange(len(p)), p))
-    found = []
-    for rank, row in enumerate(order.tolist()):
-        found.append(
-            _player(
-                own, group, row, labels[row], sums, baseline, (float(p[row]), float(q[row])), prevalence, valid, rank
-            )
-        )
-    found = _with_streak_rates(found)
+    everybody = _Everybody(own, group, labels, sums, baseline, prevalence=prevalence, valid=valid)
+    rates = zip(p.tolist(), q.tolist(), strict=True)
+    made = [everybody.player(row, *rate) for row, rate in enumerate(rates)]
+    ordered = [made[row] for row in order.tolist()]
+    found = _with_streak_rates(
+        [everybody.with_positions(player, row) for player, row in zip(ordered[:_SHOWN], order.tolist(), strict=False)]
+        + ordered[_SHOWN:]
+    )
     missing = {**moves.missing, **dict.fromkeys(few, f"fewer than {FEW_MOVES} moves")}
     return Screening(
         found, baseline.effort, baseline, prevalence=prevalence, by_event=by_event, missing=missing,
@@ -214,46 +214,59 @@ def screened(
     )  # fmt: skip
 
 
-def _player(
-    moves: ScreenedMoves,
-    group: Places,
-    row: int,
-    label: tuple[str, str | None],
-    sums: Mapping[str, GroupSums],
-    baseline: Baseline,
-    pq: tuple[float, float],
-    prevalence: float,
-    valid: tuple[float, float],
-    rank: int,
-) -> ScreenedPlayer:
-    own = np.flatnonzero(group == row)
-    mask = group == row
-    n, elo = len(own), float(moves.elo[own].mean())
-    first = next(iter(sums))
-    statistics = {name: one.take(mask) for name, one in moves.statistics.items()}
-    rng = np.random.default_rng([1, row])
-    power = simulated_power(statistics, {name: (sums[name], row) for name in sums}, baseline, rng=rng)
-    ratio = likelihood_ratio(float(sums[first].z[row]), power.shift)
-    streak = None
-    if "match" in statistics:
-        sd = float(sums["match"].effect[row]) / n
-        streak = longest_streak(statistics["match"], moves.game[own], moves.ply[own], sd, rng=rng)
-    positions = weighty_positions(moves, own, first) if rank < _SHOWN else ()
-    return ScreenedPlayer(
-        player=label[0],
-        event=label[1],
-        elo=elo,
-        games=len(np.unique(moves.game[own])),
-        moves=n,
-        extrapolated=not valid[0] <= elo <= valid[1],
-        values={name: _value(statistics[name], one, row, n, name) for name, one in sums.items()},
-        p=pq[0],
-        q=pq[1],
-        odds=prevalence / (1 - prevalence) * ratio,
-        power=power,
-        streak=streak,
-        positions=positions,
-    )
+@dataclass(frozen=True, eq=False)
+class _Everybody:
+    """All moves in their groups, and the sums of every statistic."""
+
+    moves: ScreenedMoves
+    group: Places
+    labels: list[tuple[str, str | None]]
+    sums: Mapping[str, GroupSums]
+    baseline: Baseline
+    prevalence: float
+    valid: tuple[float, float]
+
+    @property
+    def first(self) -> str:
+        """The statistic that orders everybody."""
+        return next(iter(self.sums))
+
+    def player(self, row: int, p: float, q: float) -> ScreenedPlayer:
+        """Return what is said of one group; what is drawn depends on its place among all alone."""
+        mask = self.group == row
+        own, statistics = np.flatnonzero(mask), {name: one.take(mask) for name, one in self.moves.statistics.items()}
+        elo, rng = float(self.moves.elo[own].mean()), np.random.default_rng([1, row])
+        power = simulated_power(
+            statistics, {name: (one, row) for name, one in self.sums.items()}, self.baseline, rng=rng
+        )
+        ratio = likelihood_ratio(float(self.sums[self.first].z[row]), power.shift)
+        return ScreenedPlayer(
+            player=self.labels[row][0],
+            event=self.labels[row][1],
+            elo=elo,
+            games=len(np.unique(self.moves.game[own])),
+            moves=len(own),
+            extrapolated=not self.valid[0] <= elo <= self.valid[1],
+            values={name: _value(statistics[name], one, row, len(own), name) for name, one in self.sums.items()},
+            p=p,
+            q=q,
+            odds=self.prevalence / (1 - self.prevalence) * ratio,
+            power=power,
+            streak=self.streak(row, own, statistics, rng),
+        )
+
+    def streak(
+        self, row: int, own: Places, statistics: Mapping[str, Statistic], rng: np.random.Generator
+    ) -> Streak | None:
+        """Return the most surprising run of a group; None without an engine."""
+        if "match" not in statistics:
+            return None
+        sd = float(self.sums["match"].effect[row]) / len(own)
+        return longest_streak(statistics["match"], self.moves.game[own], self.moves.ply[own], sd, rng=rng)
+
+    def with_positions(self, player: ScreenedPlayer, row: int) -> ScreenedPlayer:
+        """Return a player with the positions that weigh most."""
+        return replace(player, positions=weighty_positions(self.moves, np.flatnonzero(self.group == row), self.first))
 
 
 def _with_streak_rates(players: list[ScreenedPlayer]) -> list[ScreenedPlayer]:

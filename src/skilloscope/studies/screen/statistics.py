@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.human.model import HumanChoices, elo_basis
-from skilloscope.inference.saddlepoint import Draws
 from skilloscope.models.joint import ORIGIN, UNIT, JointChoices, JointWeights, log_choices, weighted_parts
+from skilloscope.studies.screen.saddlepoint import Draws
 
 WITH_ENGINE = ("index", "match", "loss", "blunders")
 WITHOUT_ENGINE = ("stronger", "usual", "likelihood")
@@ -92,13 +92,16 @@ def joint_statistics(
         "loss": -loss,
         "blunders": -(loss >= BLUNDER).astype(float),
     }
-    features = weighted_parts(choices, elo_basis(elo))
-    x = (elo - ORIGIN) / UNIT
-    assisted = first + (preferred if helper is None else helper)
-    return {
-        name: _statistic(choices.offsets, p, tilt, value, first + choices.chosen, assisted, features, x)
-        for name, value in values.items()
-    }
+    shared = _Moves(
+        choices.offsets,
+        p,
+        tilt,
+        chosen=first + choices.chosen,
+        assisted=first + (preferred if helper is None else helper),
+        features=weighted_parts(choices, elo_basis(elo)),
+        x=(elo - ORIGIN) / UNIT,
+    )
+    return {name: shared.statistic(value) for name, value in values.items()}
 
 
 def human_statistics(choices: HumanChoices, chosen: Places, elo: Array) -> dict[str, Statistic]:
@@ -111,10 +114,8 @@ def human_statistics(choices: HumanChoices, chosen: Places, elo: Array) -> dict[
     is_usual = np.zeros(len(p))
     is_usual[first + usual] = 1.0
     values = {"stronger": logs[_STRONGER] - logs[0.0], "usual": is_usual, "likelihood": logs[0.0]}
-    return {
-        name: _statistic(choices.offsets, p, tilt, value, first + chosen, first + usual, None, elo)
-        for name, value in values.items()
-    }
+    shared = _Moves(choices.offsets, p, tilt, chosen=first + chosen, assisted=first + usual)
+    return {name: shared.statistic(value) for name, value in values.items()}
 
 
 def too_rare(name: str, one: Statistic) -> bool:
@@ -122,26 +123,31 @@ def too_rare(name: str, one: Statistic) -> bool:
     return name == "blunders" and float(one.draws.variance.sum()) < _LEAST_VARIANCE
 
 
-def _statistic(
-    offsets: Places,
-    p: Array,
-    tilt: Array,
-    value: Array,
-    chosen: Places,
-    preferred: Places,
-    features: Array | None,
-    x: Array,
-) -> Statistic:
-    first = offsets[:-1]
-    draws = Draws(offsets, p, value)
-    slope = np.add.reduceat(tilt * value, first)
-    if features is None:
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    """What all statistics of the same moves share."""
+
+    offsets: Places
+    p: Array
+    tilt: Array
+    """How p changes with the rating."""
+    chosen: Places
+    assisted: Places
+    features: Array | None = None
+    """What the weights of the joint model multiply."""
+    x: Array | None = None
+    """The rating in the units of the weights."""
+
+    def statistic(self, value: Array) -> Statistic:
+        """Return the statistic of which every legal move has this value."""
+        first, draws = self.offsets[:-1], Draws(self.offsets, self.p, value)
+        slope = np.add.reduceat(self.tilt * value, first)
         moved = np.zeros((len(first), 0))
-    else:
-        apart = p * (value - draws.mean[draws.owner])
-        at_origin = np.add.reduceat(apart[:, None] * features, first, axis=0)
-        moved = np.concatenate([at_origin, x[:, None] * at_origin], axis=1)
-    return Statistic(draws, value[chosen], value[preferred], slope, moved)
+        if self.features is not None and self.x is not None:
+            apart = self.p * (value - draws.mean[draws.owner])
+            at_origin = np.add.reduceat(apart[:, None] * self.features, first, axis=0)
+            moved = np.concatenate([at_origin, self.x[:, None] * at_origin], axis=1)
+        return Statistic(draws, value[self.chosen], value[self.assisted], slope, moved)
 
 
 def _engine_like(choices: JointChoices) -> Array:

@@ -82,12 +82,9 @@ class ScoreTable:
 
 def score_table(draws: Draws, group: Places, n_groups: int, *, dispersion: float, effect: Array) -> ScoreTable:
     """Return the table of each group's sum; `effect` is the sd of what its draws share, `dispersion` is φ."""
-    owner, first = draws.owner, draws.offsets[:-1]
-    centred = draws.x - draws.mean[owner]
-    variance = dispersion * np.bincount(group, draws.variance, n_groups) + effect**2
-    sd = np.sqrt(variance)
-    rows = [_at(u / np.where(sd > 0, sd, 1.0), draws, centred, owner, first, group, dispersion, effect) for u in _STEPS]
-    table = np.stack(rows, axis=2)
+    sums = _Sums(draws, draws.x - draws.mean[draws.owner], draws.owner, group, dispersion, effect)
+    sd = np.sqrt(dispersion * np.bincount(group, draws.variance, n_groups) + effect**2)
+    table = np.stack([sums.at(u / np.where(sd > 0, sd, 1.0)) for u in _STEPS], axis=2)
     table[:, sd <= 0] = np.nan
     return ScoreTable(table[0], _rising(table[1]))
 
@@ -99,31 +96,33 @@ def _rising(score: Array) -> Array:
     return np.concatenate([below, np.maximum.accumulate(score[:, middle:], axis=1)], axis=1)
 
 
-def _at(
-    t: Array,
-    draws: Draws,
-    centred: Array,
-    owner: Places,
-    first: Places,
-    group: Places,
-    dispersion: float,
-    effect: Array,
-) -> Array:
-    """Return the sum and the score of each group at its own t."""
-    tilt = dispersion * t[group][owner] * centred
-    top = np.maximum.reduceat(tilt, first)
-    weight = draws.p * np.exp(tilt - top[owner])
-    total = np.add.reduceat(weight, first)
-    mean = np.add.reduceat(weight * centred, first) / total
-    square = np.add.reduceat(weight * (centred - mean[owner]) ** 2, first) / total
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """The sums of groups of draws, and their cumulants at any t."""
 
-    def summed(column: Array) -> Array:
-        return np.bincount(group, column, len(t)).astype(float)
+    draws: Draws
+    centred: Array
+    owner: Places
+    group: Places
+    dispersion: float
+    effect: Array
 
-    k0 = summed(top + np.log(total)) / dispersion + 0.5 * effect**2 * t**2
-    k1 = summed(mean) + effect**2 * t
-    k2 = dispersion * summed(square) + effect**2
-    w = np.sign(t) * np.sqrt(np.maximum(2 * (t * k1 - k0), 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        score = w + np.log(t * np.sqrt(k2) / w) / w
-    return np.stack([k1, score])
+    def at(self, t: Array) -> Array:
+        """Return the sum and the score of each group at its own t."""
+        first, owner, centred = self.draws.offsets[:-1], self.owner, self.centred
+        tilt = self.dispersion * t[self.group][owner] * centred
+        top = np.maximum.reduceat(tilt, first)
+        weight = self.draws.p * np.exp(tilt - top[owner])
+        total = np.add.reduceat(weight, first)
+        mean = np.add.reduceat(weight * centred, first) / total
+        square = np.add.reduceat(weight * (centred - mean[owner]) ** 2, first) / total
+        k0 = self._summed(top + np.log(total)) / self.dispersion + 0.5 * self.effect**2 * t**2
+        k1 = self._summed(mean) + self.effect**2 * t
+        k2 = self.dispersion * self._summed(square) + self.effect**2
+        w = np.sign(t) * np.sqrt(np.maximum(2 * (t * k1 - k0), 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = w + np.log(t * np.sqrt(k2) / w) / w
+        return np.stack([k1, score])
+
+    def _summed(self, column: Array) -> Array:
+        return np.bincount(self.group, column, len(self.effect)).astype(float)
