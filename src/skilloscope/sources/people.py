@@ -156,7 +156,7 @@ def _part(
     labels, people = move_labels(moves, question.by, question.opening_moves), movers_of(moves)
     reasons = _reasons(moves, labels, people, question.by, own)
     pairs = [None if reason else pair for reason, pair in zip(reasons, zip(labels, people, strict=True), strict=True)]
-    alone = replace(moves, joint=None, judged=None, preferred=None)
+    alone = replace(moves, joint=None, judged=None, preferred=None, answer=None)
     curves = {
         kind: game_curves(
             moves if kind == "joint" else alone, pairs, weights=weights, opening_moves=question.opening_moves

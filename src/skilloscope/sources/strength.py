@@ -55,6 +55,8 @@ class PlayedMoves:
     """The moves that `joint` holds, by their place here."""
     preferred: npt.NDArray[np.int64] | None = None
     """Of each move that `joint` holds the place of the engine's first choice among the legal moves."""
+    answer: npt.NDArray[np.int64] | None = None
+    """The place of their answers in the analyses."""
 
     def __len__(self) -> int:
         return len(self.game)
@@ -77,7 +79,7 @@ class PlayedMoves:
         some = self.choices.take(at)
         played = some.moves[some.offsets[:-1] + self.chosen[at]]
         joint, first = joint_choices(some, played, analyses, rows, depths), first_choices(some, analyses, rows, depths)
-        return replace(self, joint=joint, judged=at, preferred=first)
+        return replace(self, joint=joint, judged=at, preferred=first, answer=rows)
 
     def sources(self, opening_moves: int) -> npt.NDArray[np.int64]:
         """Return which of SOURCES each move belongs to; −1 where there was no choice."""

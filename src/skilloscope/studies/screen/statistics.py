@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.human.model import HumanChoices, elo_basis
-from skilloscope.models.joint import ORIGIN, UNIT, JointChoices, JointWeights, log_choices, weighted_parts
+from skilloscope.models.joint import ORIGIN, UNIT, JointChoices, JointWeights, log_alternatives, weighted_parts
 from skilloscope.studies.screen.saddlepoint import Draws
 
 WITH_ENGINE = ("index", "match", "loss", "blunders")
@@ -80,7 +80,9 @@ def joint_statistics(
     choices: JointChoices, preferred: Places, elo: Array, weights: JointWeights, helper: Places | None = None
 ) -> dict[str, Statistic]:
     """Return the statistics of moves that an engine judged; `helper` is what an assistant would have played."""
-    p, above, below = (np.exp(log_choices(choices, weights, e, elo_basis(e))) for e in (elo, elo + _STEP, elo - _STEP))
+    p, above, below = (
+        np.exp(log_alternatives(choices, weights, e, elo_basis(e))) for e in (elo, elo + _STEP, elo - _STEP)
+    )
     tilt = (above - below) / (2 * _STEP)
     first = choices.offsets[:-1]
     loss = choices.roots[:, -1].astype(float) ** 2
