@@ -35,7 +35,6 @@ from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 PEOPLE = ROOT / "measurements" / "people_depth10_sf151.parquet"
-SCREENED = ROOT / "measurements" / "screened_depth10_sf151.parquet"
 HELD_OUT = 0.12
 """The share of the players of human/ that the network has not seen; see `hashed`."""
 OPPONENT = "opponent"
@@ -193,19 +192,10 @@ def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.intege
 
 def people() -> Known:
     """Return people of human/ whom the network has not seen, of whom six games each were searched for this purpose."""
-    return _searched("people_searched.json", PEOPLE)
-
-
-def screened_people() -> Known:
-    """Return other people of human/ whom nothing has seen, of whom two games of one year each were searched."""
-    return _searched("people_screened.json", SCREENED)
-
-
-def _searched(listing: str, analyses: Path) -> Known:
-    listed = json.loads((ROOT / "tools" / listing).read_text())
+    listed = json.loads((ROOT / "tools" / "people_searched.json").read_text())
     known = human_games(np.array(listed["game"]), np.array(listed["player"]))
     names = {name for pair in known.sides for name in pair if name}
-    export = read_export(analyses)
+    export = read_export(PEOPLE)
     answers = {row.fen: row.lines for row in export.rows}  # some positions were not searched: they go without
     batch = positions(known.games, player=names)
     return Known(known.games, Analyses.from_answers(batch, export.settings, answers))

@@ -4,7 +4,7 @@
 
 In: ../shared/data (analysed, persons, human), measurements/ and what ships. A player-event is what one real person
 played in one year. Real people are judged by weights and baselines of other people: those of the axis cross-fitted
-(each half by the other), those of persons/ and of measurements/screened_depth10_sf151.parquet by what ships.
+(each half by the other), those of persons/ by what ships.
 """
 
 from __future__ import annotations
@@ -167,12 +167,10 @@ def engine_batches(depth: int, effort: str) -> list[Batch]:
     found = cross_fitted_batches(known, depth, effort)
     weights = elo_axis().effort(effort).weights
     assert weights is not None
-    for name in ("persons", "screened_people"):
-        batch = axis_data.judged(getattr(axis_data, name)())
-        rows, choices, preferred = joined({name: batch}, depth)
-        statistics = joint_statistics(choices, preferred, rows.elo, weights, helpers({name: batch}, depth))
-        found.append(Batch.of(rows, years_of({name: batch}, depth), statistics, shipped_baseline(effort)))
-    return found
+    persons = {"persons": axis_data.judged(axis_data.persons())}
+    rows, choices, preferred = joined(persons, depth)
+    statistics = joint_statistics(choices, preferred, rows.elo, weights, helpers(persons, depth))
+    return [*found, Batch.of(rows, years_of(persons, depth), statistics, shipped_baseline(effort))]
 
 
 def cross_fitted_batches(known: dict[str, axis_data.JudgedPeople], depth: int, effort: str) -> list[Batch]:

@@ -28,6 +28,7 @@ BLUNDER = float(np.log(2.0))
 _ENGINE_LIKE = 8.0  # of 3, 5 and 8 the one that told moves of other depths best, on other people than reported
 _MOST = 1.0  # no single move counts for more: without the cap a few decide, and nothing more is told
 _STRONGER = 200.0
+_RAREST = -4.0  # log p: a move that fewer than one in 55 play counts as one that so many play
 _STEP = 25.0  # Elo, of the slope
 _LEAST_VARIANCE = 0.5  # of a count
 
@@ -115,7 +116,7 @@ def human_statistics(choices: HumanChoices, chosen: Places, elo: Array) -> dict[
     usual = _first_true(logs[0.0] >= top[owner], first, owner)
     is_usual = np.zeros(len(p))
     is_usual[first + usual] = 1.0
-    values = {"stronger": logs[_STRONGER] - logs[0.0], "usual": is_usual, "likelihood": logs[0.0]}
+    values = {"stronger": logs[_STRONGER] - logs[0.0], "usual": is_usual, "likelihood": np.maximum(logs[0.0], _RAREST)}
     shared = _Moves(choices.offsets, p, tilt, chosen=first + chosen, assisted=first + usual)
     return {name: shared.statistic(value) for name, value in values.items()}
 
