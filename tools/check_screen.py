@@ -193,9 +193,7 @@ def cross_fitted_batches(known: dict[str, axis_data.JudgedPeople], depth: int, e
             taken(rows, side),
             years[side],
             statistics[at],
-            Baseline(
-                effort, {k: FairSpread(**v) for k, v in spreads[1 - at].items()}, fits[1 - at][1], "the other half"
-            ),
+            Baseline(effort, spreads[1 - at], fits[1 - at][1], "the other half"),
         )
         for at, side in enumerate(sides)
     ]

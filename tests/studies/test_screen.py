@@ -270,6 +270,9 @@ def test_without_an_engine_what_people_play_decides_alone(tmp_path, monkeypatch)
     assert report["statistics"] == list(WITHOUT_ENGINE)
     assert report["engine"] == {}
     assert all(player["streak"] is None for player in report["players"])
+    # Nobody knows what an engine would have played.
+    assert report["power"] == []
+    assert all(player["posterior_odds"] is None for player in report["players"])
     assert "Streaks" not in page.read_text()
 
 

@@ -59,9 +59,9 @@ class ScreenedPlayer:
     """The share of fair players of that rating of whom as much or more is to be expected."""
     q: float
     """The false-discovery rate if everybody down to this p were looked at."""
-    odds: float
-    """Posterior odds of help at the stated prevalence, against the kinds of help of the power table."""
-    power: Power
+    odds: float | None
+    """Posterior odds of help at the stated prevalence, over the kinds of help of the power table."""
+    power: Power | None
     streak: Streak | None
     positions: Sequence[WeightyPosition] = ()
 
@@ -86,7 +86,7 @@ class ScreenedPlayer:
             "q": self.q,
             "posterior_odds": self.odds,
             "streak": None if self.streak is None else self.streak.as_dict(),
-            "power": self.power.rows(),
+            "power": [] if self.power is None else self.power.rows(),
             "positions": [one.as_dict() for one in self.positions],
         }
 
@@ -116,6 +116,7 @@ class Screening:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the dict that every report of the screening sends."""
+        tables = [player.power for player in self.players if player.power is not None]
         return {
             "schema": SCHEMA,
             "inputs": [{"file": name, "sha256": digest} for name, digest in self.inputs],
@@ -130,7 +131,7 @@ class Screening:
             "screened": len(self.players),
             "warnings": list(self.warnings),
             "players": [player.as_dict() for player in self.players],
-            "power": Power.mean([player.power for player in self.players]).rows(first_only=False),
+            "power": [] if not tables else Power.mean(tables).rows(first_only=False),
             "not_screened": [{"player": name, "reason": reason} for name, reason in self.missing.items()],
             "skipped": self.tally.as_dict(),
         }
@@ -236,10 +237,12 @@ class _Everybody:
         mask = self.group == row
         own, statistics = np.flatnonzero(mask), {name: one.take(mask) for name, one in self.moves.statistics.items()}
         elo, rng = float(self.moves.elo[own].mean()), np.random.default_rng([1, row])
-        power = simulated_power(
-            statistics, {name: (one, row) for name, one in self.sums.items()}, self.baseline, rng=rng
-        )
-        ratio = likelihood_ratio(float(self.sums[self.first].z[row]), power.shift)
+        power = odds = None
+        if self.moves.statistics.keys() >= {"match"}:  # without an engine nobody knows what help would have played
+            places = {name: (one, row) for name, one in self.sums.items()}
+            power = simulated_power(statistics, places, self.baseline, rng=rng)
+            ratio = likelihood_ratio(float(self.sums[self.first].z[row]), power.shift)
+            odds = self.prevalence / (1 - self.prevalence) * ratio
         return ScreenedPlayer(
             player=self.labels[row][0],
             event=self.labels[row][1],
@@ -250,7 +253,7 @@ class _Everybody:
             values={name: _value(statistics[name], one, row, len(own), name) for name, one in self.sums.items()},
             p=p,
             q=q,
-            odds=self.prevalence / (1 - self.prevalence) * ratio,
+            odds=odds,
             power=power,
             streak=self.streak(row, own, statistics, rng),
         )

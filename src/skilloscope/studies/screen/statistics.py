@@ -43,7 +43,7 @@ class Statistic:
     draws: Draws
     actual: Array
     assisted: Array
-    """The value of what an assistant would have played: another engine's first choice, without one the usual move."""
+    """The value of what an assistant would have played: another engine's first choice; without an engine nothing."""
     slope: Array
     """How the expected value changes with the rating, a point of Elo."""
     by_weights: Array
@@ -117,7 +117,7 @@ def human_statistics(choices: HumanChoices, chosen: Places, elo: Array) -> dict[
     is_usual = np.zeros(len(p))
     is_usual[first + usual] = 1.0
     values = {"stronger": logs[_STRONGER] - logs[0.0], "usual": is_usual, "likelihood": np.maximum(logs[0.0], _RAREST)}
-    shared = _Moves(choices.offsets, p, tilt, chosen=first + chosen, assisted=first + usual)
+    shared = _Moves(choices.offsets, p, tilt, chosen=first + chosen)
     return {name: shared.statistic(value) for name, value in values.items()}
 
 
@@ -135,7 +135,7 @@ class _Moves:
     tilt: Array
     """How p changes with the rating."""
     chosen: Places
-    assisted: Places
+    assisted: Places | None = None
     features: Array | None = None
     """What the weights of the joint model multiply."""
     x: Array | None = None
@@ -150,7 +150,8 @@ class _Moves:
             apart = self.p * (value - draws.mean[draws.owner])
             at_origin = np.add.reduceat(apart[:, None] * self.features, first, axis=0)
             moved = np.concatenate([at_origin, self.x[:, None] * at_origin], axis=1)
-        return Statistic(draws, value[self.chosen], value[self.assisted], slope, moved)
+        assisted = np.full(len(first), np.nan) if self.assisted is None else value[self.assisted]
+        return Statistic(draws, value[self.chosen], assisted, slope, moved)
 
 
 def _engine_like(choices: JointChoices) -> Array:

@@ -33,7 +33,7 @@ MEANINGS = {
 
 def screen_sheets(report: Mapping[str, Any]) -> list[Sheet]:
     """Return all tables of the terminal."""
-    sheets = [order_sheet(report), beside_sheet(report), power_sheet(report)]
+    sheets = [order_sheet(report), beside_sheet(report), *([power_sheet(report)] if report["power"] else [])]
     if any(player["streak"] for player in report["players"]):
         sheets.append(streak_sheet(report))
     return [*sheets, position_sheet(report), about_sheet(report)]
@@ -59,7 +59,9 @@ def order_sheet(report: Mapping[str, Any]) -> Sheet:
         skipped_line(sum(player["moves"] for player in report["players"]), report["skipped"], "moves"),
         MEANINGS[first],
         f"{len(rows)} tests; p one-sided, q the false-discovery rate (Benjamini–Hochberg) over all of them",
-        f"odds of help against none at a prevalence of {report['prevalence']:g}, over the kinds in the power table",
+        f"odds of help against none at a prevalence of {report['prevalence']:g}, over the kinds in the power table"
+        if report["power"]
+        else "without an engine nobody knows what help would have played: no odds, and no power table",
     ]
     if any(player["p"] < _CHECKED for player in report["players"]):
         notes.append(f"scores were checked on some hundred people: p below {_CHECKED:g} and its odds are extrapolated")
@@ -170,12 +172,14 @@ def small(p: float) -> str:
     return f"{p:.2g}"
 
 
-def odds_text(odds: float) -> str:
+def odds_text(odds: float | None) -> str:
     """Return odds as people say them; no table says more than the scores were checked for.
 
     >>> odds_text(0.001), odds_text(20.0), odds_text(0.0), odds_text(1e12)
     ('1 : 1,000', '20 : 1', 'none', '> 1,000 : 1')
     """
+    if odds is None:
+        return "–"
     if odds == 0:
         return "none"
     if odds > _MOST_ODDS:
