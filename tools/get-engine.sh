@@ -3,7 +3,7 @@
 # Where there is none, what needs one says so itself. SKILLOSCOPE_NO_ENGINE=1 leaves the machine as it is.
 # Ends with 0 in any case: an engine is needed to analyse new games, not to look at those whose analyses ship.
 folder=$(dirname "$0")
-others="ethereal-chess fairy-stockfish toga2 gnuchess glaurung"
+others="ethereal-chess fairy-stockfish toga2 gnuchess glaurung gnubg"
 
 engine() {
     for candidate in "${STOCKFISH_EXECUTABLE:-}" "$(command -v stockfish)" \
