@@ -74,7 +74,7 @@ class JudgedPeople:
     def at_depth(self, depth: int) -> JudgedPeople:
         """Return the same moves judged by a search of that depth, which the deeper one holds; 0: by none."""
         if depth == 0 or self.analyses is None:
-            return replace(self, moves=replace(self.moves, joint=None, judged=None))
+            return replace(self, moves=replace(self.moves, joint=None, judged=None, preferred=None, answer=None))
         return replace(self, moves=self.moves.with_engine(self.analyses, depth))
 
     def of(self, names: Collection[str]) -> JudgedPeople:
@@ -84,7 +84,9 @@ class JudgedPeople:
         if judged is None or self.moves.joint is None:
             return replace(self, names=kept)
         own = np.array([kept[at] is not None for at in judged.tolist()])
-        moves = replace(self.moves, joint=self.moves.joint.select(own), judged=judged[own])
+        more = {name: getattr(self.moves, name) for name in ("preferred", "answer")}
+        kept_more = {name: None if column is None else column[own] for name, column in more.items()}
+        moves = replace(self.moves, joint=self.moves.joint.select(own), judged=judged[own], **kept_more)
         return replace(self, names=kept, moves=moves)
 
     def people(self, weights: JointWeights | None = None, *, each_game: bool = False) -> list[KnownPerson]:
