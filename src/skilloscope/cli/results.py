@@ -65,14 +65,16 @@ def results_fit(
     if (intervals or output.html) and not (how.sigma0 is None and how.nu is None):
         raise typer.BadParameter("intervals are of both parameters: leave --sigma0 and --nu out")
     table, enter = how.read(files)
+    period, first, later = how.period or table.finest, how.advantage or "auto", how.drift or "auto"
     if intervals or output.html:
-        posterior = fit_posterior(table, how.period, advantage=how.advantage, entry=enter)
+        posterior = fit_posterior(table, period, advantage=first, drift=later, entry=enter)
     report = fit_report(
         table,
-        how.period,
+        period,
         sigma0=how.sigma0,
         nu=how.nu,
-        advantage=how.advantage,
+        advantage=first,
+        drift=later,
         entry=enter,
         method=method,
         posterior=posterior,

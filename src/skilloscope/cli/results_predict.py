@@ -28,7 +28,8 @@ def results_predict(
         typer.Option("--out", help="Write the pairs with their probability: .csv or .parquet.", metavar="FILE"),
     ] = None,
     holdout: Annotated[
-        int | None, typer.Option(help="Predict the last so many periods of the results, and say how well.", min=1)
+        str | None,
+        typer.Option(help="Predict the last so many periods, or all since a date, and say how well.", metavar="N|DATE"),
     ] = None,
     *,
     how: ResultsOptions,
@@ -106,7 +107,7 @@ def _pairs(
     return exit_code(rated.results.tally)
 
 
-def _held_out(files: list[Path], how: ResultsOptions, periods: int, draws: bool, output: Output) -> int:
+def _held_out(files: list[Path], how: ResultsOptions, periods: str, draws: bool, output: Output) -> int:
     """Say how well the last periods are foretold."""
     from skilloscope.cli.console import exit_code, show_report, write_page
     from skilloscope.cli.results_work import remark
@@ -117,10 +118,11 @@ def _held_out(files: list[Path], how: ResultsOptions, periods: int, draws: bool,
     report = holdout_report(
         results,
         periods,
-        how.period,
+        how.period or results.finest,
         sigma0=how.sigma0,
         nu=how.nu,
-        advantage=how.advantage,
+        advantage=how.advantage or "auto",
+        drift=how.drift or "auto",
         entry=enter,
         draws=draws,
     )

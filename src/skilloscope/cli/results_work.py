@@ -23,10 +23,11 @@ def rated(
     table, enter = how.read(files)
     found = rate_results(
         table,
-        how.period,
+        how.period or (None if kept else table.finest),
         sigma0=how.sigma0,
         nu=how.nu,
-        advantage=how.advantage,
+        advantage=how.advantage or "auto",
+        drift=how.drift or "auto",
         entry=enter,
         kept=kept,
         rewind=rewind,
@@ -53,7 +54,7 @@ def streamed(files: list[Path], how: ResultsOptions) -> Rated:
         nu=how.nu,
         advantage=how.advantage,
         entry=enter,
-        columns=how.renamed(),
+        how=how.reading(),
     )
     found = replace(found, results=replace(found.results, tally=found.results.tally + tally))
     report_faults(found.results.tally)

@@ -224,18 +224,6 @@ def check_name(name: str, known: Sequence[str]) -> None:
         raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
 
 
-def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:
-    """Return the names of spellings that were given as SPELLING=NAME; the last = divides, a spelling may hold more.
-
-    >>> aliases_from_texts(["Kérès, P=Keres, Paul"])
-    {'Kérès, P': 'Keres, Paul'}
-    """
-    pairs = [text.rpartition("=") for text in texts]
-    if bad := [text for text, (spelling, _, name) in zip(texts, pairs, strict=True) if not (spelling and name)]:
-        raise InputError(f"cannot read the alias {bad[0]!r}", hint="write SPELLING=NAME, e.g. 'Keres, P=Keres, Paul'")
-    return {spelling.strip(): name.strip() for spelling, _, name in pairs}
-
-
 def renamed(batch: Decisions, aliases: Mapping[str, str]) -> Decisions:
     """Return the decisions with deciders and opponents renamed: several spellings become one name."""
     if not aliases:

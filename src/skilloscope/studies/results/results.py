@@ -26,8 +26,10 @@ from skilloscope.ratings.periods.prediction import (
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variance_posterior import VariancePosterior, variance_posterior
 from skilloscope.ratings.periods.variances import fit_variances
+from skilloscope.results.calendar import Calendar
+from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.table import Results
-from skilloscope.studies.results.runs import Rated, advantage_given
+from skilloscope.studies.results.runs import Rated, elo_given
 
 SCHEMA = 1
 _RIM = 0.01  # of the posterior on the rim of its grid, from which on an interval is cut short
@@ -40,6 +42,7 @@ def fit_report(
     sigma0: float | None = None,
     nu: float | None = None,
     advantage: float | str | None = None,
+    drift: float | str | None = None,
     entry: Mapping[str, float] | None = None,
     method: str = "quick",
     posterior: VariancePosterior | None = None,
@@ -50,8 +53,11 @@ def fit_report(
 
     With a `posterior` (of `fit_posterior`) it holds intervals, with `lengths` how well other periods foretell.
     """
-    own, first = results.for_period(period), advantage_given(advantage)
-    fit = fit_variances(own.by_period(period), sigma0=sigma0, nu=nu, advantage=first, entry=entry, method=method)
+    own = results.for_period(period)
+    first, later = (elo_given(asked, len(own)) for asked in (advantage, drift))
+    fit = fit_variances(
+        own.by_period(period), sigma0=sigma0, nu=nu, advantage=first, drift=later, entry=entry, method=method
+    )
     more: dict[str, Any] = {}
     beyond: list[str] = []
     if posterior is not None:
@@ -67,6 +73,8 @@ def fit_report(
         "sigma0": fit.sigma0,
         "nu": fit.nu,
         "advantage": fit.advantage,
+        "drift": fit.drift,
+        "published": None if fit.published is None else fit.published._asdict(),
         "entered": sum(name in (entry or {}) for name in own.players),
         "discrepancy": fit.discrepancy,
         "games": fit.games,
@@ -87,11 +95,14 @@ def fit_posterior(
     period: str | None = None,
     *,
     advantage: float | str | None = None,
+    drift: float | str | None = None,
     entry: Mapping[str, float] | None = None,
 ) -> VariancePosterior:
     """Return the joint posterior of σ0 and ν about their fit. [GLI99 figure 1]"""
     games = results.by_period(period)
-    fit = fit_variances(games, advantage=advantage_given(advantage), entry=entry)
+    fit = fit_variances(
+        games, advantage=elo_given(advantage, len(games)), drift=elo_given(drift, len(games)), entry=entry
+    )
     return variance_posterior(games, fit, entry=entry)
 
 
@@ -134,6 +145,8 @@ def ratings_report(
         "sigma0": rated.state.sigma0,
         "nu": rated.state.nu,
         "advantage": rated.state.advantage,
+        "drift": rated.state.drift,
+        "published": None if rated.state.published is None else rated.state.published._asdict(),
         "entered": sum(name in rated.entry for name in rated.state.players),
         "period": str(rated.calendar),
         "method": rated.history.method,
@@ -284,28 +297,45 @@ def _draw_rate(rated: Rated) -> float:
     return fit_draws(foretold(rated.history, rated.games), rated.games.score)[0]
 
 
+def _held_out(asked: int | str, games: PeriodGames, calendar: Calendar) -> int:
+    """Return how many periods are held out: so many, or all from that of a date on."""
+    if str(asked).isdigit() and int(asked) < games.n_periods:
+        return int(asked)
+    return games.first + games.n_periods - int(calendar.number(str(asked)))
+
+
 def holdout_report(
     results: Results,
-    periods: int,
+    held_out: int | str,
     period: str | None = None,
     *,
     sigma0: float | None = None,
     nu: float | None = None,
     advantage: float | str | None = None,
+    drift: float | str | None = None,
     entry: Mapping[str, float] | None = None,
     draws: bool = False,
 ) -> dict[str, Any]:
     """Return how well the last periods are foretold, each from those before it; what is fitted sees only the earlier.
 
+    `held_out` is how many, or the date of the first of them.
+
     With `draws` it says too how well win, draw and loss are foretold as three outcomes.
     """
     own = results.for_period(period)
     games = own.by_period(period)
-    if periods >= games.n_periods:
-        raise InputError(f"{periods} of {games.n_periods} periods cannot be held out", hint="hold out fewer")
+    periods = _held_out(held_out, games, own.calendar(period))
+    if not 0 < periods < games.n_periods:
+        raise InputError(
+            f"{periods} of {games.n_periods} periods cannot be held out", hint="hold out fewer, or since a date between"
+        )
     early = games.between(0, games.n_periods - periods)
-    fit = fit_variances(early, sigma0=sigma0, nu=nu, advantage=advantage_given(advantage), entry=entry)
-    state = State.empty(sigma0=fit.sigma0, nu=fit.nu, advantage=fit.advantage, period=str(own.calendar(period)))
+    first, later = (elo_given(asked, len(early)) for asked in (advantage, drift))
+    fit = fit_variances(early, sigma0=sigma0, nu=nu, advantage=first, drift=later, entry=entry)
+    state = State.empty(
+        **{name: getattr(fit, name) for name in ("sigma0", "nu", "mean", "advantage", "drift", "epoch", "published")},
+        period=str(own.calendar(period)),
+    )
     probability, score, known = forecast(games, state, entry=entry)[0], games.score, len(early)
     more: dict[str, Any] = {}
     if draws:
@@ -318,6 +348,8 @@ def holdout_report(
         "sigma0": fit.sigma0,
         "nu": fit.nu,
         "advantage": fit.advantage,
+        "drift": fit.drift,
+        "published": None if fit.published is None else fit.published._asdict(),
         "period": str(own.calendar(period)),
         "periods_held_out": periods,
         **evaluate(probability[known:], score[known:]).as_dict(),
