@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from skilloscope.cli.options import IntervalOutput, Json, Options, command
-from skilloscope.cli.results_options import BoardOptions, ResultFiles, ResultsOptions, StateFile
+from skilloscope.cli.results_options import AddingOptions, BoardOptions, ResultFiles, ResultsOptions, StateFile
 from skilloscope.cli.results_predict import results_predict
 
 group = typer.Typer(help="Ratings from results: who played whom, when, and how it ended.", no_args_is_help=True)
@@ -104,19 +104,22 @@ def results_rate(
     stream: Annotated[
         bool, typer.Option("--stream", help="Read sorted Parquet period by period, in little memory.")
     ] = False,
+    adding: AddingOptions,
     board: BoardOptions,
 ) -> int:
     """Rate everybody from results: a rating with its standard deviation, period by period."""
     from skilloscope.cli.results_work import rated, show_board, streamed
     from skilloscope.core.outputs import check_outputs, check_writable
-    from skilloscope.ratings.periods.kept import history_file
+    from skilloscope.ratings.periods.kept import games_file, history_file
 
     check_writable(state)
     if state:
-        check_outputs([state, history_file(state), *filter(None, (board.history, board.html))], files)
+        check_outputs(
+            [state, history_file(state), games_file(state), *filter(None, (board.history, board.html))], files
+        )
     if stream and (board.history or board.html or state or rewind):
         raise typer.BadParameter("a stream keeps no history: leave out --history, --html, --state and --from")
-    return show_board(streamed(files, how) if stream else rated(files, how, state, rewind), board)
+    return show_board(streamed(files, how) if stream else rated(files, how, state, rewind, adding=adding), board)
 
 
 def results_smooth(

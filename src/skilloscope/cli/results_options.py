@@ -138,6 +138,18 @@ class ResultsOptions(Options):
 
 
 @dataclass(frozen=True)
+class AddingOptions(Options):
+    """What is to be known about further games of kept ratings."""
+
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="These games replace the kept ones of their day and players.")
+    ] = False
+    again: Annotated[
+        bool, typer.Option("--again", help="Games that were already played were played a second time.")
+    ] = False
+
+
+@dataclass(frozen=True)
 class BoardOptions(IntervalOutput):
     """Who is in the leaderboard, when, and where it goes; what cannot be written is refused."""
 

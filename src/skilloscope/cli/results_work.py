@@ -7,17 +7,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilloscope.cli.results_options import BoardOptions, ResultsOptions
+    from skilloscope.cli.results_options import AddingOptions, BoardOptions, ResultsOptions
     from skilloscope.studies.results.runs import Rated
 
 
 def rated(
-    files: list[Path], how: ResultsOptions, state: Path | None = None, rewind: str | None = None, *, save: bool = True
+    files: list[Path],
+    how: ResultsOptions,
+    state: Path | None = None,
+    rewind: str | None = None,
+    *,
+    adding: AddingOptions | None = None,
+    save: bool = True,
 ) -> Rated:
     """Rate everybody, on kept ratings where there are some, and keep them."""
     from skilloscope.cli.console import err
     from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
-    from skilloscope.studies.results.runs import rate_results
+    from skilloscope.studies.results.runs import Adding, rate_results
 
     kept: Kept | None = load_kept(state) if state is not None and state.is_file() else None
     table, enter = how.read(files)
@@ -31,9 +37,10 @@ def rated(
         entry=enter,
         kept=kept,
         rewind=rewind,
+        adding=Adding(how.aliases(), *((adding.corrected, adding.again) if adding else ())),
     )
     if state is not None and save:
-        save_kept(Kept(found.state, found.history), state)
+        save_kept(Kept(found.state, found.history, found.every), state)
         which = "ratings" if kept else "new ratings, from these games alone,"
         err().print(f"{which} up to {found.calendar.label(found.latest)} kept in {state}")
     return found

@@ -1,8 +1,9 @@
 """Names of players: which spellings are one name, which may be one person, and what a person has confirmed.
 
 The rule. Blanks, capitals, the blank after a comma and the dots of initials do not make another name: `LEDGER,DAVID J.`
-and `Ledger, David J` are one, spelt as it is most often. Nothing else is put together unasked. What may be one person
-(an initial for a name, a missing middle name, accents) is listed; a file of aliases says what somebody has confirmed.
+and `Ledger, David J` are one, spelt in mixed letters and with a blank after the comma where it ever is. Nothing else is
+put together unasked. What may be one person (an initial for a name, a missing middle name, accents) is listed; a file
+of aliases says what somebody has confirmed.
 """
 
 from __future__ import annotations
@@ -32,18 +33,21 @@ def name_key(name: str) -> str:
     return ",".join(_MARKS.sub(" ", part).strip() for part in name.casefold().split(","))
 
 
-def spelt(names: Sequence[str], games: Sequence[int]) -> dict[str, str]:
-    """Return for each name the spelling it goes by: the one with most games among those of one key.
+def spelt(names: Sequence[str]) -> dict[str, str]:
+    """Return for each name the spelling it goes by among those of one key; which one does not depend on the order.
 
-    >>> spelt(["Kosmo,S", "Kosmo, S.", "Kosmo, Sakari"], [3, 1, 9])
-    {'Kosmo,S': 'Kosmo,S', 'Kosmo, S.': 'Kosmo,S', 'Kosmo, Sakari': 'Kosmo, Sakari'}
+    >>> spelt(["Kosmo,S", "KOSMO, S.", "Kosmo, S.", "Kosmo, Sakari"])["KOSMO, S."]
+    'Kosmo, S.'
     """
-    best: dict[str, tuple[int, str]] = {}
-    for name, n in zip(names, games, strict=True):
+    best: dict[str, str] = {}
+    for name in names:
         key = name_key(name)
-        if key not in best or (-n, name) < (-best[key][0], best[key][1]):
-            best[key] = (n, name)
-    return {name: best[name_key(name)][1] for name in names}
+        best[key] = min(best.get(key, name), name, key=_plainness)
+    return {name: best[name_key(name)] for name in names}
+
+
+def _plainness(name: str) -> tuple[bool, bool, str]:
+    return name.isupper() or name.islower(), "," in name and ", " not in name, name
 
 
 def may_be_one(one: str, two: str) -> bool:

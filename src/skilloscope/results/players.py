@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 import pyarrow as pa
 
 from skilloscope.core.errors import Tally
@@ -22,11 +21,9 @@ def renamed_players(results: Results, aliases: Mapping[str, str]) -> Results:
 
     >>> table = Results.from_columns(["Bo,A", "BO, A."], ["Cy", "Cy"], [1, 1], period=[1, 2])
     >>> renamed_players(table, {"Cy": "Cyd"}).players
-    ('BO, A.', 'Cyd')
+    ('Bo,A', 'Cyd')
     """
-    games = np.bincount(results.player_1, minlength=len(results.players))
-    games += np.bincount(results.player_2, minlength=len(results.players))
-    own = spelt(results.players, games.tolist())
+    own = spelt(results.players)
     known = {name_key(name): other for name, other in aliases.items()}
     names = [known.get(name_key(name), own[name]) for name in results.players]
     if names == list(results.players):

@@ -160,6 +160,13 @@ class History:
         rows = self.period < period
         return _with_rows(self, self.player[rows], {name: getattr(self, name)[rows] for name in _COLUMNS})
 
+    def of_players(self, chosen: Ints, state: State) -> History:
+        """Return the history of these players alone, who are those of the state."""
+        rows = np.isin(self.player, chosen)
+        codes = np.searchsorted(chosen, self.player[rows])
+        columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return _with_rows(replace(self, players=state.players, state=state), codes, columns)
+
     def state_before(self, period: int) -> State:
         """Return the state before the games of this period, exactly as it was: from here late results are played."""
         if int(self.games.sum()) != 2 * self.state.games:
@@ -181,6 +188,7 @@ class History:
             since=period,
             games=int(self.games[rows].sum()) // 2,
             units={number: n for number, n in self.state.units.items() if number < period},
+            labels={number: label for number, label in self.state.labels.items() if number < period},
         )
 
     def _before_anything(self) -> npt.NDArray[np.void]:

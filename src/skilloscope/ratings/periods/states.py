@@ -32,6 +32,7 @@ from skilloscope.models.kernels.comparison import (
     posterior,
 )
 from skilloscope.ratings.periods.published import with_published
+from skilloscope.results.calendar import Calendar
 from skilloscope.results.period_games import PeriodGames
 
 SCHEMA = 2
@@ -108,7 +109,9 @@ class State:
 
     def label(self, number: int) -> str:
         """Return the label of a period by its number."""
-        return self.labels.get(int(number), str(int(number)))
+        if int(number) in self.labels or not self.period:
+            return self.labels.get(int(number), str(int(number)))
+        return Calendar.from_text(self.period).label(number)
 
     def moments(self, at: int | None = None) -> tuple[Array, Array]:
         """Return means and variances after each player's last period; with `at`, time has passed until that period."""
@@ -189,7 +192,7 @@ class State:
             players=names,
             lines=lines,
             since=games.first + int(played[-1]) if len(played) else self.since,
-            labels={**self.labels, **{games.first + t: label for t, label in enumerate(games.labels)}},
+            labels={**self.labels, **{games.first + int(t): games.labels[t] for t in played.tolist()}},
             games=self.games + len(games),
             units=_added(self.units, games.first, units),
         )
@@ -267,7 +270,7 @@ class State:
 
         columns: dict[str, Any] = {"player": pa.array(list(self.players), pa.string())}
         columns |= {name: pa.array(np.ascontiguousarray(self.lines[name])) for name in _KEPT}
-        table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(self.as_dict())})
+        table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(self.as_dict(), sort_keys=True)})
         write_checked(table, path)
 
     @classmethod

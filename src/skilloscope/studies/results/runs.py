@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.ratings.periods.additions import with_further_games
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.kept import Kept
 from skilloscope.ratings.periods.periods import Periods
@@ -41,11 +42,22 @@ class Rated:
     """What must be said beside the numbers."""
     entry: Mapping[str, float] = field(default_factory=dict)
     """Where some players enter, in place of the mean."""
+    every: Results | None = None
+    """All games that led to the state; None where they were not kept."""
 
     @property
     def latest(self) -> int:
         """The number of the latest period."""
         return self.games.first + self.games.n_periods - 1
+
+
+@dataclass(frozen=True)
+class Adding:
+    """What is to be known about further games of kept ratings."""
+
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    corrected: bool = False
+    again: bool = False
 
 
 def rate_results(
@@ -60,6 +72,7 @@ def rate_results(
     entry: Mapping[str, float] | None = None,
     kept: Kept | None = None,
     rewind: str | None = None,
+    adding: Adding | None = None,
 ) -> Rated:
     """Rate everybody; σ0 and ν are fitted unless given. With `kept` ratings only the new games are played on them.
 
@@ -67,8 +80,8 @@ def rate_results(
     many; `drift`, how much higher newcomers enter with each period, likewise. `entry` gives some new players a mean of
     their own to enter with.
 
-    With `rewind` the kept ratings go back to before that period, and all games of the table from there on are played:
-    for results that came late or were corrected.
+    With `rewind` the kept ratings go back to before that period, and the table holds all games from there on. Without,
+    late games find their period, and repeats are refused; `adding` says more about them.
     """
     if kept is not None:
         _check_agreement(kept.state, period, {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": drift})
@@ -81,6 +94,15 @@ def rate_results(
         number = int(calendar.number(rewind))
         kept, early = kept.rewound(number), own.numbers(period) < number
         own = replace(own.select(~early), tally=own.tally + Tally({BEFORE: int(early.sum())} if early.any() else {}))
+    adding, every = adding or Adding(), own
+    if kept is not None and kept.games is not None:
+        if rewind is not None:
+            earlier = kept.games.select(kept.games.numbers(period) < number)
+            kept = replace(kept, games=earlier)
+            every = Results.concat([earlier, own])
+        else:
+            added = with_further_games(kept, own, **vars(adding))
+            kept, own, every = added.kept, added.to_play, added.games
     model = Periods(
         period=str(calendar),
         sigma0=sigma0,
@@ -92,7 +114,14 @@ def rate_results(
         drift=elo_given(drift, len(own)),
     ).fit(own, kept)
     return Rated(
-        own, model.games_, calendar, model.state_, model.filtered_, warnings=model.warnings_, entry=entry or {}
+        own,
+        model.games_,
+        calendar,
+        model.state_,
+        model.filtered_,
+        warnings=model.warnings_,
+        entry=entry or {},
+        every=every if kept is None or kept.games is not None else None,
     )
 
 
@@ -131,7 +160,7 @@ def as_rated(kept: Kept) -> Rated:
     if state.latest is None:
         raise InputError("the kept ratings hold no game")
     games = PeriodGames.build([], [], [], [], players=(), first=state.latest, labels=[state.label(state.latest)])
-    return Rated(_no_results(), games, Calendar.from_text(state.period), state, kept.history)
+    return Rated(_no_results(), games, Calendar.from_text(state.period), state, kept.history, every=kept.games)
 
 
 def smoothed(rated: Rated, method: str = "rts", *, from_last_active: bool = False) -> Rated:
