@@ -55,6 +55,7 @@ def history_of_one(times, mean, variance, nu):
         np.array([0, n]),
         np.asarray(times),
         ones.astype(int),
+        0 * ones,
         ones,
         ones,
         mean,

@@ -48,13 +48,11 @@ class TestFit:
         held = fit_variances(games, sigma0=123.0, nu=45.0)
         assert (held.sigma0, held.nu, held.fitted, held.passes) == (123.0, 45.0, (), 1)
 
-    def test_few_games_per_player_and_period_are_warned_of(self):
+    def test_games_per_player_and_period_are_counted(self):
         games, _ = wandering_games(np.random.default_rng(4), 300, 50, 10, 200, 30)
         fit = fit_variances(games)
         active = {(t, p) for side in (games.player_1, games.player_2) for t, p in zip(games.period, side, strict=True)}
         assert fit.games_per_player_and_period == pytest.approx(2 * len(games) / len(active))
-        assert fit.games_per_player_and_period < 5
-        assert "under 5" in fit.warnings[0]
 
     def test_strength_that_stands_still_has_a_small_nu(self):
         games, _ = wandering_games(np.random.default_rng(6), 3000, 20, 10, 60, 0)

@@ -65,7 +65,7 @@ def results_fit(
     if (intervals or output.html) and not (how.sigma0 is None and how.nu is None):
         raise typer.BadParameter("intervals are of both parameters: leave --sigma0 and --nu out")
     table, enter = how.read(files)
-    period, first, later = how.period or table.finest, how.advantage or "auto", how.drift or "auto"
+    period, first, later = how.length(table), how.advantage or "auto", how.drift or "auto"
     if intervals or output.html:
         posterior = fit_posterior(table, period, advantage=first, drift=later, entry=enter)
     report = fit_report(

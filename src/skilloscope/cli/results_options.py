@@ -32,7 +32,7 @@ class ResultsOptions(Options):
     period: Annotated[
         str | None,
         typer.Option(
-            help="Length of a rating period: 1D, 1W, 1M, 1Y …; the shortest that the dates tell without.",
+            help="Length of a rating period: 1D, 1W, 1M, 1Y …; without, the shortest that the dates tell.",
             metavar="LENGTH",
         ),
     ] = None
@@ -95,10 +95,14 @@ class ResultsOptions(Options):
             raise InputError("no results given", hint="name a table or PGN files")
         enter, tally = self.entering()
         table = read_files(files, self.reading(), self.aliases())
+        report_faults(table.tally + tally)
+        self.check_loss(table.for_period(self.length(table)))
         table = replace(table, tally=table.tally + tally)
-        report_faults(table.tally)
-        self.check_loss(table.for_period(self.period or table.finest))
         return table, enter
+
+    def length(self, table: Results) -> str:
+        """Return the length of a period: the shortest that the dates tell, or a month where nu is given."""
+        return self.period or (table.finest if self.nu is None or table.finest != "1D" else "1M")
 
     def reading(self) -> Reading:
         """Return how tables are read."""

@@ -118,7 +118,7 @@ def _held_out(files: list[Path], how: ResultsOptions, periods: str, draws: bool,
     report = holdout_report(
         results,
         periods,
-        how.period or results.finest,
+        how.length(results),
         sigma0=how.sigma0,
         nu=how.nu,
         advantage=how.advantage or "auto",

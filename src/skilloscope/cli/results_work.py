@@ -29,7 +29,7 @@ def rated(
     table, enter = how.read(files)
     found = rate_results(
         table,
-        how.period or (None if kept else table.finest),
+        how.period if kept else how.length(table),
         sigma0=how.sigma0,
         nu=how.nu,
         advantage=how.advantage or "auto",

@@ -133,7 +133,7 @@ def ratings_report(
     past or the future, and who had not played by then is left out. `active` keeps those who played in the last so many
     periods.
     """
-    number = None if at is None else int(rated.calendar.number(at))
+    number = None if at is None else int(rated.calendar.number(at, last=True))
     if rated.history.method == "filter":
         rows, left_out = _filtered_rows(rated, number, active, mass)
     else:
@@ -261,7 +261,7 @@ def predictions(
     A draw counts as half a win; with `draws` it has a probability of its own, beside those of win and loss, with the
     κ that fits the games of the run best. Who has not played yet is a new player; `new` names them.
     """
-    number = rated.latest + 1 if at is None else int(rated.calendar.number(at))
+    number = rated.latest + 1 if at is None else int(rated.calendar.number(at, last=True))
     if number < rated.latest:
         raise InputError(
             f"there are games after {rated.calendar.label(number)}: what they showed would foretell the past",
