@@ -180,7 +180,7 @@ def test_a_stream_gives_the_same_ratings(folder, tmp_path):
     run("rate", tmp_path / "r.parquet", *FIXED, "--stream", "--history", tmp_path / "h.csv", code=2)
 
 
-@pytest.mark.parametrize("method", ["rts", "eq14", "joint"])
+@pytest.mark.parametrize("method", ["rts", "eq14", "whole"])
 def test_smoothing_gives_the_past_anew_with_peaks(folder, tmp_path, method):
     report = sent("smooth", folder / "r.csv", *FIXED, "--method", method, "--history", tmp_path / "h.parquet")
     assert report["method"] == method

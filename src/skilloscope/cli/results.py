@@ -49,7 +49,9 @@ def results_fit(
     *,
     how: ResultsOptions,
     method: Annotated[str, typer.Option(help="quick, or nelder-mead as in the paper; the same optimum.")] = "quick",
-    intervals: Annotated[bool, typer.Option("--intervals", help="Say how sure the fit is: intervals.")] = False,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Say where the truth may lie, by games played again.")
+    ] = False,
     lengths: Annotated[
         str | None, typer.Option(help="Compare how well periods of these lengths foretell: 1M,2M,1Y.", metavar="LIST")
     ] = None,
@@ -66,7 +68,7 @@ def results_fit(
         raise typer.BadParameter("intervals are of both parameters: leave --sigma0 and --nu out")
     table, enter = how.read(files)
     period, first, later = how.length(table), how.advantage or "auto", how.drift or "auto"
-    if intervals or output.html:
+    if output.html:
         posterior = fit_posterior(table, period, advantage=first, drift=later, entry=enter)
     report = fit_report(
         table,
@@ -77,7 +79,7 @@ def results_fit(
         drift=later,
         entry=enter,
         method=method,
-        posterior=posterior,
+        intervals=intervals,
         lengths=[length.strip() for length in (lengths or "").split(",") if length.strip()],
         mass=output.mass,
     )
@@ -127,7 +129,7 @@ def results_smooth(
     *,
     how: ResultsOptions,
     method: Annotated[
-        str, typer.Option(help="rts; eq14 as printed in the paper, which counts the past twice; joint.")
+        str, typer.Option(help="rts; eq14 as printed in the paper, which counts the past twice; whole.")
     ] = "rts",
     from_last_active: Annotated[
         bool, typer.Option("--from-last-active", help="Begin at each player's last active period.")

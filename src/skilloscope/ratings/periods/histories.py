@@ -205,7 +205,7 @@ class History:
         return lines
 
     def final(self) -> State:
-        """Return a state of what the history says last about everybody: with `joint`, all games weighed together.
+        """Return a state of what the history says last about everybody: with `whole`, all games weighed together.
 
         It foretells; later games that are played on it take its beliefs as if the filter had come to them.
         """

@@ -38,9 +38,9 @@ class Periods:
 
     `period` is the length of a rating period (as `2M`; without one a month, or the numbers that the table gives).
     `sigma0` and `nu` are fitted where they are None. `mean` is where new players enter, and `entry` gives some of them
-    a mean of their own (a first rating from elsewhere). `smoothing` is rts, eq14, joint or None. Off unless asked for:
+    a mean of their own (a first rating from elsewhere). `smoothing` is rts, eq14, whole or None. Off unless asked for:
     `advantage` (Elo for the first player; None fits it), `drift` (how much higher newcomers enter with each period;
-    None fits it), `draws` (a draw has its own probability, after Davidson) and `predict_from="joint"` (ratings and
+    None fits it), `draws` (a draw has its own probability, after Davidson) and `predict_from="whole"` (ratings and
     predictions from all games weighed together, not from the filter). `published` says how ratings from elsewhere that
     the results carry are believed; None fits it.
 
@@ -69,9 +69,9 @@ class Periods:
     ) -> None:
         if smoothing is not None and smoothing not in SMOOTHINGS:
             raise InputError(f"no smoothing is called {smoothing!r}", hint=f"one of {', '.join(SMOOTHINGS)}, or None")
-        if predict_from not in ("filter", "joint") or (predict_from == "joint" and smoothing != "joint"):
+        if predict_from not in ("filter", "whole") or (predict_from == "whole" and smoothing != "whole"):
             raise InputError(
-                f"nothing is predicted from {predict_from!r}", hint="filter, or joint with smoothing='joint'"
+                f"nothing is predicted from {predict_from!r}", hint="filter, or whole with smoothing='whole'"
             )
         self.period = period
         self.sigma0 = sigma0
@@ -109,9 +109,9 @@ class Periods:
         self.variances_: VarianceFit | None = None
         kept = state if isinstance(state, Kept) else None
         before = kept.state if kept else state if isinstance(state, State) else self._start(games)
-        if self.smoothing == "joint" and before.since is not None and before.since == before.latest == games.first:
+        if self.smoothing == "whole" and before.since is not None and before.since == before.latest == games.first:
             raise InputError(
-                "`joint` needs whole periods, and the state ends in the middle of one", hint="smooth by rts"
+                "`whole` needs whole periods, and the state ends in the middle of one", hint="smooth by rts"
             )
         after, rows = before.play(games, entry=self.entry, history=True)
         assert rows is not None
@@ -209,7 +209,7 @@ class Periods:
         self.history_, self.convergence_ = smoothed_history(
             filtered, games, self.smoothing, from_last_active=self.from_last_active
         )
-        self.beliefs_ = self.history_.final() if self.predict_from == "joint" else state
+        self.beliefs_ = self.history_.final() if self.predict_from == "whole" else state
         self.sigma0_, self.nu_, self.advantage_, self.drift_ = state.sigma0, state.nu, state.advantage, state.drift
         self.discrepancy_ = state.discrepancy
         self.kappa_, self.classes_ = 0.0, np.array([0.0, 1.0])

@@ -164,7 +164,7 @@ def as_rated(kept: Kept) -> Rated:
 
 
 def smoothed(rated: Rated, method: str = "rts", *, from_last_active: bool = False) -> Rated:
-    """Return the same with its history smoothed backwards by `rts`, `eq14` or `joint`."""
+    """Return the same with its history smoothed backwards by `rts`, `eq14` or `whole`."""
     history, sweeps = smoothed_history(rated.history, rated.games, method, from_last_active=from_last_active)
     return replace(rated, history=history, warnings=rated.warnings + (sweeps.warnings if sweeps else ()))
 
