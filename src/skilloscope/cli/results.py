@@ -11,6 +11,7 @@ import typer
 from skilloscope.cli.options import IntervalOutput, Json, Options, command
 from skilloscope.cli.results_options import AddingOptions, BoardOptions, ResultFiles, ResultsOptions, StateFile
 from skilloscope.cli.results_predict import results_predict
+from skilloscope.cli.results_report import results_report
 
 group = typer.Typer(help="Ratings from results: who played whom, when, and how it ended.", no_args_is_help=True)
 
@@ -33,6 +34,7 @@ def register(app: typer.Typer) -> None:
         ("rate", results_rate, "rate results.csv --at 2024-12-31 --active 4 --html ratings.html"),
         ("smooth", results_smooth, "smooth results.csv --period 1Y --history history.csv"),
         ("predict", results_predict, "predict results.csv --pairs pairs.csv --out predicted.csv"),
+        ("report", results_report, "report --state ratings.state --since 2024-03"),
         ("simulate", results_simulate, "simulate --players 100 --games 5000 --out results.csv"),
     ):
         group.command(name, epilog=f"Example: skilloscope results {example}")(command(function))

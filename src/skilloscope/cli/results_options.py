@@ -159,7 +159,11 @@ class BoardOptions(IntervalOutput):
 
     at: AtDate = None
     active: Annotated[
-        int | None, typer.Option(help="Only who played in the last so many periods.", metavar="N", min=1)
+        str | None,
+        typer.Option(help="Only who played in the last so many periods, or in the last 6M, 1Y …", metavar="N|LENGTH"),
+    ] = None
+    player: Annotated[
+        list[str] | None, typer.Option(help="Show only this player, at his place; may be repeated.", metavar="NAME")
     ] = None
     top: Annotated[int, typer.Option(help="How many players the table shows.", metavar="N", min=1)] = 20
     history: Annotated[

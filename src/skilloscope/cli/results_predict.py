@@ -59,12 +59,12 @@ def results_predict(
     if out:
         check_table_format(out)
     wanted = read_pairs(pairs)  # what is wrong with them is said before anybody is rated
-    found = _kept(state, how) if not files and state is not None else rated(files or [], how, state, save=False)
+    found = kept_as_rated(state, how) if not files and state is not None else rated(files or [], how, state, save=False)
     report = predictions(found, *wanted[1:], at=at, draws=draws, whole=whole)
     return _pairs(found, wanted[0], report, out=out, as_json=output.as_json)
 
 
-def _kept(state: Path, how: ResultsOptions) -> Rated:
+def kept_as_rated(state: Path, how: ResultsOptions) -> Rated:
     """Return kept ratings as they are."""
     from dataclasses import replace
 

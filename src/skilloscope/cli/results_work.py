@@ -75,7 +75,7 @@ def show_board(found: Rated, board: BoardOptions) -> int:
     from skilloscope.studies.results.results import history_table, ratings_report
     from skilloscope.studies.results.tables import leaderboard_sheet
 
-    report = ratings_report(found, at=board.at, active=board.active, mass=board.mass)
+    report = ratings_report(found, at=board.at, active=board.active, mass=board.mass, players=board.player)
     remark(report)
     show_report(report, leaderboard_sheet(report, board.top), as_json=board.as_json)
     if board.history:

@@ -74,6 +74,20 @@ class Calendar:
         """How exact a date must be to be placed: to the DAY, the MONTH or the YEAR."""
         return {"M": MONTH, "Y": YEAR}.get(self.unit, DAY)
 
+    def periods_in(self, length: str) -> int:
+        """Return how many periods of this calendar a length has, at least one; a plain number is so many periods.
+
+        >>> Calendar.from_text("1D").periods_in("1Y"), Calendar.from_text("2M").periods_in("6M"), Calendar(1, "").periods_in("4")
+        (365, 3, 4)
+        """
+        if length.strip().isdigit():
+            return max(int(length), 1)
+        other = Calendar.from_text(length)
+        days = {"D": 1.0, "W": 7.0, "M": 365.25 / 12, "Y": 365.25}
+        if not self.unit or not other.unit:
+            raise InputError("numbered periods have no length", hint="give a number of periods")
+        return max(round(other.count * days[other.unit] / (self.count * days[self.unit])), 1)
+
     def numbers(self, dates: Dates | Numbers) -> Numbers:
         """Return the number of the period of each date; given numbers stay as they are."""
         if not self.unit:

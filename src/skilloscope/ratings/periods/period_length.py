@@ -1,8 +1,8 @@
 """How long a rating period should be: the length that foretells results best, all lengths looking equally far ahead.
 
-Short periods foretell a game from yesterday's results, long ones from last year's: their total discrepancies measure how
-far ahead they look before anything else. So all lengths foretell the same games at the same distance: every game from
-what was known before the longest of the periods, in which it lies, began.
+Short periods foretell a game from yesterday's results, long ones from last year's: their total discrepancies measure
+how far ahead they look before anything else. So all lengths foretell the same games at the same distance: every game
+from what was known before the longest of the periods, in which it lies, began.
 """
 
 from __future__ import annotations

@@ -22,13 +22,18 @@ from skilloscope.results.period_games import PeriodGames
 Array = npt.NDArray[np.float64]
 
 _NAMES = ("sigma0", "nu")
+_TOLD = 0.2
 _FIRST = 10  # replays that find how far off the fit is, before the others are drawn nearer to the truth
 
 
 def simulated_intervals(
     games: PeriodGames, fit: VarianceFit, *, rng: np.random.Generator, replays: int = 60, level: float = 0.95
 ) -> dict[str, tuple[float, float]]:
-    """Return intervals of the true σ0 and ν; each replay takes one fit."""
+    """Return intervals of the true σ0 and ν; each replay takes one fit.
+
+    One that is fitted at the edge of what was searched, here or in a fifth of the replays, has none: the games do not
+    tell it.
+    """
     about = {name: math.log(max(getattr(fit, name), 0.1)) for name in _NAMES}
     first = _errors(games, fit, about, rng, _FIRST)
     nearer = {name: about[name] - float(np.median(first[name])) for name in _NAMES}
@@ -36,8 +41,10 @@ def simulated_intervals(
     ends = [(1 - level) / 2, (1 + level) / 2]
     found = {}
     for name in _NAMES:
-        low, high = (about[name] - error for error in np.quantile(errors[name], ends)[::-1])
-        found[name] = (math.exp(low), math.exp(high))
+        edge = [_at_edge(about[name]), *(_at_edge(nearer[name] + error) for error in errors[name])]
+        if not edge[0] and np.mean(edge) < _TOLD:
+            low, high = (about[name] - error for error in np.quantile(errors[name], ends)[::-1])
+            found[name] = (math.exp(low), math.exp(high))
     return found
 
 
@@ -64,6 +71,10 @@ def played_again(
     draw *= min(1.0, float(np.mean(games.score == 0.5)) / max(float(np.mean(draw)), 1e-12))
     u = rng.random(n)
     return replace(games, score=np.where(u < p - draw / 2, 1.0, np.where(u < p + draw / 2, 0.5, 0.0)), ratings=None)
+
+
+def _at_edge(logarithm: float) -> bool:
+    return not math.log(0.15) < logarithm < math.log(2900.0)
 
 
 def _errors(

@@ -129,19 +129,26 @@ def _lengths(
 
 
 def ratings_report(
-    rated: Rated, *, at: str | None = None, active: int | None = None, mass: float = 0.95
+    rated: Rated,
+    *,
+    at: str | None = None,
+    active: int | str | None = None,
+    mass: float = 0.95,
+    players: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Return what `results rate --json` and `smooth --json` send, strongest first.
 
     `at` adds the passage of time until that date's period to every `rd`; in a smoothed history it is a moment of the
     past or the future, and who had not played by then is left out. `active` keeps those who played in the last so many
-    periods.
+    periods, or in the last 6M. `players` are shown alone, each at his place.
     """
     number = None if at is None else int(rated.calendar.number(at, last=True))
+    within = None if active is None else rated.calendar.periods_in(str(active))
     if rated.history.method == "filter":
-        rows, left_out = _filtered_rows(rated, number, active, mass)
+        rows, left_out = _filtered_rows(rated, number, within, mass)
     else:
-        rows, left_out = _smoothed_rows(rated, number, active, mass)
+        rows, left_out = _smoothed_rows(rated, number, within, mass)
+    rows = _only([{**row, "place": place} for place, row in enumerate(rows, 1)], players)
     groups = _components(rated)
     apart = _component_warning(groups)
     return {
@@ -165,6 +172,19 @@ def ratings_report(
         "skipped": rated.results.tally.as_dict(),
         "noted": rated.results.noted.as_dict(),
     }
+
+
+def _only(rows: list[dict[str, Any]], players: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Return the rows of these players; one who is not there is named."""
+    if not players:
+        return rows
+    found = [row for row in rows if row["player"] in players]
+    missing = [name for name in players if name not in {row["player"] for row in found}]
+    if missing:
+        near = [row["player"] for row in rows if missing[0].casefold() in row["player"].casefold()][:5]
+        hint = f"like it: {'; '.join(near)}" if near else "`skilloscope names` lists spellings"
+        raise InputError(f"no player on the list is called {missing[0]!r}", hint=hint)
+    return found
 
 
 def _filtered_rows(

@@ -34,7 +34,7 @@ def leaderboard_sheet(report: Mapping[str, Any], top: int = 20) -> Sheet:
         group = player.get("component", 0)
         places[group] += 1
         row = [
-            str(places[group]),
+            str(places[group] if apart else player["place"]),
             player["player"],
             f"{player['rating']:.0f} ({player['low']:.0f} to {player['high']:.0f})",
             f"{player['rd']:.0f}",
@@ -87,9 +87,67 @@ def holdout_sheet(report: Mapping[str, Any]) -> Sheet:
     return Sheet(title, columns, rows, [losses, _skipped(report)], left=0)
 
 
+def changes_sheets(report: Mapping[str, Any], top: int = 20) -> list[Sheet]:
+    """Return the tables of `results report --since`: risen, fallen, newcomers, and who has not played."""
+    changed = report["changed"]
+    risen = [row for row in changed if row["change"] > 0]
+    fallen = [row for row in reversed(changed) if row["change"] < 0]
+    columns = ["player", "before", "now", "change", "rd", "games"]
+    parts = [(f"risen since {report['since']}", risen), (f"fallen since {report['since']}", fallen)]
+    sheets = [
+        Sheet(
+            title,
+            columns,
+            [
+                [
+                    row["player"],
+                    f"{row['before']:.0f}",
+                    f"{row['rating']:.0f}",
+                    f"{row['change']:+.0f}",
+                    f"{row['rd']:.0f}",
+                    f"{row['games']:,}",
+                ]
+                for row in rows[:top]
+            ],
+            [_of_all(rows, top)],
+            words=(0,),
+        )
+        for title, rows in parts
+    ]
+    new = [
+        [row["player"], f"{row['rating']:.0f}", f"{row['rd']:.0f}", f"{row['games']:,}"] for row in report["newcomers"]
+    ]
+    gone = [[row["player"], f"{row['rating']:.0f}", row["last_period"]] for row in report["inactive"]]
+    sheets.append(Sheet("newcomers", ["player", "rating", "rd", "games"], new[:top], [_of_all(new, top)], words=(0,)))
+    last = [_of_all(gone, top), _skipped(report)]
+    sheets.append(Sheet("not playing since", ["player", "rating", "last"], gone[:top], last, words=(0,)))
+    return sheets
+
+
+def member_sheets(report: Mapping[str, Any]) -> list[Sheet]:
+    """Return the tables of `results report --player`: history, and opponents with expected and actual score."""
+    title = f"{report['player']}: {report['rating']:.0f} ± {report['rd']:.0f}"
+    history = [
+        [row["period"], f"{row['rating']:.0f}", f"{row['rd']:.0f}", f"{row['games']:,}"] for row in report["history"]
+    ]
+    met = report["opponents"]
+    opponents = [[row["opponent"], f"{row['games']:,}", f"{row['expected']:.2f}", f"{row['score']:g}"] for row in met]
+    total = [sum(row[name] for row in met) for name in ("games", "expected", "score")]
+    notes = [f"{total[2]:g} of {total[0]:,} points, {total[1]:.2f} expected", _skipped(report)]
+    return [
+        Sheet(title, ["period", "rating", "rd", "games"], history),
+        Sheet("opponents", ["opponent", "games", "expected", "score"], opponents, notes, words=(0,)),
+    ]
+
+
+def _of_all(rows: Sequence[Any], top: int) -> str:
+    return f"the first {top} of {len(rows):,}" if len(rows) > top else f"{len(rows):,}"
+
+
 def parameters_line(report: Mapping[str, Any]) -> str:
     """Return what the ratings stand on, given or fitted."""
-    return f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}{_advantage(report)}"
+    drift = f", newcomers' drift {report['drift']:.3g} a period" if report.get("drift") else ""
+    return f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}{_advantage(report)}{drift}"
 
 
 def _fit_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
