@@ -511,3 +511,96 @@ def test_the_page_of_the_reproduction_draws_strengths_over_time(folder):
     page = reproduction_page(Reproduction(Budget(), [(GLI99_ENTRIES[0], Outcome([], [], [shown]))]))
     assert "Two of them." in page
     assert "<svg" in page
+
+
+CLUB = """date,white,black,result
+2024-01-05,Ann,Bo,1
+2024-01-12,Bo,"Cy, Dan",0.5
+2024-02-02,"Cy, Dan",Ann,0
+2024-02-09,Dee,Bo,1
+2024-02-16,Dee,Ann,0.5
+2024-03-01,Ann,"Cy, D",1
+"""
+
+
+def test_a_report_says_who_rose_who_is_new_and_who_has_gone(tmp_path):
+    path, state = tmp_path / "club.csv", tmp_path / "state"
+    path.write_text(CLUB)
+    run("rate", path, *FIXED, "--state", state)
+    since = sent("report", "--state", state, "--since", "2024-02")
+    assert [row["player"] for row in since["newcomers"]] == ["Dee", "Cy, D"]
+    assert {row["player"]: row["change"] > 0 for row in since["changed"]} == {
+        "Ann": True,
+        "Cy, Dan": False,
+        "Bo": False,
+    }
+    assert [row["player"] for row in sent("report", path, *FIXED, "--since", "2024-03")["inactive"]] == [
+        "Bo",
+        "Cy, Dan",
+        "Dee",
+    ]
+    page = tmp_path / "since.html"
+    assert "risen since 2024-02" in run("report", "--state", state, "--since", "2024-02", "--html", page)[0]
+    assert "newcomers" in page.read_text()
+    run("report", path, *FIXED, code=2)
+
+
+def test_one_members_page_has_history_opponents_and_the_score_that_was_expected(tmp_path):
+    path, page = tmp_path / "club.csv", tmp_path / "ann.html"
+    path.write_text(CLUB)
+    member = sent("report", path, *FIXED, "--player", "Ann", "--html", page)
+    assert [row["period"] for row in member["history"]] == ["2024-01", "2024-02", "2024-03"]
+    met = {row["opponent"]: (row["games"], row["score"]) for row in member["opponents"]}
+    assert met == {"Bo": (1, 1.0), "Cy, Dan": (1, 1.0), "Dee": (1, 0.5), "Cy, D": (1, 1.0)}
+    assert next(row["expected"] for row in member["opponents"] if row["opponent"] == "Bo") == pytest.approx(0.5)
+    assert "<svg" in page.read_text()
+    shown, _ = run("report", path, *FIXED, "--player", "Ann")
+    assert "3.5 of 4 points" in shown
+
+
+def test_players_are_shown_alone_and_the_active_by_a_length(tmp_path):
+    path = tmp_path / "club.csv"
+    path.write_text(CLUB)
+    alone = sent("rate", path, *FIXED, "--player", "Bo")["players"]
+    assert [(row["player"], row["place"]) for row in alone] == [("Bo", 5)]
+    assert "like it: Cy, D; Cy, Dan" in run("rate", path, *FIXED, "--player", "cy", code=1)[1]
+    active = sent("rate", path, *FIXED, "--active", "1M")["players"]
+    assert {row["player"] for row in active} == {"Ann", "Cy, D"}
+
+
+def test_near_duplicates_are_listed_confirmed_and_put_together(tmp_path):
+    path, list_of = tmp_path / "club.csv", tmp_path / "aliases.csv"
+    path.write_text(CLUB)
+    found = CliRunner().invoke(app, ["names", str(path), "--json", "--out", str(list_of)])
+    groups = json.loads(found.stdout)["groups"]
+    assert [(row["name"], row["same_as"]) for group in groups for row in group["names"]] == [("Cy, D", "Cy, Dan")]
+    assert len(sent("rate", path, *FIXED, "--alias", list_of)["players"]) == 5  # nobody has confirmed it
+    confirmed = rows(list_of)
+    with list_of.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, confirmed[0].keys())
+        writer.writeheader()
+        writer.writerows([{**row, "confirmed": "yes"} for row in confirmed])
+    assert len(sent("rate", path, *FIXED, "--alias", list_of)["players"]) == 4
+
+
+def test_all_games_weighed_together_give_each_pair_a_gap_with_its_deviation(tmp_path):
+    path, pairs = tmp_path / "r.csv", tmp_path / "pairs.csv"
+    games = [f"2024-01-{1 + n % 28:02d},Ann,Bo,{int(n % 5 > 0)}" for n in range(100)]
+    path.write_text("\n".join(["date,player_1,player_2,score", *games]) + "\n")
+    pairs.write_text("player_1,player_2\nAnn,Bo\nAnn,Cy\n")
+    fixed = ["--sigma0", "280", "--nu", "0.1", "--period", "1M", "--advantage", "0"]
+    report = sent("predict", path, *fixed, "--pairs", pairs, "--whole")
+    gap = report["predictions"][0]
+    assert gap["gap"] == pytest.approx(238, abs=8)
+    assert gap["gap_sd"] == pytest.approx(43, abs=4)
+    assert report["predictions"][1]["gap_sd"] > 300
+    assert any("met fewer than three others" in note for note in report["warnings"])
+    assert "gap ± deviation" in run("predict", path, *fixed, "--pairs", pairs, "--whole")[0]
+
+
+def test_more_than_nine_rows_in_ten_lost_are_no_leaderboard(tmp_path):
+    path = tmp_path / "years.csv"
+    rows_of = [f"18{n}.??.??,A,B,1" for n in range(57, 97)]
+    path.write_text("\n".join(["date,white,black,white_score", *rows_of, "1898.01.02,A,B,0"]) + "\n")
+    assert "98% of the rows cannot be used" in run("rate", path, *FIXED, "--period", "1M", code=1)[1]
+    assert sent("rate", path, *FIXED)["games"] == 41

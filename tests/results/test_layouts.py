@@ -46,9 +46,8 @@ def test_where_the_winner_stands_first_a_walkover_is_no_game(tmp_path):
 
 
 def test_goals_that_are_no_numbers_are_named(tmp_path):
-    results = read_results(
-        table(tmp_path, "date,home,away,home_score,away_score\n2024-01-05,A,B,,2\n2024-01-06,A,B,1,2\n")
-    )
+    text = "date,home,away,home_score,away_score\n2024-01-05,A,B,,2\n2024-01-06,A,B,1,2\n"
+    results = read_results(table(tmp_path, text))
     assert results.score.tolist() == [0.0]
     assert results.tally.counts == {"no score": 1}
 
@@ -73,7 +72,7 @@ def test_the_shortest_period_is_what_nearly_all_dates_tell(tmp_path):
     rows = [f"1857.??.??,A,B,{n % 2}" for n in range(9)]
     path = table(tmp_path, "\n".join(["date,white,black,white_score", *rows, "1858.02.03,A,B,1"]) + "\n")
     assert read_results(path).finest == "1Y"
-    assert read_results(table(tmp_path, "date,white,black,result\n2024-01-05,A,B,1\n")).finest == "1D"
+    assert read_results(table(tmp_path, "date,white,black,result\n2024-01-05,A,B,1\n", "two.csv")).finest == "1D"
     assert read_results(path).for_period("1D").share_lost == pytest.approx(0.9)
 
 

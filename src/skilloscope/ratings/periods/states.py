@@ -147,12 +147,12 @@ class State:
         out_variance = np.full(len(codes), self.sigma0**2)
         out_mean[known], out_variance[known] = mean[codes[known]], variance[codes[known]]
         if at is not None:
-            gap = np.maximum(np.asarray(at) - np.where(known, self.lines["last"][codes], at), 0)
+            gap = np.maximum(np.asarray(at) - np.where(known, self._of("last", codes), at), 0)
             out_variance = passage_of_time(out_variance, self.nu, gap)
         if ratings is None or self.published is None:
             return out_mean, out_variance
         rating = np.nan_to_num(np.asarray(ratings, dtype=float))
-        seen = np.where(known, self.lines["seen"][codes], 0.0) if len(self) else np.zeros(len(codes))
+        seen = np.where(known, self._of("seen", codes), 0.0)
         return with_published((out_mean, out_variance), rating, seen, new=~known, published=self.published)
 
     def play(
@@ -215,6 +215,10 @@ class State:
         lines = self._newcomers(names, entry)
         lines[[where[name] for name in self.players]] = self.lines
         return names, lines, np.array([where[name] for name in players], dtype=np.int32)
+
+    def _of(self, column: str, codes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Return a column of these players; of nobody, where the state has none."""
+        return np.asarray(self.lines[column][codes] if len(self) else np.zeros(len(codes)))
 
     def _newcomers(self, names: Sequence[str], entry: Mapping[str, float]) -> npt.NDArray[np.void]:
         """Return the lines of players who have not played yet; those of `entry` have a mean of their own."""
