@@ -563,7 +563,7 @@ def test_players_are_shown_alone_and_the_active_by_a_length(tmp_path):
     path.write_text(CLUB)
     alone = sent("rate", path, *FIXED, "--player", "Bo")["players"]
     assert [(row["player"], row["place"]) for row in alone] == [("Bo", 5)]
-    assert "like it: Cy, D; Cy, Dan" in run("rate", path, *FIXED, "--player", "cy", code=1)[1]
+    assert "like it: Cy, Dan; Cy, D" in run("rate", path, *FIXED, "--player", "cy", code=1)[1]
     active = sent("rate", path, *FIXED, "--active", "1M")["players"]
     assert {row["player"] for row in active} == {"Ann", "Cy, D"}
 
