@@ -42,7 +42,7 @@ StoreFolder = Annotated[
 ]
 EngineName = Annotated[str | None, typer.Option(help="Engine to run: a name or a path (default: Stockfish, found).")]
 
-OUTPUTS = frozenset({"html", "out", "export", "history", "truth"})
+OUTPUTS = frozenset({"html", "out", "export", "history", "truth", "pdf", "figure"})
 """The options that name a file to write. Every other path or text that names a file is something to read."""
 
 
@@ -103,6 +103,26 @@ class AxisOptions(Options):
     rule: Annotated[
         str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
     ] = None
+
+
+@dataclass(frozen=True)
+class EffortOptions(Options):
+    """By which method moves are read as Elo, what is spent on it, and in how long; None where settings decide."""
+
+    method: Annotated[
+        str | None,
+        typer.Option(help="joint (default with an engine), human (without), or agent; `rate` also curves, gain, all."),
+    ] = None
+    effort: Annotated[
+        str | None,
+        typer.Option(
+            help="instant (no engine), evaluations ([%eval] comments), quick or full (default with an engine)."
+        ),
+    ] = None
+    budget: Annotated[
+        float | None, typer.Option(help="Let the engine search so long, a fair share of games.", metavar="MINUTES")
+    ] = None
+    seed: Annotated[int, typer.Option(help="Decides between games alike in a budget.")] = 1
 
 
 @dataclass(frozen=True)

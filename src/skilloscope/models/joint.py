@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 from skilloscope.core.columns import ragged_take
 from skilloscope.core.errors import InputError
 from skilloscope.models.kernels.joint import add_joint_curves
+from skilloscope.models.scaling import scaled_loss
 
 Array = npt.NDArray[np.float64]
 
@@ -103,19 +104,23 @@ def scaled_roots(best: npt.ArrayLike, value: npt.ArrayLike) -> Array:
     >>> scaled_roots(0.0, [0.0, -1.0]).round(4).tolist()
     [0.0, 0.8326]
     """
-    top, own = (np.sign(z) * np.log1p(np.abs(z)) for z in (np.asarray(best, float), np.asarray(value, float)))
-    return np.asarray(np.sqrt(np.maximum(top - own, 0.0)))
+    return np.asarray(np.sqrt(np.maximum(scaled_loss(best, value), 0.0)))
 
 
 def log_choice(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
-    """Return log P of each choice at its own Elo; `basis` has a row for each decision. The slow twin."""
-    owner, first = choices.owner, choices.offsets[:-1]
+    """Return log P of each choice, its decider's Elo given; `basis` has a row a decision."""
+    return np.asarray(log_alternatives(choices, weights, elo, basis)[choices.offsets[:-1] + choices.chosen])
+
+
+def log_alternatives(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
+    """Return log P of every alternative, the decider's Elo given; `basis` has a row a decision."""
+    owner = choices.owner
     x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[owner]
     people = (choices.human.astype(float) * basis[owner]).sum(axis=1)
     people -= _log_sums(people, choices.offsets)[owner]
     value, slope = weights.parts(choices)
     z = (weights.human[0] + weights.human[1] * x) * people + value + slope * x
-    return np.asarray(z[first + choices.chosen] - _log_sums(z, choices.offsets))
+    return np.asarray(z - _log_sums(z, choices.offsets)[owner])
 
 
 def joint_curves(

@@ -11,9 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from skilloscope.core.errors import Tally
+from skilloscope.core.frames import Framed, table_of_rows
 from skilloscope.inference import Posterior
 from skilloscope.ratings.elo_axis.axis import EloAxis
+from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.shown import Shown
 
 SCHEMA = 1
 WIDE = 350.0
@@ -81,8 +86,8 @@ class EloRating:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class EloRatings:
+@dataclass(frozen=True, eq=False, repr=False)
+class EloRatings(Framed, Shown):
     """Everybody's Elo: the well known first, by the lower bound, then those of whom little is known."""
 
     players: Sequence[EloRating]
@@ -98,27 +103,38 @@ class EloRatings:
     warnings: Sequence[str]
     mass: float
     by: str = "player"
-    without_elo: Mapping[str, str] = field(default_factory=dict)
-    """Methods that were asked for and have no Elo on this axis, with the reason."""
     sample: Mapping[str, Any] = field(default_factory=dict)
     """What a budget took."""
+
+    def __repr__(self) -> str:
+        rated = f"{len(self.players):,} by {self.by}"
+        return f"<EloRatings: {rated}, effort {self.effort}, method {self.method}; skipped: {self.tally}>"
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row a player, as the JSON has them."""
+        return table_of_rows([player.as_dict() for player in self.players])
+
+    def sheets(self) -> list[Sheet]:
+        """Return the tables of `rate`."""
+        from skilloscope.studies.rate.elo_tables import elo_sheets
+
+        return elo_sheets(self.as_dict(), by=self.by)
+
+    def figures(self) -> list[tuple[str, str]]:
+        """Return everybody's Elo with its interval, as SVG."""
+        from skilloscope.studies.rate.figures import elo_figure
+
+        return [(elo_figure(self), "Point: posterior mean; line: interval.")]
 
     def __getitem__(self, player: str) -> EloRating:
         return next(one for one in self.players if one.player == player)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the dict that every report of these ratings sends."""
-        effort = self.scale.effort(self.effort)
-        scale = {name: getattr(self.scale, name) for name in ("name", "axis", "data", "opening_moves")}
         return {
             "schema": SCHEMA,
             "method": self.method,
-            "effort": {
-                "name": effort.name,
-                "effects": {source: vars(numbers) for source, numbers in effort.effects.items()},
-                "settings": dict(effort.settings),
-            },
-            "scale": {**scale, "valid": list(self.scale.valid), "human_model": self.scale.model},
+            **axis_fields(self.scale, self.effort),
             "prior": dict(self.prior),
             "engine": dict(self.settings),
             "by": self.by,
@@ -127,9 +143,22 @@ class EloRatings:
             "skipped": self.tally.as_dict(),
             "players": [player.as_dict() for player in self.players],
             "unrated": [{"player": name, "reason": reason} for name, reason in self.unrated.items()],
-            "without_elo": dict(self.without_elo),
             **({"sample": dict(self.sample)} if self.sample else {}),
         }
+
+
+def axis_fields(axis: EloAxis, effort: str) -> dict[str, Any]:
+    """Return the axis and the effort on it, as every report of Elo names them."""
+    used = axis.effort(effort)
+    scale = {name: getattr(axis, name) for name in ("name", "axis", "data", "opening_moves")}
+    return {
+        "effort": {
+            "name": used.name,
+            "effects": {source: vars(numbers) for source, numbers in used.effects.items()},
+            "settings": dict(used.settings),
+        },
+        "scale": {**scale, "valid": list(axis.valid), "human_model": axis.model},
+    }
 
 
 def in_order(players: Sequence[EloRating]) -> list[EloRating]:

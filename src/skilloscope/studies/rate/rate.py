@@ -13,17 +13,21 @@ from scipy.stats import binomtest
 from skilloscope.chess.facts import is_classical
 from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.frames import Framed, table_of_rows
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, Posterior, Uniform, evidence
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
+from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.shown import Shown
 from skilloscope.sources.judge import engine_of
 
 SCHEMA = 1
 _POOL = ("time_control", "site")
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
-_UNUSED = "no decision after the opening in an undecided position"
+NO_DECISION = "no decision after the opening in an undecided position"
+"""Why somebody cannot be rated by losses."""
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
 
 
@@ -65,8 +69,8 @@ class PlayerRating:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Ratings:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ratings(Framed, Shown):
     """Everybody's ratings, strongest first, with the scale, the settings and the tally of what was left out."""
 
     players: Sequence[PlayerRating]
@@ -78,6 +82,25 @@ class Ratings:
     tally: Tally
     warnings: Sequence[str]
     mass: float
+
+    def __repr__(self) -> str:
+        return f"<Ratings: {len(self.players):,} by the agent, scale {self.scale.name}; skipped: {self.tally}>"
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row a player, as the JSON has them."""
+        return table_of_rows([player.as_dict() for player in self.players])
+
+    def sheets(self) -> list[Sheet]:
+        """Return the table of `rate --method agent`."""
+        from skilloscope.studies.rate.tables import ratings_sheet
+
+        return [ratings_sheet(self.as_dict())]
+
+    def figures(self) -> list[tuple[str, str]]:
+        """Return everybody's Elo with its interval, as SVG."""
+        from skilloscope.studies.rate.figures import elo_figure
+
+        return [(elo_figure(self), "Point: posterior mean; line: interval.")]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the dict that every report of ratings sends."""
@@ -99,7 +122,7 @@ class Ratings:
             "warnings": list(self.warnings),
             "skipped": self.tally.as_dict(),
             "players": [player.as_dict() for player in self.players],
-            "unrated": [{"player": name, "reason": _UNUSED} for name in self.unrated],
+            "unrated": [{"player": name, "reason": NO_DECISION} for name in self.unrated],
         }
 
 
