@@ -21,6 +21,7 @@ from skilloscope.cli import (
     intrinsic,
     live,
     moves,
+    names,
     profile,
     rate,
     report,
@@ -91,7 +92,7 @@ def options(
 
 _GROUPS: dict[str, tuple[Any, ...]] = {
     "From moves": (rate, report, game, moves, profile, compare, within, dimensions, sequence, tournament, screen, live),
-    "From results": (results,),
+    "From results": (results, names),
     "Any decisions": (decisions, sensitivity),
     "Papers": (composites, intrinsic, reproduce),
     "Engine and upkeep": (analyse, store, calibrate, simulate, demo, doctor),

@@ -30,7 +30,8 @@ GameFiles = Annotated[
 ]
 PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
 Aliases = Annotated[
-    list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
+    list[str] | None,
+    typer.Option(help="Another spelling of a name, or a file of them; may be repeated.", metavar="SPELLING=NAME|FILE"),
 ]
 Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
 Rule = Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")]

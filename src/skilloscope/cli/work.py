@@ -61,9 +61,10 @@ def judge_files(
 ) -> Judged:
     """Return the decisions in files, games judged by the engine asked for; faults are shown on stderr."""
     from skilloscope.cli.console import report_faults
-    from skilloscope.sources.judge import aliases_from_texts, judge
+    from skilloscope.core.names import aliases_given
+    from skilloscope.sources.judge import judge
 
-    names = aliases_from_texts(aliases or [])
+    names = aliases_given(aliases or [])
     with working(engine) as work:
         judged = judge(paths, work, player=player, aliases=names, both_sides=both_sides, any_domain=any_domain)
     report_faults(judged.decisions.tally)

@@ -3,8 +3,8 @@
 In: a path or a stream. Out: its name and its content, whatever the packing, the encoding and the line ends.
 
 The packing is told by the first bytes, not by the name: gzip, bzip2, zstd or xz, of one piece or of several glued
-together. Text is UTF-8; a byte that is not is taken as Latin-1, one by one, for many collections are glued together
-from files of both kinds.
+together, or zip with one file in it. Text is UTF-8; a byte that is not is taken as Latin-1, one by one, for many
+collections are glued together from files of both kinds.
 
 A small archive can hold a line of gigabytes. No line is longer than MOST_LINE; where one is, the file is damaged there.
 A file that is damaged, or cut, gives what stands before the damage, down to half a line, and then says so.
@@ -20,6 +20,7 @@ import io
 import lzma
 import os
 import re
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -35,13 +36,14 @@ Source = str | os.PathLike[str] | IO[Any]
 MOST_LINE = 1 << 24
 """The most bytes that a line may have."""
 
-DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, pa.ArrowException)
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, pa.ArrowException)
 """What reading a packed file raises where it is damaged or cut, or where a line is too long."""
 
 _FALLBACK = "skilloscope-latin-1"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # 0x1a ends some old DOS files, 0x1b shifts some fonts
 _TAG = re.compile(rb'^[ \t]*\[[ \t]*\w+[ \t]+"[^\n]*"', re.MULTILINE)
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
+_ZIP = b"PK\x03\x04"
 _HEAD_LINES = 20
 _HEAD_BYTES = 8192
 _BLOCK = 1 << 16
@@ -197,6 +199,8 @@ def _open_file(path: Path) -> IO[bytes]:
 
 def _unpacked(raw: Any, stack: contextlib.ExitStack) -> Any:
     head = raw.peek(6)
+    if head.startswith(_ZIP):
+        return stack.enter_context(_only_member(raw, stack))
     packing = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
     if packing == "gzip":
         return stack.enter_context(gzip.GzipFile(fileobj=raw))
@@ -208,6 +212,18 @@ def _unpacked(raw: Any, stack: contextlib.ExitStack) -> Any:
         packed = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
         return stack.enter_context(io.BufferedReader(packed, 1 << 16))
     return raw
+
+
+def _only_member(raw: Any, stack: contextlib.ExitStack) -> Any:
+    """Open the one file of a zip archive."""
+    try:
+        archive = stack.enter_context(zipfile.ZipFile(raw if raw.seekable() else io.BytesIO(raw.read())))
+    except zipfile.BadZipFile as error:
+        raise OSError(str(error)) from error
+    files = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+    if len(files) != 1:
+        raise InputError(f"a zip archive of {len(files)} files", hint="unpack it, and give the folder")
+    return io.BufferedReader(cast(io.RawIOBase, stack.enter_context(archive.open(files[0]))), 1 << 16)
 
 
 def _as_latin_1(error: UnicodeError) -> tuple[str, int]:

@@ -242,18 +242,6 @@ def found_name(asked: str, known: Sequence[str]) -> str:
     return near[0]
 
 
-def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:
-    """Return the names of spellings that were given as SPELLING=NAME; the last = divides, a spelling may hold more.
-
-    >>> aliases_from_texts(["Kérès, P=Keres, Paul"])
-    {'Kérès, P': 'Keres, Paul'}
-    """
-    pairs = [text.rpartition("=") for text in texts]
-    if bad := [text for text, (spelling, _, name) in zip(texts, pairs, strict=True) if not (spelling and name)]:
-        raise InputError(f"cannot read the alias {bad[0]!r}", hint="write SPELLING=NAME, e.g. 'Keres, P=Keres, Paul'")
-    return {spelling.strip(): name.strip() for spelling, _, name in pairs}
-
-
 def renamed(batch: Decisions, aliases: Mapping[str, str]) -> Decisions:
     """Return the decisions with deciders and opponents renamed: several spellings become one name."""
     if not aliases:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from skilloscope.chess.pgn.text import split_games
 from skilloscope.core.compiled import njit
 
-TAGS: Final = ("Event", "White", "Black", "Result", "Date", "UTCDate", "Termination")
+TAGS: Final = ("Event", "White", "Black", "Result", "Date", "UTCDate", "Termination", "WhiteElo", "BlackElo")
 """The tags whose values are found, in the order of the columns."""
 
 Places = npt.NDArray[np.int32]

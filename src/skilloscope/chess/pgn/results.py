@@ -25,7 +25,7 @@ from skilloscope.chess.pgn.text import unescaped
 from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, Source, as_text, lines_of, open_bytes, source_name
-from skilloscope.results.reading import tidied
+from skilloscope.results.reading import number_in, tidied
 from skilloscope.results.scores import BYE, FORFEIT, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 
@@ -37,8 +37,10 @@ _FORFEITS = ("forfeit", "walkover", "unplayed", "default", "no show", "no-show")
 _MOST_NAMED = 10_000
 
 
-def read_pgn_results(sources: Source | Sequence[Source], *, drop_duplicates: bool = False) -> Results:
-    """Read the results of all games of one or more PGN sources.
+def read_pgn_results(
+    sources: Source | Sequence[Source], *, drop_duplicates: bool = False, observed: bool = False
+) -> Results:
+    """Read the results of all games of one or more PGN sources; with `observed` the ratings of the headers too.
 
     >>> import io
     >>> text = '[White "A"] [Black "B"] [Date "2024.05.01"] [Result "1-0"]'.replace("] ", "]\\n")
@@ -46,11 +48,11 @@ def read_pgn_results(sources: Source | Sequence[Source], *, drop_duplicates: boo
     <Results: 1 games of 2 players; skipped: none>
     """
     several = sources if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
-    tables = [_read_source(source) for source in several]
+    tables = [_read_source(source, observed) for source in several]
     return tidied(Results.concat(tables), drop_duplicates=drop_duplicates)
 
 
-def _read_source(source: Source) -> Results:
+def _read_source(source: Source, observed: bool) -> Results:
     file, tally = source_name(source) or "<stream>", Tally()
     columns: list[list[pa.Array]] = [[] for _ in TAGS]
     moves: list[npt.NDArray[np.uint8]] = []
@@ -68,7 +70,8 @@ def _read_source(source: Source) -> Results:
         if not sum(map(len, moves)):
             tally.fault("no game in the file", file, "whole file")
     tags = {tag: pa.chunked_array(column, type=_TEXTS) for tag, column in zip(TAGS, columns, strict=True)}
-    return _results(tags, np.concatenate(moves) if moves else np.zeros(0, dtype=np.uint8), file, tally)
+    plies = np.concatenate(moves) if moves else np.zeros(0, dtype=np.uint8)
+    return _results(tags, plies, file, tally, observed=observed)
 
 
 _Scanned = tuple[list[pa.Array], npt.NDArray[np.uint8]]
@@ -145,7 +148,9 @@ def _values(data: bytes, begins: npt.NDArray[np.int32], ends: npt.NDArray[np.int
     return pa.Array.from_buffers(pa.binary(), len(begins), buffers).dictionary_encode().cast(_TEXTS)
 
 
-def _results(tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], file: str, tally: Tally) -> Results:
+def _results(
+    tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], file: str, tally: Tally, *, observed: bool
+) -> Results:
     """Return the games that can be used; name or count the others."""
     games = len(moves)
     players, codes = sorted_codes(pa.chunked_array([*_names(tags["White"]).chunks, *_names(tags["Black"]).chunks]))
@@ -176,6 +181,8 @@ def _results(tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], fil
         date=dates,
         period=None,
         precision=exact if exact.any() else None,
+        rating_1=_ratings(tags["WhiteElo"]) if observed else None,
+        rating_2=_ratings(tags["BlackElo"]) if observed else None,
         tally=tally,
     )
     return whole.select(left.good).of_players()
@@ -208,6 +215,11 @@ def _dates(tags: dict[str, pa.ChunkedArray]) -> tuple[Any, Any, Any, Any]:
     use = found[0][3] & ~found[1][3]
     day, exact, there, blank = (np.where(use, second, first) for first, second in zip(*found, strict=True))
     return day, exact.astype(np.uint8), there, blank
+
+
+def _ratings(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+    texts, place = _texts(column)
+    return np.array([number_in(text) for text in texts], dtype=np.float64)[place]
 
 
 def _says_forfeit(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
