@@ -9,12 +9,12 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test check bench soak accuracy reproduce docs clean help runtime-setup test-setup engine engines
+.PHONY: demo test check bench soak accuracy reproduce docs clean help runtime-setup test-setup engine engines browser
 
 demo: runtime-setup engine ## rate the games that ship; writes demo.html
 	$(BIN)/skilloscope demo
 
-test: test-setup engines ## everything but the slow tests
+test: test-setup engines browser ## everything but the slow tests
 	$(BIN)/python -m pytest -ra -m "not soak"
 
 check: test-setup ## style, format and types
@@ -22,7 +22,7 @@ check: test-setup ## style, format and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
 
-soak: test-setup engines ## the slow tests: kills, fuzzing, large streams, other random examples
+soak: test-setup engines browser ## the slow tests: kills, fuzzing, large streams, other random examples
 	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -ra -m "soak or hypothesis"
 
 bench: test-setup engine ## how fast each part is
@@ -59,3 +59,6 @@ engine:
 
 engines:
 	@tools/get-engine.sh tests
+
+browser:
+	@tools/get-browser.sh

@@ -30,6 +30,7 @@ from skilloscope.cli import (
     screen,
     sensitivity,
     sequence,
+    serve,
     simulate,
     store,
     tournament,
@@ -95,7 +96,7 @@ _GROUPS: dict[str, tuple[Any, ...]] = {
     "From results": (results, names),
     "Any decisions": (decisions, sensitivity),
     "Papers": (composites, intrinsic, reproduce),
-    "Engine and upkeep": (analyse, store, calibrate, simulate, demo, doctor),
+    "Engine and upkeep": (serve, analyse, store, calibrate, simulate, demo, doctor),
 }
 """The commands as --help shows them."""
 

@@ -60,6 +60,15 @@ class HumanChoices:
         total = np.add.reduceat(np.exp(logits - np.repeat(top, counts, axis=0)), first)
         return np.asarray(logits - np.repeat(top + np.log(total), counts, axis=0))
 
+    def own_log_probabilities(self, elo: npt.NDArray[np.float64]) -> Array:
+        """Return log p of every legal move, each position at an Elo of its own."""
+        counts = np.diff(self.offsets)
+        basis = np.repeat(elo_basis(elo), counts, axis=0)
+        logits = (self.coefficients.astype(np.float64) * basis).sum(axis=1)
+        top = np.maximum.reduceat(logits, self.offsets[:-1]) if len(self) else np.zeros(0)
+        total = np.add.reduceat(np.exp(logits - np.repeat(top, counts)), self.offsets[:-1]) if len(self) else top
+        return np.asarray(logits - np.repeat(top + np.log(total), counts))
+
     def index_of(self, moves: npt.NDArray[np.uint16]) -> npt.NDArray[np.int64]:
         """Return the place of one move per position among its legal moves; −1 where it is not legal."""
         counts = np.diff(self.offsets)

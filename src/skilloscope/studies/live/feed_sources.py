@@ -91,7 +91,14 @@ class FileFeed:
 class UrlFeed:
     """An address that is fetched again and again, or that goes on sending: a thread reads, nobody waits for it."""
 
-    def __init__(self, address: str, every_seconds: float = 2.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        address: str,
+        every_seconds: float = 2.0,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        opener: urllib.request.OpenerDirector | None = None,
+    ) -> None:
         self.address, self.every = address, every_seconds
         self._clock = clock
         self._lock = threading.Lock()
@@ -101,7 +108,7 @@ class UrlFeed:
         self._problem: str | None = None
         self._ended = threading.Event()
         self._etag: str | None = None
-        self._opener = urllib.request.build_opener(_WebOnly)
+        self._opener = opener or urllib.request.build_opener(_WebOnly)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 

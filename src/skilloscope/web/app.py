@@ -1,0 +1,196 @@
+"""The application and its server: pages, the API, the guard before them, and the workers beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from skilloscope.__about__ import __version__
+from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
+from skilloscope.web import api, pages
+from skilloscope.web.intake import BusyError
+from skilloscope.web.jobs import Jobs
+from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_name, kept_secret
+from skilloscope.web.views import NotYetError
+from skilloscope.web.workers import Workers
+
+STATIC = Path(__file__).parent / "static"
+_MOST_AT_ONCE = 256
+_UPLOADS = 4  # that are held in memory at once
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """Where a server listens, what it is called, where it keeps things, and what it allows."""
+
+    store: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    names: Sequence[str] = ()
+    password: str | None = None
+    private: bool = False
+    """Whether feeds of private addresses may be followed."""
+
+    def __post_init__(self) -> None:
+        if host_name(self.host) not in LOOPBACK and self.host not in LOOPBACK and not self.password:
+            raise InputError(
+                f"{self.host} can be reached from outside, and no password is set",
+                hint="write one into a file and name it with --password-file, or stay on 127.0.0.1",
+            )
+
+
+def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
+    """Return the application."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        threading.Thread(target=_warm_up, daemon=True).start()
+        yield
+
+    app = FastAPI(
+        title="skilloscope",
+        version=__version__,
+        description="Measures how well somebody decides. What the pages show, as JSON. "
+        "What changes anything needs the header `X-Skilloscope: 1`.",
+        docs_url=None,  # they would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.jobs, app.state.safety = jobs, safety
+    app.state.reading = asyncio.Semaphore(_UPLOADS)
+    app.include_router(api.router)
+    app.include_router(pages.router, include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_exception_handler(SkilloscopeError, _answer_error)
+    app.add_exception_handler(HTTPException, _answer_error)
+    app.add_middleware(Guard, safety=safety)
+    return app
+
+
+def _answer_error(request: Request, error: Exception) -> Response:
+    """Say what is wrong: as JSON to the API, as a page to people."""
+    status, text, hint = 500, "", ""
+    if isinstance(error, HTTPException):
+        status, text, hint = error.status_code, str(error.detail), ""
+    elif isinstance(error, SkilloscopeError):
+        missing = isinstance(error, NotYetError) or str(error).startswith(
+            ("there is no such job", "no player", "no member")
+        )
+        status = 503 if isinstance(error, BusyError) else 404 if missing else 422
+        text, hint = str(error), error.hint
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": text, "hint": hint}, status)
+    return pages.error_page(request, status, text, hint)
+
+
+def _warm_up() -> None:
+    """Ask the human model once, so that the first slider does not wait for it."""
+    from skilloscope.chess.human.model import human
+
+    human().moves("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+
+
+class Server:
+    """A server with its workers; `address` is where it listens."""
+
+    def __init__(self, options: ServeOptions) -> None:
+        folder = options.store / "web"
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = _alone(folder)
+        self.jobs = Jobs(folder / "jobs.sqlite")
+        hosts = allowed_hosts(options.host, options.names)
+        safety = Safety(kept_secret(folder), hosts, options.password)
+        self._socket = _listening(options.host, options.port)
+        self.port = self._socket.getsockname()[1]
+        shown = f"[{options.host}]" if ":" in options.host else options.host
+        self.address = f"http://{shown}:{self.port}"
+        self._workers = Workers(self.jobs, str(options.store), private=options.private)
+        config = uvicorn.Config(
+            create_app(self.jobs, safety),
+            log_level="warning",
+            server_header=False,
+            limit_concurrency=_MOST_AT_ONCE,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=2,
+        )
+        self._server = uvicorn.Server(config)
+
+    def run(self, seconds: float | None = None) -> None:
+        """Serve until somebody stops it, or for so many seconds."""
+        self._workers.start()
+        timer = threading.Timer(seconds, self.stop) if seconds is not None else None
+        try:
+            if timer:
+                timer.start()
+            self._server.run(sockets=[self._socket])
+        finally:
+            if timer:
+                timer.cancel()
+            self.close()
+
+    def stop(self) -> None:
+        """Let the server end."""
+        self._server.should_exit = True
+
+    def close(self) -> None:
+        """End the workers and let go of the folder."""
+        self._workers.close()
+        self._socket.close()
+        self.jobs.close()
+        os.close(self._lock)
+
+
+def _alone(folder: Path) -> int:
+    """Return a lock on the folder: two servers on the same jobs would take them from each other."""
+    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise StoreError(
+            f"another server works in {folder}", hint="stop it, or name another folder with --store"
+        ) from None
+    return handle
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+        found.listen(_MOST_AT_ONCE)  # whoever reads the address may come at once
+    except OSError as error:
+        found.close()
+        raise InputError(
+            f"cannot listen on {host}, port {port}: {error.strerror}", hint="another --port, or 0 for any that is free"
+        ) from error
+    return found
+
+
+@contextlib.contextmanager
+def serving(options: ServeOptions) -> Iterator[Server]:
+    """Give a server that runs in a thread, for tests and tools."""
+    server = Server(options)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server._server.started and thread.is_alive():
+            threading.Event().wait(0.02)
+        yield server
+    finally:
+        server.stop()
+        thread.join()

@@ -1,0 +1,272 @@
+"""The queue of jobs: what was uploaded, how far it is, and what came out, in one SQLite file.
+
+In: texts that somebody uploaded. Out: jobs that workers take one by one, and reports by name. A job is acknowledged
+only when it is on disk; a job that was being worked on when its worker ended is worked on again.
+
+Jobs wait in lanes: a long search of one person must not keep another from the first, quick answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skilloscope.core.errors import InputError, StoreError
+from skilloscope.core.plain import json_text
+
+SCHEMA = 1
+LANES = ("quick", "engine", "live")
+ENDED = ("done", "failed", "cancelled")
+MOST_ATTEMPTS = 3
+"""So often a job is begun whose worker ends in the middle of it; then it is given up."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS jobs (
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, title TEXT NOT NULL, owner TEXT NOT NULL, created REAL NOT NULL,
+    lane TEXT NOT NULL, state TEXT NOT NULL, stage TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0,
+    total INTEGER NOT NULL DEFAULT 0, note TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '',
+    hint TEXT NOT NULL DEFAULT '', cancel INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
+    version INTEGER NOT NULL DEFAULT 0, found INTEGER NOT NULL DEFAULT 0, options TEXT NOT NULL DEFAULT '{}');
+CREATE INDEX IF NOT EXISTS waiting ON jobs (lane, state, created);
+CREATE INDEX IF NOT EXISTS owners ON jobs (owner, created);
+CREATE TABLE IF NOT EXISTS inputs (job TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS inputs_of ON inputs (job);
+CREATE TABLE IF NOT EXISTS reports (
+    job TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (job, name)) WITHOUT ROWID;
+"""
+_FIELDS = (
+    "id, kind, title, owner, created, lane, state, stage, done, total, note, error, hint, cancel, version, found, "
+    "options"
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as it stands."""
+
+    id: str
+    kind: str
+    """`games`, `results`, `decisions` or `live`."""
+    title: str
+    owner: str
+    created: float
+    lane: str
+    state: str
+    """`waiting`, `running`, `done`, `failed` or `cancelled`."""
+    stage: str
+    done: int
+    total: int
+    note: str
+    error: str
+    hint: str
+    cancel: bool
+    version: int
+    """Grows with every change: who has seen it need not look again."""
+    found: int
+    """Grows with every report."""
+    options: Mapping[str, Any]
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come unless somebody asks for it."""
+        return self.state in ENDED
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the API sends of a job: all but whose it is."""
+        names = ("id", "kind", "title", "created", "state", "stage", "done", "total", "note", "error", "hint")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "version": self.version,
+            "found": self.found,
+            "options": dict(self.options),
+        }
+
+
+class Jobs:
+    """The jobs of one file; every thread has its own connection, every process its own object."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        base = self._base()
+        if base.execute("PRAGMA user_version").fetchone()[0] not in (0, SCHEMA):
+            raise StoreError(f"{path}: jobs of another version", hint="name another folder with --store")
+        base.executescript(_TABLES)
+        base.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def add(
+        self,
+        kind: str,
+        title: str,
+        inputs: Sequence[tuple[str, bytes]],
+        *,
+        owner: str = "",
+        lane: str = "quick",
+        options: Mapping[str, Any] | None = None,
+    ) -> Job:
+        """Put a job into the queue and return it; once this returns, it is on disk."""
+        name = secrets.token_urlsafe(16)
+        with self._write() as base:
+            base.execute(
+                "INSERT INTO jobs (id, kind, title, owner, created, lane, state, options) VALUES (?,?,?,?,?,?,?,?)",
+                (name, kind, title, owner, time.time(), lane, "waiting", json_text(dict(options or {}))),
+            )
+            base.executemany("INSERT INTO inputs VALUES (?,?,?)", [(name, label, body) for label, body in inputs])
+        return self[name]
+
+    def __getitem__(self, name: str) -> Job:
+        row = self._base().execute(f"SELECT {_FIELDS} FROM jobs WHERE id = ?", (name,)).fetchone()
+        if row is None:
+            raise InputError("there is no such job", hint="its address may be cut, or it has been deleted")
+        return _job(row)
+
+    def of_owner(self, owner: str, most: int = 50) -> list[Job]:
+        """Return somebody's jobs, the newest first."""
+        rows = self._base().execute(
+            f"SELECT {_FIELDS} FROM jobs WHERE owner = ? ORDER BY created DESC LIMIT ?", (owner, most)
+        )
+        return [_job(row) for row in rows]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs there are by state."""
+        return dict(self._base().execute("SELECT state, COUNT(*) FROM jobs GROUP BY state ORDER BY state"))
+
+    def inputs(self, name: str) -> list[tuple[str, bytes]]:
+        """Return what was uploaded for a job."""
+        rows = self._base().execute("SELECT name, body FROM inputs WHERE job = ? ORDER BY rowid", (name,))
+        return [(label, bytes(body)) for label, body in rows]
+
+    def report(self, name: str, part: str) -> Any:
+        """Return a report of a job, None where there is none (yet)."""
+        row = self._base().execute("SELECT body FROM reports WHERE job = ? AND name = ?", (name, part)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def reports(self, name: str, prefix: str) -> dict[str, Any]:
+        """Return the reports of a job whose names begin so."""
+        rows = self._base().execute(
+            "SELECT name, body FROM reports WHERE job = ? AND substr(name, 1, ?) = ?", (name, len(prefix), prefix)
+        )
+        return {part: json.loads(body) for part, body in rows}
+
+    def put(self, name: str, reports: Mapping[str, Any]) -> None:
+        """Keep reports of a job, in place of older ones of the same names."""
+        rows = [(name, part, json_text(body)) for part, body in reports.items()]
+        with self._write() as base:
+            base.executemany("INSERT OR REPLACE INTO reports VALUES (?,?,?)", rows)
+            base.execute("UPDATE jobs SET version = version + 1, found = found + 1 WHERE id = ?", (name,))
+
+    def take(self, lane: str) -> Job | None:
+        """Return the oldest job that waits in a lane, now running; None where none waits."""
+        waits = "SELECT id FROM jobs WHERE lane = ? AND state = 'waiting' ORDER BY created LIMIT 1"
+        if self._base().execute(waits, (lane,)).fetchone() is None:  # asked all the time: no lock for nothing
+            return None
+        with self._write() as base:
+            row = base.execute(
+                "UPDATE jobs SET state = 'running', attempts = attempts + 1, version = version + 1 "
+                f"WHERE id = ({waits}) RETURNING id",
+                (lane,),
+            ).fetchone()
+        return None if row is None else self[row[0]]
+
+    def advance(self, name: str, **fields: Any) -> bool:
+        """Change fields of a job, e.g. stage, done, total, note; return whether it is to be cancelled."""
+        names = ", ".join(f"{field} = ?" for field in fields)
+        with self._write() as base:
+            row = base.execute(
+                f"UPDATE jobs SET {names}, version = version + 1 WHERE id = ? RETURNING cancel",
+                (*fields.values(), name),
+            ).fetchone()
+        return row is None or bool(row[0])
+
+    def unwanted(self, name: str) -> bool:
+        """Return whether a job is to be cancelled, or has been deleted."""
+        row = self._base().execute("SELECT cancel FROM jobs WHERE id = ?", (name,)).fetchone()
+        return row is None or bool(row[0])
+
+    def end(self, name: str, state: str, *, error: str = "", hint: str = "") -> None:
+        """Say that a job is done, failed or cancelled."""
+        self.advance(name, state=state, error=error, hint=hint, cancel=0, note="", attempts=0)
+
+    def cancel(self, name: str) -> None:
+        """Ask for a job to be stopped: one that waits is cancelled at once, one that runs when its worker sees it."""
+        with self._write() as base:
+            base.execute(
+                "UPDATE jobs SET cancel = (state = 'running'), version = version + 1, "
+                "state = CASE state WHEN 'waiting' THEN 'cancelled' ELSE state END "
+                "WHERE id = ? AND state IN ('waiting', 'running')",
+                (name,),
+            )
+
+    def resume(self, name: str) -> None:
+        """Let a job that was cancelled or has failed wait again, in the lane it was in."""
+        with self._write() as base:
+            base.execute(
+                "UPDATE jobs SET state = 'waiting', cancel = 0, attempts = 0, error = '', hint = '', "
+                "version = version + 1 WHERE id = ? AND state IN ('cancelled', 'failed')",
+                (name,),
+            )
+
+    def delete(self, name: str) -> None:
+        """Forget a job with all that was uploaded and found; a worker that has it stops."""
+        with self._write() as base:
+            for table, column in (("jobs", "id"), ("inputs", "job"), ("reports", "job")):
+                base.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))
+
+    def take_back(self, lanes: Sequence[str] = LANES) -> None:
+        """Let the jobs of lanes whose worker has ended wait again; one that was begun too often is given up."""
+        marks = ", ".join("?" for _ in lanes)
+        with self._write() as base:
+            base.execute(
+                f"UPDATE jobs SET state = CASE WHEN cancel THEN 'cancelled' ELSE 'waiting' END, cancel = 0, "
+                f"version = version + 1 WHERE state = 'running' AND attempts < ? AND lane IN ({marks})",
+                (MOST_ATTEMPTS, *lanes),
+            )
+            base.execute(
+                f"UPDATE jobs SET state = 'failed', error = ?, hint = ?, version = version + 1 "
+                f"WHERE state = 'running' AND lane IN ({marks})",
+                ("its worker ended in the middle of it, several times", "resume it, with fewer games", *lanes),
+            )
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        base = getattr(self._local, "base", None)
+        if base is not None:
+            base.close()
+            self._local.base = None
+
+    def _base(self) -> sqlite3.Connection:
+        base: sqlite3.Connection | None = getattr(self._local, "base", None)
+        if base is None:
+            try:
+                base = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
+                base.execute("PRAGMA journal_mode = WAL")
+                base.execute("PRAGMA synchronous = FULL")  # what is acknowledged outlives a power cut too
+            except sqlite3.Error as error:
+                raise StoreError(f"{self.path}: {error}", hint="is the folder of the store writable?") from error
+            self._local.base = base
+        return base
+
+    @contextlib.contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        base = self._base()
+        base.execute("BEGIN IMMEDIATE")
+        try:
+            yield base
+        except BaseException:
+            base.execute("ROLLBACK")
+            raise
+        base.execute("COMMIT")
+
+
+def _job(row: Sequence[Any]) -> Job:
+    fields: dict[str, Any] = dict(zip(_FIELDS.split(", "), row, strict=True))
+    return Job(**{**fields, "cancel": bool(fields["cancel"]), "options": json.loads(fields["options"])})

@@ -1,0 +1,262 @@
+"""The pages for people: each renders the dict of its view, and links to the same as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Annotated, Any
+
+import chess
+import chess.svg
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+
+from skilloscope.core.errors import InputError
+from skilloscope.studies.rate.front import engine_found
+from skilloscope.web import views
+from skilloscope.web.api import AJob, Number, PageNumber, jobs_of
+from skilloscope.web.intake import EFFORTS, KINDS, add_feed, add_upload
+from skilloscope.web.jobs import Job, Jobs
+from skilloscope.web.rendering import rendered
+from skilloscope.web.safety import SESSION, Safety, check_token, cookie_text, visitor_of
+
+router = APIRouter(dependencies=[Depends(check_token)])
+_LOOK_SECONDS = 0.25  # between two looks at a job whose page is open
+_BEAT_SECONDS = 15.0  # after so long without news a comment is sent, so that a dead line is noticed
+Search = Annotated[str, Query(max_length=200)]
+MaybeNumber = Annotated[str, Query(max_length=9, pattern=r"^\d*$")]
+
+
+def _page(request: Request, template: str, code: int = 200, **values: Any) -> HTMLResponse:
+    safety: Safety = request.app.state.safety
+    base = {
+        "token": safety.token(visitor_of(request)),
+        "path": request.url.path,
+        "has_password": safety.password is not None,
+        "most_mb": safety.most_bytes // 2**20,
+    }
+    return HTMLResponse(rendered(template, **base, **values), code)
+
+
+def error_page(request: Request, status: int, text: str, hint: str) -> Response:
+    """Return the page that says what is wrong."""
+    return _page(request, "error.html", status, status=status, text=text, hint=hint)
+
+
+@router.get("/")
+def home(request: Request) -> Response:
+    """Upload games, and one's own jobs."""
+    own = jobs_of(request).of_owner(visitor_of(request))
+    return _page(request, "home.html", jobs=own, engine=engine_found(None), json="/api/jobs")
+
+
+@router.get("/results")
+def results_home(request: Request) -> Response:
+    """Upload results."""
+    return _page(request, "upload.html", kind="results", json="/api/jobs")
+
+
+@router.get("/decisions")
+def decisions_home(request: Request) -> Response:
+    """Upload decisions."""
+    return _page(request, "upload.html", kind="decisions", json="/api/jobs")
+
+
+@router.get("/live")
+def live_home(request: Request) -> Response:
+    """Name an address to follow."""
+    return _page(request, "follow.html", json="/api/jobs")
+
+
+@router.post("/upload")
+async def upload(request: Request) -> Response:
+    """Take files or a pasted text, and go to the job's page."""
+    safety: Safety = request.app.state.safety
+    form = await request.form(max_files=50, max_fields=50, max_part_size=safety.most_bytes)
+    kind, effort = str(form.get("kind", "games")), str(form.get("effort", "quick"))
+    if kind not in KINDS or effort not in EFFORTS:
+        raise InputError("this form is not one of ours")
+    options = {"effort": effort} if kind == "games" else {"period": str(form.get("period", ""))[:10]}
+    options = {"k": str(form.get("k", "0.1"))[:20]} if kind == "decisions" else options
+    parts = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
+    async with request.app.state.reading:
+        files = [(part.filename or "", await part.read()) for part in parts]
+        files.append(("", str(form.get("text", "")).encode()))
+        adding = partial(add_upload, jobs_of(request), kind, files, owner=visitor_of(request), options=options)
+        job = await run_in_threadpool(adding)
+    return RedirectResponse(f"/jobs/{job.id}", 303)
+
+
+@router.post("/live")
+async def follow(request: Request) -> Response:
+    """Follow an address."""
+    form = await request.form()
+    address = str(form.get("address", "")).strip()
+    job = await run_in_threadpool(lambda: add_feed(jobs_of(request), address, owner=visitor_of(request)))
+    return RedirectResponse(f"/jobs/{job.id}", 303)
+
+
+@router.post("/jobs/{job}/{what}")
+def change_job(request: Request, job: AJob, what: str) -> Response:
+    """Cancel, resume or delete a job."""
+    changes = {"cancel": Jobs.cancel, "resume": Jobs.resume, "delete": Jobs.delete}
+    if what not in changes:
+        raise InputError(f"a job cannot be asked to {what}")
+    changes[what](jobs_of(request), job.id)
+    return RedirectResponse("/" if what == "delete" else f"/jobs/{job.id}", 303)
+
+
+@router.get("/jobs/{job}")
+def show_job(
+    request: Request, job: AJob, sort: str = "elo_low", order: str = "desc", search: Search = "", page: PageNumber = 1
+) -> Response:
+    """Show a job: the ratings, the leaderboard, the deciders or the boards, as far as they are known."""
+    part = {"games": "ratings", "results": "results", "decisions": "deciders", "live": "live"}[job.kind]
+    view = _table(request, job, sort=sort, order=order, search=search, page=page)
+    return _page(request, f"{part}.html", job=job, view=view, json=f"/api/jobs/{job.id}/{part}")
+
+
+@router.get("/jobs/{job}/table")
+def table_part(
+    request: Request, job: AJob, sort: str = "elo_low", order: str = "desc", search: Search = "", page: PageNumber = 1
+) -> Response:
+    """Show the table of a job alone: sorted and filtered, or told anew."""
+    view = _table(request, job, sort=sort, order=order, search=search, page=page)
+    part = {"games": "ratings", "results": "results", "decisions": "deciders", "live": "live"}[job.kind]
+    return HTMLResponse(rendered(f"_{part}.html", job=job, view=view))
+
+
+def _table(request: Request, job: Job, *, sort: str, order: str, search: str, page: int) -> dict[str, Any] | None:
+    jobs = jobs_of(request)
+    try:
+        if job.kind == "games":
+            return views.ratings_view(jobs, job, sort=sort, order=order, search=search, page=page)
+        if job.kind == "results":
+            return views.results_view(jobs, job, search=search, page=page)
+        return views.deciders_view(jobs, job) if job.kind == "decisions" else views.live_view(jobs, job)
+    except views.NotYetError:
+        return None
+
+
+@router.get("/jobs/{job}/events")
+def job_events(request: Request, job: AJob) -> Response:
+    """Tell how far a job is, as it goes."""
+    safety: Safety = request.app.state.safety
+    token = safety.token(visitor_of(request))
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_events(jobs_of(request), job.id, token), media_type="text/event-stream", headers=headers)
+
+
+async def _events(jobs: Jobs, name: str, token: str) -> AsyncIterator[str]:
+    version, found, beat = -1, -1, time.monotonic()
+    while True:
+        try:
+            job = await run_in_threadpool(jobs.__getitem__, name)
+        except InputError:  # deleted
+            yield "event: ended\ndata:\n\n"
+            return
+        if job.version != version:
+            version, beat = job.version, time.monotonic()
+            yield _event("progress", rendered("_progress.html", job=job, token=token))
+        if job.found != found:
+            found = job.found
+            yield _event("found", str(found))
+        if job.ended:
+            yield _event("ended", job.state)
+            return
+        if time.monotonic() - beat > _BEAT_SECONDS:
+            beat = time.monotonic()
+            yield ": still here\n\n"
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _event(name: str, text: str) -> str:
+    lines = "".join(f"data: {line}\n" for line in text.splitlines())
+    return f"event: {name}\n{lines}\n"
+
+
+@router.get("/jobs/{job}/games/{number}")
+def show_game(request: Request, job: AJob, number: Number) -> Response:
+    """Show a game: the board, the moves, what people of any strength would play."""
+    view = views.game_view(jobs_of(request), job, number)
+    return _page(request, "game.html", job=job, view=view, json=f"/api/jobs/{job.id}/games/{number}")
+
+
+@router.get("/jobs/{job}/players/{number}")
+def show_player(request: Request, job: AJob, number: Number) -> Response:
+    """Show a player: the Elo, the decisions that cost most, the finds, the games."""
+    view = views.player_view(jobs_of(request), job, number)
+    return _page(request, "player.html", job=job, view=view, json=f"/api/jobs/{job.id}/players/{number}")
+
+
+@router.get("/jobs/{job}/event")
+def show_event(request: Request, job: AJob) -> Response:
+    """Show the games as an event."""
+    view = views.event_view(jobs_of(request), job)
+    return _page(request, "event.html", job=job, view=view, json=f"/api/jobs/{job.id}/event")
+
+
+@router.get("/jobs/{job}/compare")
+def show_compare(request: Request, job: AJob, first: MaybeNumber = "", second: MaybeNumber = "") -> Response:
+    """Show two players on one axis."""
+    view = views.comparison_view(jobs_of(request), job, int(first or 0) or None, int(second or 0) or None)
+    query = f"?first={view['first']}&second={view['second']}" if len(view["players"]) == 2 else ""
+    return _page(request, "compare.html", job=job, view=view, json=f"/api/jobs/{job.id}/compare{query}")
+
+
+@router.get("/jobs/{job}/members/{number}")
+def show_member(request: Request, job: AJob, number: Number) -> Response:
+    """Show a member of a leaderboard."""
+    view = views.member_view(jobs_of(request), job, number)
+    return _page(request, "member.html", job=job, view=view, json=f"/api/jobs/{job.id}/members/{number}")
+
+
+@router.get("/board.svg")
+def board_picture(
+    fen: Annotated[str, Query(max_length=120)],
+    move: Annotated[str, Query(max_length=5)] = "",
+    better: Annotated[str, Query(max_length=5)] = "",
+    flip: bool = False,
+) -> Response:
+    """Draw a position, with the move played and the better one as arrows."""
+    try:
+        board = chess.Board(fen)
+        arrows = [
+            chess.svg.Arrow(found.from_square, found.to_square, color=colour)
+            for text, colour in ((move, "red"), (better, "green"))
+            if text and (found := chess.Move.from_uci(text))
+        ]
+    except ValueError as error:
+        raise InputError(f"this is no position: {error}") from error
+    picture = chess.svg.board(board, arrows=arrows, orientation=not flip, size=240, coordinates=False)
+    return Response(picture, media_type="image/svg+xml", headers={"Cache-Control": "private, max-age=86400"})
+
+
+@router.get("/login")
+def show_login(request: Request) -> Response:
+    """Ask for the password."""
+    return _page(request, "login.html", wrong=False)
+
+
+@router.post("/login")
+async def login(request: Request) -> Response:
+    """Let somebody in who has the password."""
+    safety: Safety = request.app.state.safety
+    form = await request.form()
+    if safety.password is None or not safety.accepts(str(form.get("password", ""))):
+        return _page(request, "login.html", 403, wrong=True)
+    reply = RedirectResponse("/", 303)
+    reply.headers.append("Set-Cookie", cookie_text(SESSION, safety.session(visitor_of(request))))
+    return reply
+
+
+@router.post("/logout")
+def logout() -> Response:
+    """Forget who is in."""
+    reply = RedirectResponse("/login", 303)
+    reply.headers.append("Set-Cookie", f"{SESSION}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")
+    return reply

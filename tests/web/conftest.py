@@ -1,0 +1,130 @@
+"""What the tests of the web application share: a few short games, jobs that are done, an application, a browser."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from skilloscope.web.app import ServeOptions, create_app, serving
+from skilloscope.web.intake import add_upload
+from skilloscope.web.jobs import Job, Jobs
+from skilloscope.web.safety import Safety
+from skilloscope.web.workers import JobTask, work_of_job
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "'\"><script>alert(2)</script>",
+    "=HYPERLINK(1)",
+    "\u202egro.live",
+    "{{ 7 * 7 }}",
+)
+ITALIAN = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3 d6 6. O-O O-O 7. Re1 a6 8. Bb3 Ba7 9. h3 h6 10. Nbd2 Re8"
+ITALIAN += " 11. Nf1 Be6 12. Bc2 d5 13. exd5 Bxd5 14. Ng3 Qd7 15. Nh4 Rad8 16. Nhf5 Kh7 17. Qf3 Bxf3 18. gxf3 Qxd3"
+SLAV = "1. d4 d5 2. c4 c6 3. Nf3 Nf6 4. Nc3 dxc4 5. a4 Bf5 6. e3 e6 7. Bxc4 Bb4 8. O-O Nbd7 9. Qe2 Bg6 10. e4 O-O"
+SLAV += " 11. Bd3 Bh5 12. e5 Nd5 13. Nxd5 cxd5 14. Qe3 Re8 15. Ng5 Bg6 16. Bxg6 hxg6 17. Qh3 Qxg5 18. Bxg5 f6"
+
+
+def pgn(white: str, black: str, moves: str = ITALIAN, result: str = "1-0", **tags: str) -> str:
+    given = {"White": white, "Black": black, "Result": result, "Date": "2024.05.01", **tags}
+    head = "".join('[{} "{}"]\n'.format(name, text.replace('"', '\\"')) for name, text in given.items())
+    return f"{head}\n{moves} {result}\n\n"
+
+
+def few_games() -> str:
+    """Return four games of three players and one of hostile names."""
+    people = pgn("Ann", "Ben") + pgn("Ben", "Ann", SLAV, "1/2-1/2") + pgn("Ann", "Cecil, Long Name", SLAV, "0-1")
+    return people + pgn("Cecil, Long Name", "Ben", ITALIAN, "1-0") + pgn(HOSTILE[0], HOSTILE[1], Event=HOSTILE[3])
+
+
+MEMBERS = ("Ann", "B", "C", "D")
+ROWS = [
+    f"2024-{1 + at % 12:02d}-{1 + at % 27:02d},{MEMBERS[at % 4]},{MEMBERS[(at + 1 + at % 2) % 4]},{(1, 0.5, 0)[at % 3]}"
+    for at in range(60)
+]
+RESULTS = "\n".join(["date,player_1,player_2,score", *ROWS, f'2024-05-05,"{HOSTILE[0]}",B,1\n'])
+DECISIONS = "".join(
+    f'{{"decider": "{who}", "utilities": [3, 2.5, {at % 3}, 1], '
+    f'"chosen": {(at * (1 + len(who))) % 4 if at % 2 else 0}}}\n'
+    for at in range(40)
+    for who in ("Ann", "Bob")
+)
+
+
+@dataclass
+class Filled:
+    """An application with jobs that are done, by kind."""
+
+    app: Any
+    jobs: Jobs
+    safety: Safety
+    done: dict[str, Job]
+
+    def client(self, **more: Any) -> TestClient:
+        return TestClient(self.app, base_url="http://localhost", raise_server_exceptions=False, **more)
+
+
+def do(jobs: Jobs, job: Job, store: Path) -> Job:
+    """Do a job's work here and now, in the lane where it waits."""
+    taken = jobs.take(job.lane)
+    assert taken is not None
+    assert taken.id == job.id
+    JobTask(taken, jobs, str(store)).run(work_of_job(taken))
+    return jobs[job.id]
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    store = tmp_path_factory.mktemp("web")
+    jobs = Jobs(store / "jobs.sqlite")
+    done = {}
+    texts = {"games": few_games(), "results": RESULTS, "decisions": DECISIONS}
+    for kind, text in texts.items():
+        options = {"effort": "instant"} if kind == "games" else {}
+        job = add_upload(jobs, kind, [(f"{kind} of <b>May</b>", text.encode())], owner="me", options=options)
+        done[kind] = do(jobs, job, store)
+        assert done[kind].state == "done", done[kind]
+    broken = do(jobs, add_upload(jobs, "games", [("no.pgn", b"nothing of chess")], owner="me"), store)
+    assert broken.state == "failed"
+    safety = Safety(b"secret of the tests")
+    return Filled(create_app(jobs, safety), jobs, safety, {**done, "broken": broken})
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("no Chromium")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a running server with its workers, on which private feeds may be followed."""
+    with serving(ServeOptions(tmp_path_factory.mktemp("served"), port=0, private=True)) as server:
+        yield server.address
+
+
+def wait_for(happened: Any, seconds: float = 300.0) -> Any:
+    """Wait until something is true, and return it."""
+    end = time.monotonic() + seconds
+    while not (found := happened()):
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.05)
+    return found

@@ -1,0 +1,265 @@
+"""The pages in a real Chromium: from an upload to the slider, with all that may go wrong on the way."""
+
+from __future__ import annotations
+
+import http.server
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from skilloscope.web.app import ServeOptions, serving
+from web.conftest import DECISIONS, HOSTILE, ITALIAN, RESULTS, few_games, pgn, wait_for
+
+Page = Any
+expect.set_options(timeout=300_000)
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Page]:
+    """A tab of a new visitor; whatever the console says against the page fails the test."""
+    context = browser.new_context(viewport={"width": 1100, "height": 850}, reduced_motion="reduce")
+    context.set_default_timeout(300_000)
+    tab, said = context.new_page(), []
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    tab.on("dialog", lambda dialog: dialog.accept())
+    yield tab
+    context.close()
+    assert [text for text in said if "status of 4" not in text] == []
+
+
+def upload(page: Page, address: str, text: str, *, path: str = "/", effort: str = "instant") -> None:
+    page.goto(address + path)
+    body = {"name": "may.pgn" if path == "/" else "may.csv", "mimeType": "text/plain", "buffer": text.encode()}
+    page.set_input_files("#files", body)
+    if path == "/":
+        page.select_option("#effort", effort)
+    page.click("button.go")
+
+
+@pytest.fixture(scope="module")
+def job(served: str, browser: Any) -> str:
+    """The address of a job of games that is done."""
+    tab = browser.new_page()
+    upload(tab, served, few_games())
+    tab.wait_for_selector(".state.done", timeout=300_000)
+    address = tab.url
+    tab.close()
+    return address
+
+
+def test_three_clicks_lead_from_a_file_to_the_elo_and_the_worst_decisions(page, served):
+    upload(page, served, pgn("Ann", "Ben") + pgn("Ben", "Ann"))  # the choice of a file, and Rate
+    page.wait_for_selector(".state.done")
+    page.click("table.ratings >> text=Ann")
+    assert re.fullmatch(r"\d{3,4}( [↑↓↕])?", page.inner_text("#elo"))
+    assert page.locator("text=The decisions that cost most").count() == 1
+    assert page.locator(".decisions li").count() > 0
+    assert page.locator("ol.decisions img").first.evaluate("picture => picture.complete && picture.naturalWidth") > 0
+
+
+def test_a_table_sorts_and_filters(page, job):
+    page.goto(job)
+    names = lambda: page.locator("table.ratings tbody td:first-child").all_inner_texts()  # noqa: E731
+    page.click("th >> text=Player")
+    assert names() == sorted(names(), key=str.casefold)
+    page.click("th >> text=Player")
+    assert names() == sorted(names(), key=str.casefold, reverse=True)
+    page.fill("#search", "cec")
+    expect(page.locator("table.ratings tbody tr")).to_have_count(1)
+    assert names() == ["Cecil, Long Name"]
+    page.fill("#search", "nobody at all")
+    page.wait_for_selector("text=No player is called so")
+
+
+def test_the_board_follows_the_moves_and_the_slider_shows_what_people_play(page, job):
+    page.goto(f"{job}/games/1")
+    page.wait_for_selector("[data-ready]")
+    assert page.locator("cg-board piece").count() == 32
+    page.click("[data-ply='35']")
+    expect(page.locator("cg-board piece")).to_have_count(28)
+    assert page.locator(".move[aria-current]").inner_text().startswith("gxf3")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".move[aria-current]").inner_text().startswith("Qxd3")
+    page.click("[data-step='first']")
+    page.wait_for_selector("#people li")
+
+    def shares() -> dict[str, float]:
+        rows = page.locator("#people li").all_inner_texts()
+        return {row.split()[0]: float(re.findall(r"([\d.]+) %", row)[0]) for row in rows}
+
+    page.locator("#level").fill("1000")
+    weak = shares()
+    page.locator("#level").fill("2600")
+    strong = shares()
+    assert page.inner_text("#level-shown") == "2600"
+    assert weak != strong
+    assert weak["e4"] > strong["e4"]
+    start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+    ask = "async fen => (await fetch('/api/moves?elo=2600&fen=' + encodeURIComponent(fen))).json()"
+    answer = next(move["probability"][0] for move in page.evaluate(ask, start)["moves"] if move["san"] == "e4")
+    assert strong["e4"] == pytest.approx(100 * answer, abs=0.051)
+    assert page.locator("#strength-chart canvas").count() == 1
+
+
+def test_a_job_is_cancelled_and_goes_on(page, served):
+    upload(page, served, "".join(pgn(f"P{at}", f"Q{at}") for at in range(40)))
+    page.click("text=Cancel")
+    page.wait_for_selector(".state.cancelled")
+    page.click("text=Go on")
+    page.wait_for_selector(".state.running, .state.waiting, .state.done")
+    page.click("text=Delete")
+    page.wait_for_url(served + "/")
+    assert page.locator("table.list").count() == 0
+
+
+def test_progress_and_ratings_come_without_a_reload(page, served):
+    upload(page, served, "".join(pgn(f"P{at}", f"Q{at}") for at in range(8)))
+    page.evaluate("window.same = true")
+    page.wait_for_selector("progress")
+    page.wait_for_selector(".state.done")
+    page.wait_for_selector("table.ratings >> text=P7")
+    assert page.evaluate("window.same") is True
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("no chess at all", "No game could be read"), ('[White "?"]\n[Black "?"]\n\n1. e4 e5 *', "names its players")],
+)
+def test_a_fault_says_what_is_wrong_and_what_to_do(page, served, text, said):
+    upload(page, served, text)
+    page.wait_for_selector("[role=alert]")
+    assert said in page.inner_text("[role=alert]")
+    assert page.locator("text=Try again").count() == 1
+
+
+def test_an_empty_form_and_a_lost_address_are_told(page, served):
+    page.goto(served)
+    page.click("button.go")
+    assert "nothing in it" in page.inner_text("[role=alert]")
+    page.goto(f"{served}/jobs/nowhere")
+    assert "no such job" in page.inner_text("[role=alert]").lower()
+
+
+def test_results_give_a_leaderboard_and_each_member_a_history(page, served):
+    upload(page, served, RESULTS, path="/results")
+    page.wait_for_selector("text=Fitted")
+    page.wait_for_selector("tbody >> text=Ann")
+    page.click("tbody >> text=Ann")
+    page.wait_for_selector("#history-chart canvas")
+    assert page.locator("tbody tr").count() > 3
+
+
+def test_decisions_of_any_domain_are_rated(page, served):
+    upload(page, served, DECISIONS, path="/decisions")
+    page.wait_for_selector("tbody >> text=Bob")
+    assert page.locator("tbody tr").count() == 2
+
+
+class _Feed(http.server.BaseHTTPRequestHandler):
+    moves = ITALIAN[:60]
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(pgn("Ann", "Ben", type(self).moves, "*").encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_live_games_move_before_the_eye(page, served):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Feed)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        page.goto(f"{served}/live")
+        page.fill("#address", f"http://127.0.0.1:{server.server_port}/games.pgn")
+        page.click("button.go")
+        page.wait_for_selector(".boards .card")
+        expect(page.locator(".card .side strong").first).to_have_text(re.compile(r"\d{4}"))
+        before = page.locator(".card img").get_attribute("src")
+        _Feed.moves = ITALIAN[:120]
+        expect(page.locator(".card img")).not_to_have_attribute("src", before)
+        page.click("text=Stop following")
+        page.wait_for_selector(".state.cancelled")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_a_private_address_is_not_followed_unless_allowed(page, tmp_path):
+    with serving(ServeOptions(tmp_path, port=0, password="correct horse")) as server:
+        page.goto(server.address)
+        page.fill("#password", "wrong")
+        page.click("button.go")
+        assert "not the password" in page.inner_text("[role=alert]")
+        page.fill("#password", "correct horse")
+        page.click("button.go")
+        page.wait_for_selector("text=How strong is this play?")
+        page.goto(f"{server.address}/live")
+        page.fill("#address", "http://127.0.0.1:9/games.pgn")
+        page.click("button.go")
+        page.wait_for_selector("text=which is not followed")
+        page.click("text=Log out")
+        page.wait_for_selector("#password")
+
+
+def test_hostile_names_do_nothing_in_a_browser(page, job):
+    page.on("dialog", lambda dialog: pytest.fail(f"a name has spoken: {dialog.message}"))
+    for path in ("", "/event", "/compare", "/games/5", "/players/4", "/players/5"):
+        page.goto(job + path)
+    page.wait_for_load_state("networkidle")
+    page.goto(f"{job}/players/4")
+    assert page.inner_text("h1") == HOSTILE[0]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_stands_in_the_way_of_anybody(page, served, job, scheme):
+    page.emulate_media(color_scheme=scheme)
+    paths = ["/", "/results", "/decisions", "/live", "/jobs/nowhere", "/login"] if scheme == "light" else ["/"]
+    found = []
+    for address in [
+        *(served + path for path in paths),
+        *(job + part for part in ("", "/event", "/compare", "/players/1")),
+    ]:
+        page.goto(address)
+        found += serious(page)
+    page.goto(f"{job}/games/1")
+    page.wait_for_selector("#people li")
+    assert found + serious(page) == []
+
+
+def serious(page: Page) -> list[str]:
+    """Return what axe finds serious or critical on a page."""
+    rows = Axe().run(page).response["violations"]
+    return [
+        f"{page.url}: {row['id']}, {node['target']}"
+        for row in rows
+        if row["impact"] in ("serious", "critical")
+        for node in row["nodes"]
+    ]
+
+
+def test_a_phone_shows_all_without_scrolling_sideways(page, served, job):
+    page.set_viewport_size({"width": 360, "height": 740})
+    for address in (served, job, f"{job}/players/1", f"{job}/games/1", f"{job}/event", f"{job}/compare"):
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
+
+
+def test_the_pages_say_the_same_as_their_json(page, job):
+    page.goto(f"{job}/players/1")
+    twin = page.get_attribute("link[rel=alternate]", "href")
+    answer = page.evaluate("async twin => (await fetch(twin)).json()", twin)
+    assert page.inner_text("#elo").split()[0] == f"{answer['rating']['elo']:.0f}"
+    assert wait_for(lambda: page.locator("footer >> text=This page as JSON").count()) == 1
+    assert Path(twin).name == "1"

@@ -1,0 +1,171 @@
+"""The queue: what is acknowledged is kept, nobody works on the same job twice, and what was begun is begun again."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from skilloscope.core.errors import InputError, StoreError
+from skilloscope.web.intake import MOST_WAITING, BusyError, add_feed, add_upload
+from skilloscope.web.jobs import MOST_ATTEMPTS, Jobs
+from skilloscope.web.rendering import rendered
+from web.conftest import do, pgn
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Jobs:
+    return Jobs(tmp_path / "jobs.sqlite")
+
+
+def test_what_is_acknowledged_is_on_disk(jobs):
+    job = jobs.add("games", "x.pgn", [("x.pgn", b"1. e4")])
+    again = Jobs(jobs.path)
+    assert again[job.id].state == "waiting"
+    assert again.inputs(job.id) == [("x.pgn", b"1. e4")]
+
+
+def test_jobs_are_taken_in_turn_and_by_one_worker_only(jobs):
+    made = [jobs.add("games", str(at), []).id for at in range(30)]
+    taken: list[str] = []
+
+    def take() -> None:
+        own = Jobs(jobs.path)
+        while (job := own.take("quick")) is not None:
+            taken.append(job.id)
+        own.close()
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken) == sorted(made)
+    assert jobs.take("quick") is None
+
+
+def test_a_search_does_not_keep_a_quick_answer_waiting(jobs):
+    jobs.add("games", "long", [], lane="engine")
+    quick = jobs.add("games", "short", [])
+    taken = jobs.take("quick")
+    assert taken is not None
+    assert taken.id == quick.id
+
+
+def test_a_job_whose_worker_ended_is_begun_again_but_not_for_ever(jobs):
+    name = jobs.add("games", "x", []).id
+    for _ in range(MOST_ATTEMPTS - 1):
+        assert jobs.take("quick") is not None
+        jobs.take_back(["engine"])
+        assert jobs[name].state == "running"
+        jobs.take_back()
+        assert jobs[name].state == "waiting"
+    jobs.take("quick")
+    jobs.take_back()
+    assert jobs[name].state == "failed"
+    assert "several times" in jobs[name].error
+    jobs.resume(name)
+    assert jobs.take("quick") is not None
+
+
+def test_cancelling_and_going_on(jobs):
+    name = jobs.add("games", "x", []).id
+    jobs.cancel(name)
+    assert jobs[name].state == "cancelled"
+    assert jobs.take("quick") is None
+    jobs.resume(name)
+    jobs.take("quick")
+    jobs.cancel(name)
+    assert (jobs[name].state, jobs[name].cancel) == ("running", True)
+    assert jobs.unwanted(name)
+    jobs.take_back()
+    assert jobs[name].state == "cancelled"
+
+
+def test_a_deleted_job_leaves_nothing(jobs):
+    job = jobs.add("games", "x", [("x", b"secret")])
+    jobs.put(job.id, {"ratings": {"a": 1}})
+    jobs.delete(job.id)
+    assert jobs.unwanted(job.id)
+    with pytest.raises(InputError, match="no such job"):
+        jobs[job.id]
+    with sqlite3.connect(jobs.path) as base:
+        for table in ("jobs", "inputs", "reports"):
+            assert base.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)
+    base.close()
+
+
+def test_ids_cannot_be_guessed(jobs):
+    names = {jobs.add("games", "x", []).id for _ in range(50)}
+    assert len(names) == 50
+    assert min(len(name) for name in names) >= 22
+
+
+def test_jobs_of_another_version_are_refused(tmp_path):
+    path = tmp_path / "jobs.sqlite"
+    base = sqlite3.connect(path)
+    base.execute("PRAGMA user_version = 99")
+    base.close()
+    with pytest.raises(StoreError, match="another version"):
+        Jobs(path)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([("empty.pgn", b" \n")], "nothing in it"),
+        ([("games.pgn.gz", b"\x1f\x8b\x08rest")], "packed"),
+        ([("games.zip", b"PK\x03\x04rest")], "packed"),
+        ([("picture", b"\x89PNG\x00\x00")], "packed, or no text"),
+    ],
+)
+def test_what_is_no_text_is_refused(jobs, files, said):
+    with pytest.raises(InputError, match=said):
+        add_upload(jobs, "games", files, owner="me")
+    assert jobs.counts() == {}
+
+
+def test_too_many_waiting_jobs_are_refused_and_say_so(jobs, monkeypatch):
+    monkeypatch.setattr("skilloscope.web.intake.MOST_WAITING", 2)
+    for _ in range(2):
+        add_upload(jobs, "games", [("x", b"1. e4")], owner="me")
+    with pytest.raises(BusyError, match="waiting already"):
+        add_upload(jobs, "games", [("x", b"1. e4")], owner="me")
+    assert MOST_WAITING >= 100
+
+
+def test_two_uploads_of_the_same_name_stay_apart(jobs):
+    job = add_upload(jobs, "games", [("a/games.pgn", b"x"), ("b\\games.pgn", b"y")], owner="me")
+    assert jobs.inputs(job.id) == [("games.pgn", b"x"), ("2 games.pgn", b"y")]
+    assert job.title == "games.pgn and 1 more"
+
+
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "ftp://x/y", "gopher://x", "//x", "http://", "https:// x"])
+def test_only_addresses_of_the_web_are_followed(jobs, address):
+    with pytest.raises(InputError, match="no address"):
+        add_feed(jobs, address, owner="me")
+
+
+def test_a_cancelled_job_ends_where_it_tells_how_far_it_is(jobs, tmp_path, monkeypatch):
+    job = add_upload(jobs, "games", [("x.pgn", pgn("Ann", "Ben").encode())], owner="me")
+    told = Jobs.advance
+
+    def cancel_then_tell(self, name, **fields):
+        self.cancel(name)
+        return told(self, name, **fields)
+
+    monkeypatch.setattr(Jobs, "advance", cancel_then_tell)
+    assert do(jobs, job, tmp_path).state == "cancelled"
+
+
+def test_an_unforeseen_fault_fails_the_job_alone_and_is_told_without_its_text(jobs, tmp_path, monkeypatch):
+    def broken(task):
+        raise RuntimeError("/secret/path")
+
+    monkeypatch.setattr("web.conftest.work_of_job", lambda job: broken)
+    job = do(jobs, add_upload(jobs, "games", [("x.pgn", b"1. e4")], owner="me"), tmp_path)
+    assert job.state == "failed"
+    assert "unforeseen" in job.error
+    assert "/secret" not in rendered("_progress.html", job=job, token="")

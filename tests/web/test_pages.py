@@ -1,0 +1,198 @@
+"""Pages and their JSON from jobs that are done; a search sharpens the numbers; a killed server goes on."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skilloscope.chess.human.model import human
+from skilloscope.chess.pgn.games import read_games
+from skilloscope.ratings.elo_axis.axis import elo_axis
+from skilloscope.sources.strength import played_moves
+from skilloscope.studies.moves.moves import moves_study
+from skilloscope.web.game_records import game_records
+from skilloscope.web.intake import add_upload
+from skilloscope.web.jobs import Jobs
+from web.conftest import DECISIONS, ITALIAN, Filled, do, few_games, pgn, wait_for
+
+PARTS = {
+    "games": ["", "/event", "/compare", "/players/1", "/players/5", "/games/1", "/games/5"],
+    "results": ["", "/members/1"],
+    "decisions": [""],
+}
+
+
+def test_every_page_is_there_and_links_to_the_same_as_json(filled: Filled):
+    client = filled.client()
+    paths = [f"/jobs/{filled.done[kind].id}{part}" for kind, parts in PARTS.items() for part in parts]
+    for path in ["/", "/results", "/decisions", "/live", *paths]:
+        reply = client.get(path)
+        assert reply.status_code == 200, path
+        twin = re.search(r'rel="alternate" type="application/json" href="([^"]+)"', reply.text)[1].replace("&amp;", "&")
+        assert client.get(twin).status_code == 200, twin
+        assert "This page as JSON" in reply.text
+
+
+def test_the_ratings_are_those_of_the_command_line(filled: Filled, tmp_path):
+    from skilloscope import rate
+
+    job = filled.done["games"].id
+    sent = filled.client().get(f"/api/jobs/{job}/ratings").json()
+    ours = rate(read_games(io.StringIO(few_games())), effort="instant").as_dict()
+    for row in ours["players"]:
+        own = next(one for one in sent["players"] if one["player"] == row["player"])
+        assert {name: own[name] for name in row} == json.loads(json.dumps(row))
+
+
+def test_a_page_that_is_not_there_yet_or_never_says_so(filled: Filled):
+    client = filled.client()
+    job, other = filled.done["games"].id, filled.done["results"].id
+    for path in (f"/jobs/{job}/games/99", f"/jobs/{job}/players/99", f"/jobs/{other}/event", "/jobs/nowhere", "/no"):
+        assert client.get(path).status_code == 404, path
+        assert client.get(f"/api{path}").status_code == 404, path
+    assert "alert" in client.get(f"/jobs/{filled.done['broken'].id}").text
+
+
+def test_the_api_takes_a_text_and_says_what_is_wrong(filled: Filled):
+    client, header = filled.client(), {"X-Skilloscope": "1"}
+    assert client.post("/api/jobs", content=" ", headers=header).json()["error"] == "there is nothing in it"
+    assert client.post("/api/jobs?effort=magic", content="x", headers=header).status_code == 422
+    assert client.post("/api/jobs?kind=magic", content="x", headers=header).status_code == 422
+    made = client.post("/api/jobs?name=a.pgn&effort=instant", content=pgn("A", "B"), headers=header)
+    assert made.status_code == 202
+    name = made.json()["id"]
+    assert [job["id"] for job in client.get("/api/jobs").json()["jobs"]] == [name]
+    assert client.post(f"/api/jobs/{name}/cancel", headers=header).json()["state"] == "cancelled"
+    assert client.post(f"/api/jobs/{name}/resume", headers=header).json()["state"] == "waiting"
+    assert client.delete(f"/api/jobs/{name}", headers=header).json() == {"deleted": name}
+    assert client.get("/api/moves", params={"fen": "no position"}).status_code == 422
+
+
+def test_the_slider_asks_for_what_the_command_moves_sends(filled: Filled):
+    fen = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
+    sent = filled.client().get("/api/moves", params={"fen": fen, "elo": [1000, 2600]}).json()
+    assert sent == json.loads(json.dumps(moves_study(fen, [1000, 2600]).as_dict()))
+
+
+def test_each_position_at_an_elo_of_its_own_is_the_model_at_that_elo():
+    moves = played_moves(read_games(io.StringIO(pgn("A", "B"))), model=human())
+    levels = np.linspace(800, 2800, len(moves))
+    own = moves.choices.own_log_probabilities(levels)
+    for at in range(0, len(moves), 7):
+        inside = slice(moves.choices.offsets[at], moves.choices.offsets[at + 1])
+        np.testing.assert_allclose(own[inside], moves.choices.log_probabilities(levels[at])[inside, 0], atol=1e-9)
+
+
+def test_a_record_holds_every_move_its_position_and_a_strength_with_its_interval():
+    axis = elo_axis()
+    games = read_games(io.StringIO(pgn("A", "B")))
+    (record,) = game_records(games, None, axis, axis.effort("instant"), {"A": 1200.0, "B": 2400.0})
+    assert [move["san"] for move in record.moves[:3]] == ["e4", "e5", "Nf3"]
+    assert record.moves[0]["fen_before"] == record.start_fen
+    assert all(a["fen"] == b["fen_before"] for a, b in zip(record.moves, record.moves[1:], strict=False))
+    last = record.moves[-1]["strength"]
+    assert last["elo_low"] < last["elo"] < last["elo_high"]
+    assert record.head["elo"]["black"] == last
+    assert 0 < record.moves[5]["probability"] <= record.moves[5]["people_probability"] <= 1
+
+
+def test_evaluations_in_the_comments_say_what_a_move_cost(tmp_path):
+    from skilloscope.sources.shipped import demo_file
+
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    body = demo_file("game_of_the_century.pgn").read_bytes()
+    job = add_upload(jobs, "games", [("century.pgn", body)], owner="me", options={"effort": "instant"})
+    assert do(jobs, job, tmp_path).state == "done"
+    assert jobs.report(job.id, "ratings")["effort"]["name"] == "evaluations"
+    white = jobs.report(job.id, "player/1")
+    assert white["judge"] == "comments"
+    assert white["costly"][0]["san"] == "Bxb6"
+    assert white["costly"][0]["loss"] == pytest.approx(5.56, abs=0.01)
+
+
+def test_the_engine_sharpens_the_numbers_and_what_was_found_before_stays(tmp_path, stockfish):
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    text = (pgn("Ann", "Ben") + pgn("Ben", "Ann")).encode()
+    job = add_upload(jobs, "games", [("x.pgn", text)], owner="me", options={"effort": "quick"})
+    between = do(jobs, job, tmp_path)
+    assert (between.state, between.lane) == ("waiting", "engine")
+    instant = jobs.report(job.id, "ratings")
+    assert instant["effort"]["name"] == "instant"
+    done = do(jobs, between, tmp_path)
+    assert done.state == "done", done
+    quick = jobs.report(job.id, "ratings")
+    assert quick["effort"]["name"] == "quick"
+    assert quick["positions"]["searched"] + quick["positions"]["cached"] > 10
+    moved = {row["player"]: row["elo"] for row in quick["players"]}
+    assert all(abs(moved[row["player"]] - row["elo"]) > 1 for row in instant["players"])
+    game = jobs.report(job.id, "game/1")
+    blunder = next(move for move in game["moves"] if move["san"] == "Qf3")
+    assert blunder["judge"] == "engine"
+    assert blunder["loss"] > 1
+    assert blunder["better"] not in (None, "Qf3")
+    assert blunder["value"] is not None
+    assert jobs.report(job.id, "player/1")["judge"] == "engine"
+
+
+def test_a_k_that_cannot_be_used_is_told_with_what_to_do(tmp_path):
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    for k, state in (("0.5", "done"), ("fit", "failed"), ("banana", "failed")):  # these decisions do not tell k
+        job = add_upload(jobs, "decisions", [("x.jsonl", DECISIONS.encode())], owner="me", options={"k": k})
+        done = do(jobs, job, tmp_path)
+        assert done.state == state
+        assert bool(done.hint) == (state == "failed")
+
+
+def _serve(store: Path) -> tuple[subprocess.Popen[str], str]:
+    code = "import skilloscope.cli as c; c.main()"
+    command = [sys.executable, "-c", code, "serve", "--store", str(store), "--port", "0", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    assert process.stdout is not None
+    lines = [process.stdout.readline()]
+    while not lines[-1].startswith("}"):
+        lines.append(process.stdout.readline())
+    return process, json.loads("".join(lines))["address"]
+
+
+def _end(process: subprocess.Popen[str], sign: signal.Signals) -> None:
+    process.send_signal(sign)
+    process.communicate()
+
+
+def _ask(address: str, path: str, body: bytes | None = None) -> dict[str, object]:
+    request = urllib.request.Request(address + path, body, {"X-Skilloscope": "1"})
+    for _ in range(200):
+        try:
+            with urllib.request.urlopen(request, timeout=30) as reply:
+                return dict(json.load(reply))
+        except ConnectionError:  # it listens before it answers
+            time.sleep(0.05)
+    raise AssertionError("no answer")
+
+
+def test_a_killed_server_goes_on_with_its_jobs_after_a_restart(tmp_path, living):
+    process, address = _serve(tmp_path)
+    texts = [pgn(f"A{at}", f"B{at}", ITALIAN[:90]).encode() for at in range(2)]
+    names = [_ask(address, "/api/jobs?effort=instant", text)["id"] for text in texts]
+    _end(process, signal.SIGKILL)
+    wait_for(lambda: not living(str(tmp_path)))  # no worker outlives it
+    process, address = _serve(tmp_path)
+    try:
+        for at, name in enumerate(names):
+            wait_for(lambda name=name: _ask(address, f"/api/jobs/{name}")["state"] == "done")
+            ratings = _ask(address, f"/api/jobs/{name}/ratings")
+            assert {row["player"] for row in ratings["players"]} == {f"A{at}", f"B{at}"}
+    finally:
+        _end(process, signal.SIGTERM)
+    wait_for(lambda: not living(str(tmp_path)))
