@@ -40,7 +40,6 @@ def game(
     study = game_study(
         gained,
         engine=own,
-        engine_gains=gain.engine_gains,
         engine_elo=gain.engine_elo,
         curve=curve,
         people=game_people(gained.games),

@@ -20,9 +20,9 @@ from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.evaluations import Evaluations
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.models.gain import PEAK, Curve, GainHistogram, elo_difference, expected_score
+from skilloscope.models.gain import Curve, GainHistogram, elo_difference, expected_score
 from skilloscope.ratings.gain.perceived import Running, running_strength
-from skilloscope.sources.gains import Gained
+from skilloscope.sources.gains import NEVER_ERRS, EngineGains, Gained
 from skilloscope.studies.game.people import GamePeople
 from skilloscope.studies.within.within import running_competence
 
@@ -153,8 +153,7 @@ def game_study(
     gained: Gained,
     row: int = 0,
     *,
-    engine: GainHistogram = PEAK,
-    engine_gains: str = "peak",
+    engine: EngineGains = NEVER_ERRS,
     engine_elo: float | None = None,
     curve: Curve = "normal",
     people: GamePeople | None = None,
@@ -174,7 +173,7 @@ def game_study(
     for code, side in enumerate(("white", "black")):
         ply = np.flatnonzero(mover == code)
         name = header[side] or side.capitalize()
-        sides.append(GameSide(name, side, ply, gain[ply], running_strength(gain[ply], engine, curve=curve)))
+        sides.append(GameSide(name, side, ply, gain[ply], running_strength(gain[ply], engine.histogram, curve=curve)))
     skipped = _game_skipped(gained.evaluations, gain)
     competence = _competence(gained.decisions, header["game"])
     san = written_moves(games.moves[own], start)
@@ -187,7 +186,7 @@ def game_study(
         skipped=skipped,
         curve=curve,
         engine_elo=engine_elo,
-        engine_gains=engine_gains,
+        engine_gains=engine.kind,
         competence=competence,
         mover=mover,
         first_ply=chess.Board(start).ply() if start else 0,
