@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.gain_options import GainOptions
+from skilloscope.cli.gain_options import EngineGainOptions
 from skilloscope.cli.options import EngineOptions, Json, Options, command
 
 if TYPE_CHECKING:
-    from skilloscope.studies.live.live import Event, Follower
+    from skilloscope.studies.live.live import EloOfSides, Event, Follower
 
 GRACE_SECONDS = 2.0
 """So long after its time `live` may still be at work, on a feed of many games, before it is ended."""
@@ -44,7 +45,7 @@ def live(
     feed: Annotated[str, typer.Argument(help="A PGN file that grows, or an http address.", metavar="FILE|URL")],
     *,
     follow: FollowOptions,
-    gain: GainOptions,
+    gain: EngineGainOptions,
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:
@@ -61,26 +62,47 @@ def live(
     from skilloscope.studies.live.following import Following, Stopping
     from skilloscope.studies.live.live import Follower, Live
 
-    curve = gain.elo_curve()
+    curve, begin = gain.elo_curve(), time.monotonic()
     check_values(gain.values, gain.mate_cap)
     with working(gain_search(engine)) as work:
         settings = replace(work.settings, multipv=1)
-    follower = Follower(
-        Live(follow.budget / 1000, values=gain.values, mate_cap=gain.mate_cap, engine_elo=gain.engine_elo, curve=curve)
+    how = Live(
+        follow.budget / 1000,
+        values=gain.values,
+        mate_cap=gain.mate_cap,
+        engine_gains=gain.engine_gains,
+        engine_elo=gain.engine_elo,
+        curve=curve,
     )
+    follower = Follower(how, _elo_of_sides())
+    left = None if follow.seconds is None else max(0.0, follow.seconds - (time.monotonic() - begin))
     following = Following(
         open_feed(feed, every_seconds=follow.every),
         follower,
         settings,
         find=partial(find_engine, work.engine),
         store=work.store,
-        stopping=Stopping(follow.once, follow.finish, follow.seconds, follow.stall),
+        stopping=Stopping(follow.once, follow.finish, left, follow.stall),
     )
-    with following, contextlib.suppress(KeyboardInterrupt), _bounded(follow.seconds):
+    with following, contextlib.suppress(KeyboardInterrupt), _bounded(left):
         _show(following.events(), follower, as_json)  # Ctrl-C is how one stops following
     if follow.once and not follower.boards:
-        raise InputError(f"{feed}: no game that could be followed", hint="is it PGN, with both players named?")
+        late = left is not None and not following.was_read
+        reason = f"it could not be read in {follow.seconds:g} seconds" if late else "no game that could be followed"
+        hint = "give it more --seconds, or fewer games" if late else "is it PGN, with both players named?"
+        raise InputError(f"{feed}: {reason}", hint=hint)
     return 0
+
+
+def _elo_of_sides() -> EloOfSides | None:
+    """Return what gives Elo on the one axis, or nothing where the model cannot be had."""
+    from skilloscope.core.errors import MissingExtraError
+    from skilloscope.sources.running_elo import EloOfBoards
+
+    try:
+        return EloOfBoards().sides
+    except MissingExtraError:
+        return None
 
 
 @contextlib.contextmanager
@@ -94,7 +116,8 @@ def _bounded(seconds: float | None) -> Iterator[None]:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
+    # Again and again: whatever is at work may take the first for its own.
+    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS, GRACE_SECONDS)
     try:
         yield
     finally:

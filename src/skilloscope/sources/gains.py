@@ -124,7 +124,7 @@ def gains_of_files(paths: Sequence[Path], work: Work, *, values: str = "auto", m
 
 
 def gains_of_one(path: Path, number: int, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
-    """Return the gains of one game of a file, by its number among those that could be read; no other is analysed."""
+    """Return the gains of one game of a file, by its number there, which its id ends in; no other is analysed."""
     if by_kind([path], Kind.GAMES, Kind.EVALUATED)[Kind.EVALUATED]:
         whole = _checked(read_evaluated(path, mate_cap=mate_cap))
         row = _row(whole.games, number)
@@ -136,9 +136,13 @@ def gains_of_one(path: Path, number: int, work: Work, *, values: str = "auto", m
 
 
 def _row(games: Games, number: int) -> int:
-    if not 1 <= number <= len(games):
-        raise InputError(f"no game number {number}", hint=f"there are {len(games):,}; the first is number 1")
-    return number - 1
+    """Return the row of the game with this number in its file: games that could not be read have one too."""
+    numbers = games.headers["index"].to_pylist()
+    if number not in numbers:
+        first, last = min(numbers), max(numbers)
+        hint = f"{len(games):,} games could be read, numbered {first} to {last}"
+        raise InputError(f"no game number {number} that could be read", hint=hint)
+    return numbers.index(number)
 
 
 def check_values(values: str, mate_cap: float) -> None:

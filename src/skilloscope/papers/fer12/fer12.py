@@ -163,10 +163,11 @@ def _section_7(_: Budget) -> Outcome:
         study = game_study(gained, engine=engine)
         white, black = (float(side.running.elo_difference[-1]) for side in study.sides)
         assert study.between is not None
+        direct = study.between["elo_difference"]
         if kind == "peak":
-            rows.append(Row("Stockfish 15.1 to depth 13: direct", None, -study.between[1]))
+            rows.append(Row("Stockfish 15.1 to depth 13: direct", None, -direct))
         rows.append(Row(f"by way of {said} ({len(engine.gains)} moves, mean gain {engine.gains.mean():.3f})", None, black - white))
-        apart[kind] = abs(black - white + study.between[1])
+        apart[kind] = abs(black - white + direct)
     closer = apart["agreed"] < apart["peak"] and apart["searched"] < apart["peak"]
     told = ", ".join(f"{kind} {value:.0f}" for kind, value in apart.items())
     verdict = "The measured gains come closer." if closer else "The measured gains do not come closer."

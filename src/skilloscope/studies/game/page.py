@@ -44,7 +44,8 @@ def game_page(study: GameStudy, source: str) -> str:
             values_line(report["engine"]),
             figure=game_figure(study),
             caption="Above: evaluation after each move, cut at ±10 pawns. Below: Elo difference to the engine from all "
-            "own moves so far; a triangle at the edge stands for an infinite difference.",
+            "own moves so far, with its interval as a band, cut at the frame; a triangle stands for an infinite "
+            "difference.",
         ),
         Section.from_sheet(players_sheet(report), "The players", text=between_line(report)),
         Section.from_sheet(moves_sheet(report), "Every move", text=sentences([people_line(report)])),
