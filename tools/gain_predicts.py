@@ -1,6 +1,6 @@
 """Does gain predict? Elo from one game by each method, on the same analysed games of rated players.
 
-    .venv/bin/python tools/gain_predicts.py ../shared/data/analysed/bands_sf151_mpv10_depths.jsonl.gz
+    cd tools && ../.venv/bin/python gain_predicts.py
 
 In: games of rated players, ten moves listed to depth 10 in every position after the opening. Out: one table. Each
 method makes one number of a player's moves in one game; a line from that number to Elo is fitted to nine tenths of the
@@ -9,21 +9,19 @@ games and tried on the rest. The Elo axis was fitted to other people.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 
 import numpy as np
 from scipy.stats import spearmanr
 
+from axis_data import analysed
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.evaluations import evaluations_from_analyses
 from skilloscope.core.columns import encode
 from skilloscope.inference import evidence
 from skilloscope.models.agent import Agent
 from skilloscope.models.gain import PEAK, GainHistogram, move_scores
-from skilloscope.papers.samples import SHARED_ANALYSES
 from skilloscope.ratings.elo_axis.axis import elo_axis
 from skilloscope.sources.strength import game_curves, played_moves
 
@@ -34,15 +32,16 @@ Numbers = dict[tuple[str, str], float]
 
 def main() -> None:
     """Compute every method, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("analysed")
-    analyses = read_analysed(parser.parse_args().analysed, SHARED_ANALYSES)
+    analyses = analysed().analyses
+    assert analyses is not None
     found = {**by_gain(analyses), "agent": by_agent(analyses), **by_axis(analyses)}
     ratings = rating_of(analyses)
     shared = sorted(set.intersection(*(set(own) for own in found.values())) & set(ratings))
     elo = np.array([ratings[key] for key in shared])
     games, fold = encode([key[0] for key in shared])
-    print(f"{len(shared)} player-games of {len(games)} games, Elo {elo.min():.0f} to {elo.max():.0f}, sd {elo.std():.0f}")
+    print(
+        f"{len(shared)} player-games of {len(games)} games, Elo {elo.min():.0f} to {elo.max():.0f}, sd {elo.std():.0f}"
+    )
     for name, own in found.items():
         x = np.array([own[key] for key in shared])
         rank = spearmanr(x, elo).statistic
@@ -55,7 +54,9 @@ def by_gain(analyses: Analyses) -> dict[str, Numbers]:
     keys = list(zip(*(losses.context.column(name).to_pylist() for name in ("game", "mover")), strict=True))
     names, code = encode([f"{game}\t{mover}" for game, mover in keys])
     agreed = losses.gain[losses.context.column("first_choice").fill_null(False).to_numpy()]
-    print(f"mean gain {losses.gain.mean():.3f} of {len(losses)} moves, {agreed.mean():.3f} of {len(agreed)} agreed ones")
+    print(
+        f"mean gain {losses.gain.mean():.3f} of {len(losses)} moves, {agreed.mean():.3f} of {len(agreed)} agreed ones"
+    )
     n = np.bincount(code)
     columns = {
         "mean gain": losses.gain,

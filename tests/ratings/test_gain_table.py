@@ -124,10 +124,8 @@ def covered(sides: Sides, schedule: Schedule, deals: int, seed: int = 1) -> dict
     return {name: float(np.mean(own)) for name, own in hits.items()}
 
 
-def _dealt(
-    sides: Sides, schedule: Schedule, pairs: Schedule, *, pool: str, rng: np.random.Generator
-) -> GainTable:
-    """Return the table of one deal: a game drawn for each of the schedule, its sides by lot, the engine's gains last."""
+def _dealt(sides: Sides, schedule: Schedule, pairs: Schedule, *, pool: str, rng: np.random.Generator) -> GainTable:
+    """Return the table of one deal: a game drawn for each of the schedule, sides by lot, the engine's gains last."""
     players = 1 + max(max(pair) for pair in schedule)
     number = {pair: at for at, pair in enumerate(pairs)}
     last = players if pool == "event" else 2 * len(pairs)
@@ -146,7 +144,9 @@ def _dealt(
 
 SCHEDULES: dict[str, Schedule] = {
     "round robin": [(i, j) for i in range(8) for j in range(i)],
-    "knock-out, matches of 4": [pair for pair in ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (4, 6), (0, 4)) for _ in "1234"],
+    "knock-out, matches of 4": [
+        pair for pair in ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (4, 6), (0, 4)) for _ in "1234"
+    ],
     "match of 12": [(0, 1)] * 12,
 }
 

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.cli.app import app
-from skilloscope.core.errors import InputError
 from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
 from skilloscope.sources.gains import gains_of_games
 from skilloscope.sources.judge import Work

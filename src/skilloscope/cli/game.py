@@ -18,7 +18,9 @@ def register(app: typer.Typer) -> None:
 
 def game(
     games: Annotated[Path, typer.Argument(help="A PGN file, or evaluated games (.ndjson).", metavar="GAMES")],
-    index: Annotated[int, typer.Option(help="Which game of the file: the number in its id, counted from 1.", min=1)] = 1,
+    index: Annotated[
+        int, typer.Option(help="Which game of the file: the number in its id, counted from 1.", min=1)
+    ] = 1,
     *,
     gain: EngineGainOptions,
     output: IntervalOutput,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -62,7 +61,7 @@ def live(
     from skilloscope.studies.live.following import Following, Stopping
     from skilloscope.studies.live.live import Follower, Live
 
-    curve, begin = gain.elo_curve(), time.monotonic()
+    curve = gain.elo_curve()
     check_values(gain.values, gain.mate_cap)
     with working(gain_search(engine)) as work:
         settings = replace(work.settings, multipv=1)
@@ -75,19 +74,18 @@ def live(
         curve=curve,
     )
     follower = Follower(how, _elo_of_sides())
-    left = None if follow.seconds is None else max(0.0, follow.seconds - (time.monotonic() - begin))
     following = Following(
         open_feed(feed, every_seconds=follow.every),
         follower,
         settings,
         find=partial(find_engine, work.engine),
         store=work.store,
-        stopping=Stopping(follow.once, follow.finish, left, follow.stall),
+        stopping=Stopping(follow.once, follow.finish, follow.seconds, follow.stall),
     )
-    with following, contextlib.suppress(KeyboardInterrupt), _bounded(left):
+    with following, contextlib.suppress(KeyboardInterrupt), _bounded(follow.seconds):
         _show(following.events(), follower, as_json)  # Ctrl-C is how one stops following
     if follow.once and not follower.boards:
-        late = left is not None and not following.was_read
+        late = follow.seconds is not None and not following.was_read
         reason = f"it could not be read in {follow.seconds:g} seconds" if late else "no game that could be followed"
         hint = "give it more --seconds, or fewer games" if late else "is it PGN, with both players named?"
         raise InputError(f"{feed}: {reason}", hint=hint)
@@ -95,14 +93,19 @@ def live(
 
 
 def _elo_of_sides() -> EloOfSides | None:
-    """Return what gives Elo on the one axis, or nothing where the model cannot be had."""
+    """Return what gives Elo on the one axis, or nothing where the model cannot be had.
+
+    It is loaded here, before any time is measured: ended in the middle of it, it would seem not to be installed.
+    """
     from skilloscope.core.errors import MissingExtraError
     from skilloscope.sources.running_elo import EloOfBoards
 
     try:
-        return EloOfBoards().sides
+        boards = EloOfBoards()
+        boards.warm_up()
     except MissingExtraError:
         return None
+    return boards.sides
 
 
 @contextlib.contextmanager

@@ -138,8 +138,9 @@ def sample_games(
         taken.append(game)
         wanted |= need
     if not taken and each < np.inf:
+        first = len(need) * each / 60
         raise InputError(
-            f"the first game of the sample takes {len(need) * each / 60:.1f} minutes, more than the budget of {minutes:g}",
+            f"the first game of the sample takes {first:.1f} minutes, more than the budget of {minutes:g}",
             hint="give a larger budget, a smaller depth, or more workers",
         )
     rows = np.sort(np.array(taken, dtype=np.int64))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import chess
 import numpy as np
 import numpy.typing as npt
 
@@ -23,6 +24,7 @@ Array = npt.NDArray[np.float64]
 UNKNOWN: dict[str, Any] = {"axis_elo": None, "axis_low": None, "axis_high": None}
 """The fields where nothing is known."""
 
+_E4 = chess.E2 + 64 * chess.E4
 _MATCHED = ("depth", "nodes", "multipv")
 
 
@@ -72,6 +74,10 @@ class EloOfBoards:
     model: Human = field(default_factory=human)
     mass: float = 0.95
     _known: dict[tuple[str, int], tuple[str, Array] | None] = field(default_factory=dict)
+
+    def warm_up(self) -> None:
+        """Load the model by asking it about a first move."""
+        self.sides([_E4], [chess.STARTING_FEN], 0)
 
     def sides(self, moves: Sequence[int], fens: Sequence[str], first_ply: int) -> list[dict[str, Any]]:
         """Return White's and Black's fields after these moves; `fens` are the positions before each, and the last."""

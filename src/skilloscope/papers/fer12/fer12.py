@@ -17,7 +17,6 @@ from skilloscope.ratings.gain.perceived import (
 )
 from skilloscope.sources.shipped import century_analyses_file, game_of_the_century
 
-
 _ENGINE = 2860.0  # its strength by table 4, which tables 5 and 6 stand on
 
 
@@ -166,7 +165,13 @@ def _section_7(_: Budget) -> Outcome:
         direct = study.between["elo_difference"]
         if kind == "peak":
             rows.append(Row("Stockfish 15.1 to depth 13: direct", None, -direct))
-        rows.append(Row(f"by way of {said} ({len(engine.gains)} moves, mean gain {engine.gains.mean():.3f})", None, black - white))
+        rows.append(
+            Row(
+                f"by way of {said} ({len(engine.gains)} moves, mean gain {engine.gains.mean():.3f})",
+                None,
+                black - white,
+            )
+        )
         apart[kind] = abs(black - white + direct)
     closer = apart["agreed"] < apart["peak"] and apart["searched"] < apart["peak"]
     told = ", ".join(f"{kind} {value:.0f}" for kind, value in apart.items())

@@ -41,7 +41,7 @@ class GainTable:
     def from_gains(
         cls, gains: npt.ArrayLike, group: npt.ArrayLike, game: npt.ArrayLike, *, groups: int = 0, games: int = 0
     ) -> GainTable:
-        """Return the table of gains in pawns, with the group and the game of each; room for so many of each at least."""
+        """Return the table of gains in pawns, with the group and the game of each; so many of each at least."""
         of, where = np.asarray(group, dtype=np.int64), np.asarray(game, dtype=np.int64)
         pawns = np.asarray(gains, dtype=np.float64)
         if not len(pawns) == len(of) == len(where):

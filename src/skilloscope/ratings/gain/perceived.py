@@ -105,7 +105,7 @@ def perceived_least_squares(
 
 
 def perceived_weights(first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayLike) -> tuple[Array, Array]:
-    """Return how much each pair's difference counts in the perceived and in the relative Elo of each player. [FER12 (3)]
+    """Return how much each pair's difference counts in everybody's perceived and relative Elo. [FER12 (3)]
 
     Both are sums of the differences, which must be finite, with these weights; the anchor comes on top.
     """

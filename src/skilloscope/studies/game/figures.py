@@ -78,7 +78,9 @@ def _running_line(axes: Any, side: GameSide, colour: str, low: float, high: floa
     last = d[-1] if len(d) else np.nan
     said = f"{side.player} ({'–∞' if last == -np.inf else '+∞' if last == np.inf else f'{last:+.0f}'})"
     ends = [np.nan_to_num(np.clip(end, low, high), nan=0.0) for end in (side.running.low, side.running.high)]
-    axes.fill_between(move, *ends, where=np.isfinite(side.running.expected_score), color=colour, alpha=0.15, linewidth=0)
+    axes.fill_between(
+        move, *ends, where=np.isfinite(side.running.expected_score), color=colour, alpha=0.15, linewidth=0
+    )
     axes.plot(move, np.where(finite, d, np.nan), color=colour, label=said)
     for infinite, edge, marker in ((-np.inf, low, "v"), (np.inf, high, "^")):
         at = move[d == infinite]

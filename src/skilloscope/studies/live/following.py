@@ -135,7 +135,9 @@ class Following:
         """Value a position: from the store, or by the engine within its time."""
         stored = self._stored(task.fen)
         if stored is not None:
-            return self.follower.valued(task, mate=stored.mate, score=stored.score, depth=stored.depth, choice=stored.move)
+            return self.follower.valued(
+                task, mate=stored.mate, score=stored.score, depth=stored.depth, choice=stored.move
+            )
         path = self._path = self._path or self._find()  # where there is no engine at all, that is an error
         begin, reason = self._clock(), ""
         for _ in range(2):

@@ -65,7 +65,7 @@ class Live:
     values: str = "auto"
     mate_cap: float = MATE_CAP
     engine_gains: str = "peak"
-    """`peak`, `agreed` (from the moves of all boards that are the engine's own choice), or `auto`, agreed when it can."""
+    """`peak`, `agreed` (from the moves on all boards that are its own choice), or `auto`, agreed when it can."""
     engine_elo: float | None = None
     curve: Curve = "normal"
     mass: float = 0.95

@@ -64,7 +64,9 @@ def score_now(fields: Mapping[str, Any]) -> str:
 
 def _player(player: Mapping[str, Any]) -> str:
     """Return a player's strength so far in one line."""
-    return f"{player['player']} {_strength(player)}" + ("" if player["axis_elo"] is None else f", Elo {axis_text(player)}")
+    return f"{player['player']} {_strength(player)}" + (
+        "" if player["axis_elo"] is None else f", Elo {axis_text(player)}"
+    )
 
 
 def _cell(player: Mapping[str, Any]) -> str:

@@ -11,7 +11,6 @@ from skilloscope.studies.tournament.report import tournament_report
 from skilloscope.studies.tournament.tables import tournament_sheets
 from skilloscope.studies.tournament.tournament import Tournament
 
-
 CAPTION = (
     "Point and thick line: perceived Elo, a difference measured by gain around the mean rating, with its interval over "
     "games. Bar: the rating in the headers. Square: Elo on the one axis, from what was played."
@@ -38,6 +37,8 @@ def tournament_page(study: Tournament, source: str, *, engine: bool = False) -> 
             )
         )
         sections.append(Section(f"{heading}: how often they gained how much", figure=histogram_figure(own)))
-    sections += [Section.from_sheet(sheet, text=" ".join(sheet.notes)) for sheet in tournament_sheets(report, engine=engine)]
+    sections += [
+        Section.from_sheet(sheet, text=" ".join(sheet.notes)) for sheet in tournament_sheets(report, engine=engine)
+    ]
     title = f"{len(report['players']):,} players compared by gain"
     return report_page(title, source, sections, skipped=report["skipped"], cannot_tell=CANNOT_TELL)

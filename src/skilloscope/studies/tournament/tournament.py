@@ -124,9 +124,7 @@ class Tournament:
         return tournament_figures(self)
 
 
-def tournament(
-    gained: Gained, options: TournamentOptions | None = None, *, axis: AxisElo | None = None
-) -> Tournament:
+def tournament(gained: Gained, options: TournamentOptions | None = None, *, axis: AxisElo | None = None) -> Tournament:
     """Compute a tournament from the gains of its games; `axis` is what stands beside. [FER12 Algorithms 1 to 4]"""
     options = options or TournamentOptions()
     players = Field.of(gained.games, options.events)
