@@ -2,9 +2,10 @@
 
     cd tools && ../.venv/bin/python gain_predicts.py
 
-In: games of rated players, ten moves listed to depth 10 in every position after the opening. Out: one table. Each
-method makes one number of a player's moves in one game; a line from that number to Elo is fitted to nine tenths of the
-games and tried on the rest. The Elo axis was fitted to other people.
+In: the analysed games of rated players in ../shared/data, ten moves listed to depth 10 in every position after the
+opening, and people of two tournaments. Out: one table, and a line on people. Each method makes one number of a player's
+moves in one game; a line from that number to Elo is fitted to nine tenths of the games and tried on the rest. The Elo
+axis was fitted to other people.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import spearmanr
 
-from axis_data import analysed
+from axis_data import analysed, persons
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.evaluations import evaluations_from_analyses
@@ -23,6 +24,7 @@ from skilloscope.inference import evidence
 from skilloscope.models.agent import Agent
 from skilloscope.models.gain import PEAK, GainHistogram, move_scores
 from skilloscope.ratings.elo_axis.axis import elo_axis
+from skilloscope.ratings.gain.gain_table import GainTable
 from skilloscope.sources.strength import game_curves, played_moves
 
 FOLDS = 10
@@ -46,6 +48,41 @@ def main() -> None:
         x = np.array([own[key] for key in shared])
         rank = spearmanr(x, elo).statistic
         print(f"{name:14s} rank correlation {rank:.3f}, RMSE {held_out_rmse(x, elo, fold % FOLDS):.0f}")
+    what_intervals_leave_out()
+
+
+def what_intervals_leave_out() -> None:
+    """Print how far people of known rating are from the line that their ratings give, beyond their own intervals.
+
+    Only their own moves are analysed there, so a gain is the value of the move played less that of the best one listed,
+    both of one search, and everybody is compared with all of them together.
+    """
+    analyses = persons().analyses
+    assert analyses is not None
+    batch = decisions(analyses, all_depths=False)
+    batch = batch.select(batch.listed)
+    game = encode(batch.context.column("game").to_pylist())[1]
+    own = [(name, at) for at, name in enumerate(batch.deciders) if (batch.decider == at).sum() >= FEWEST]
+    gain, size = -batch.chosen_loss, len(batch.deciders)
+    group = np.concatenate([batch.decider, np.full(len(gain), size)])
+    table = GainTable.from_gains(np.tile(gain, 2), group, np.tile(game, 2))
+    who = np.array([at for _, at in own])
+    who = who[table.games_of_group[who] >= 2]
+    elo = batch.context.column("elo").to_numpy()
+    rating = np.array([np.nanmean(elo[batch.decider == at]) for at in who])
+    lead, slopes = table.leads(who, np.full(len(who), size), "normal")
+    low, high, sd = slopes.interval(lead, 0.95)
+    slope, at_zero = np.polyfit(rating, lead, 1)
+    line = slope * rating + at_zero
+    apart = rating - rating.mean()
+    beyond = np.sqrt(max(0.0, np.mean((lead - line) ** 2) - np.mean(sd**2)))
+    print(
+        f"{len(who)} people, {table.games_of_group[who].mean():.1f} games each: difference to all of them by gain "
+        f"grows by {slope:.3f} a point of rating; sd over games {np.sqrt(np.mean(sd**2)):.0f}, "
+        f"of people beyond that {beyond:.0f}; "
+        f"95 % intervals hold the line at the rating for {np.mean((low <= line) & (line <= high)):.3f}, "
+        f"the rating's own difference to the mean for {np.mean((low <= apart) & (apart <= high)):.3f}"
+    )
 
 
 def by_gain(analyses: Analyses) -> dict[str, Numbers]:

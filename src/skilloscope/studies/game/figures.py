@@ -88,7 +88,9 @@ def _running_line(axes: Any, side: GameSide, colour: str, low: float, high: floa
 
 
 def _limits(study: GameStudy) -> tuple[float, float]:
-    d = np.concatenate([side.running.elo_difference for side in study.sides])
+    """Return the ends of the axis: they hold all finite differences, and the intervals after the last moves."""
+    ends = [end[-1:] for side in study.sides for end in (side.running.low, side.running.high)]
+    d = np.concatenate([*(side.running.elo_difference for side in study.sides), *ends])
     finite = d[np.isfinite(d)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (-100.0, 100.0)
     margin = 0.08 * max(high - low, 100.0)

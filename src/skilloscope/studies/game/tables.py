@@ -20,13 +20,18 @@ PEOPLE_NOTE = (
 
 def game_sheets(report: Mapping[str, Any]) -> list[Sheet]:
     """Return the tables of `game`: every move, then both players; without columns in which nothing is known."""
-    empty = [name for name in _MAY_BE_EMPTY if all(move[name] is None for move in report["moves"])]
+    empty = empty_columns(report)
     game = report["game"]
     title = f"{game['white'] or 'White'} – {game['black'] or 'Black'}, {game['event'] or '?'}, {game['date'] or '?'}"
     known = sum(player["decisions"] for player in report["players"])
     notes = [values_line(report["engine"]), between_line(report), people_line(report)]
     notes.append(skipped_line(known, report["skipped"]))
     return [moves_sheet(report, title, empty), players_sheet(report, notes, empty)]
+
+
+def empty_columns(report: Mapping[str, Any]) -> list[str]:
+    """Return the columns in which nothing is known of this game."""
+    return [name for name in _MAY_BE_EMPTY if all(move[name] is None for move in report["moves"])]
 
 
 def moves_sheet(report: Mapping[str, Any], title: str = "", empty: Sequence[str] = ()) -> Sheet:
