@@ -209,7 +209,14 @@ def test_every_public_name_stands_in_the_reference_of_python():
     import skilloscope
 
     named = re.findall(r"^::: skilloscope\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    presets = {"DFH13", "FER12", "FULL", "RH11", "RH11_SINGLE", "__version__"}  # values, told by `preset` and `Settings`
+    presets = {
+        "DFH13",
+        "FER12",
+        "FULL",
+        "RH11",
+        "RH11_SINGLE",
+        "__version__",
+    }  # values, told by `preset` and `Settings`
     assert set(named) == set(skilloscope.__all__) - presets
     assert len(named) == len(set(named))
 
