@@ -163,3 +163,11 @@ def game_curves(
     fine = _GRID.interpolate(curves.T, ELO) if len(rows) else np.zeros((0, len(ELO)))
     counts = np.bincount(row[use], minlength=len(rows))
     return GameCurves(list(names), rows[:, 0], rows[:, 1], rows[:, 2], fine, counts)
+
+
+def single_move_curves(choices: HumanChoices, chosen: npt.NDArray[np.int64]) -> Array:
+    """Return what each single move says along ELO, by what people play: a row for each."""
+    curves = np.zeros((len(chosen), _GRID.size))
+    rows = np.arange(len(chosen), dtype=np.int64)
+    add_choice_curves(choices.coefficients, choices.offsets, chosen, rows, _BASIS, curves)
+    return np.asarray(_GRID.interpolate(curves.T, ELO) if len(rows) else np.zeros((0, len(ELO))))

@@ -28,12 +28,14 @@ _MOST_BYTES = 64_000_000
 
 @dataclass(frozen=True)
 class QuickAnswer:
-    """The best line's raw score, mover's view, the depth it was searched to, and the seconds it took."""
+    """The best line's raw score, mover's view, the depth it was searched to, the seconds it took, and its move."""
 
     mate: bool
     score: int
     depth: int
     seconds: float
+    move: int = 0
+    """From + 64·to + 4096·promotion; 0 where it is not known."""
 
 
 class QuickEngine(Engine):
@@ -52,7 +54,8 @@ class QuickEngine(Engine):
             lines, _ = read_answer(output, flagged=True)
         any_depth = replace(self.settings, depth=None, nodes=1, multipv=1)
         best: Any = last_depth(checked_answer(lines, legal, any_depth))[0]
-        return QuickAnswer(bool(best["mate"]), int(best["score"]), int(best["depth"]), time.perf_counter() - begin)
+        took = time.perf_counter() - begin
+        return QuickAnswer(bool(best["mate"]), int(best["score"]), int(best["depth"]), took, int(best["move"]))
 
     def _wait(self, seconds: float, interrupted: Callable[[], bool] | None) -> None:
         """Read until the engine has answered; tell it to stop when it is interrupted."""
