@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.human import kernels
+from skilloscope.chess.rules import MOST_MOVES
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import Human, _codes, elo_basis
 from skilloscope.chess.pgn.games import Games, read_games
@@ -36,7 +37,7 @@ class Tastes(Human):
 
     def _chunk(self, boards):
         counts = np.zeros(len(boards), dtype=np.int64)
-        places = np.empty((len(boards) + 1) * kernels.MOST_MOVES, dtype=np.int16)
+        places = np.empty((len(boards) + 1) * MOST_MOVES, dtype=np.int16)
         total = kernels.listed_moves(boards.board, boards.rights, boards.passant, counts, places)
         codes = _codes(places[:total], np.repeat(boards.black, counts), boards, counts)
         return counts, codes, self.table[codes].astype(np.float32)

@@ -106,6 +106,18 @@ def lines_of(stream: Any, start: bytes = b"") -> Iterator[str]:
         held += block
 
 
+def next_block(stream: Any, size: int) -> tuple[bytes, Exception | None]:
+    """Return the next bytes of a stream, fewer than `size` only at its end, and what damage ended them."""
+    pieces, had = [], 0
+    try:
+        while had < size and (piece := stream.read1(size - had)):
+            pieces.append(piece)
+            had += len(piece)
+    except DAMAGE as error:
+        return b"".join(pieces), error
+    return b"".join(pieces), None
+
+
 def as_text(data: bytes) -> str:
     """Return bytes as text: UTF-8, and Latin-1 where they are not."""
     return data.decode("utf-8", _FALLBACK)
@@ -131,6 +143,8 @@ def open_bytes(source: Source) -> Iterator[Any]:
     with contextlib.ExitStack() as stack:
         if isinstance(source, str | os.PathLike):
             raw: Any = stack.enter_context(_open_file(Path(source)))
+        elif isinstance(source, io.TextIOBase):
+            raw = io.BufferedReader(_Encoded(source), _BLOCK)
         else:
             raw = source if hasattr(source, "peek") else io.BufferedReader(cast(io.RawIOBase, source))
         text = _unpacked(raw, stack)
@@ -208,6 +222,23 @@ def _unpacked(raw: Any, stack: contextlib.ExitStack) -> Any:
         packed = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
         return stack.enter_context(io.BufferedReader(packed, 1 << 16))
     return raw
+
+
+class _Encoded(io.RawIOBase):
+    """Text as a stream of bytes."""
+
+    def __init__(self, text: io.TextIOBase) -> None:
+        self._text, self._held = text, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._held:
+            self._held = self._text.read(_BLOCK).encode("utf-8", "replace")
+        size = min(len(buffer), len(self._held))
+        buffer[:size], self._held = self._held[:size], self._held[size:]
+        return size
 
 
 def _as_latin_1(error: UnicodeError) -> tuple[str, int]:

@@ -135,12 +135,12 @@ def _played(
     files: Sequence[Path], work: Work, wanted: Sequence[str], aliases: Mapping[str, str], both_sides: bool
 ) -> Positions:
     """Return the positions of PGN files in which the wanted players decide, or everybody in their games."""
-    from skilloscope.chess.positions import read_positions
+    from skilloscope.chess.pgn.games import read_games
+    from skilloscope.chess.positions import positions
 
-    scope = work.settings.scope
-    played = read_positions(files, player=wanted or None, aliases=aliases, both_sides=both_sides, scope=scope)
-    check_games(played.games)
-    return played
+    games = read_games(files).renamed(aliases)
+    check_games(games)
+    return positions(games, player=wanted or None, both_sides=both_sides, scope=work.settings.scope)
 
 
 def without_repeats(batch: Decisions) -> Decisions:

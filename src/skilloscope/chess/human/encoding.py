@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.human import kernels
+from skilloscope.chess.rules import NO_SQUARE
 from skilloscope.core.errors import InputError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Boards:
-    """A columnar batch of positions, each from its mover's view; see kernels.py for the codes.
+    """A columnar batch of positions, each from its mover's view; see rules.py for the codes.
 
     >>> boards = Boards.from_fens([chess.STARTING_FEN])
     >>> len(boards), boards.board[0, :5].tolist(), int(boards.rights[0])
@@ -137,7 +138,7 @@ def _row(board: chess.Board) -> tuple[list[int], int, int, int, int, int]:
     ):
         has = board.has_kingside_castling_rights if kings_side else board.has_queenside_castling_rights
         rights |= has(color) << bit
-    passant = kernels.NO_SQUARE
+    passant = NO_SQUARE
     if board.ep_square is not None and board.has_pseudo_legal_en_passant():
         passant = board.ep_square ^ flip
     last = -1
