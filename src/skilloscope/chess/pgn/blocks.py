@@ -36,7 +36,6 @@ from skilloscope.core.columns import ragged_take
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import (
     DAMAGE,
-    MOST_LINE,
     BinaryDataError,
     Source,
     as_text,
@@ -47,6 +46,8 @@ from skilloscope.core.files import (
 
 BLOCK = 1 << 22
 """How many bytes are read at once."""
+
+_MOST_HELD = 1 << 22  # bytes of one game
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ class _Reader:
                     break
             if damage:
                 raise damage
-            if len(rest) > MOST_LINE:  # longer than any game: what follows is read line by line
+            if len(rest) > _MOST_HELD:  # longer than any game: what follows is read line by line
                 yield from self._plain(lines_of(stream, rest))
                 return
 
@@ -168,9 +169,9 @@ def _read_block(
         headers=_headers(data, scanned, rows, number, file),
         offsets=offsets,
         moves=scanned.moves,
-        clocks=scanned.clocks if not np.isnan(scanned.clocks).all() else None,
-        evals=scanned.evals if not np.isnan(scanned.evals).all() else None,
-        mates=scanned.mates if (scanned.mates != NO_MATE).any() else None,
+        clocks=_if_told(scanned.clocks),
+        evals=_if_told(scanned.evals),
+        mates=_if_told(scanned.mates),
     )
 
 
@@ -226,10 +227,16 @@ def columns_block(columns: GameColumns) -> GameBlock:
         columns.headers(),
         np.array(columns.offsets, dtype=np.int64),
         np.array(columns.moves, dtype=np.uint16),
-        np.array(columns.clocks, dtype=np.float32),
-        np.array(columns.evals, dtype=np.float32),
-        np.array(columns.mates, dtype=np.int16),
+        _if_told(np.array(columns.clocks, dtype=np.float32)),
+        _if_told(np.array(columns.evals, dtype=np.float32)),
+        _if_told(np.array(columns.mates, dtype=np.int16)),
     )
+
+
+def _if_told(column: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """Return a column of clocks, evaluations or mates, None where no move has one."""
+    told = column != NO_MATE if column.dtype == np.int16 else ~np.isnan(column)
+    return column if told.any() else None
 
 
 def joined(blocks: list[GameBlock]) -> GameBlock:
@@ -266,6 +273,5 @@ def _in_order(read: GameBlock, left: GameBlock, status: npt.NDArray[np.uint8], s
     order[~is_left] = np.arange((~is_left).sum())
     order[is_left] = len(read.headers) + np.arange(is_left.sum())
     offsets, flat = ragged_take(both.offsets, order)
-    clocks, evals, mates = both.clocks, both.evals, both.mates
-    assert clocks is not None and evals is not None and mates is not None  # joined blocks have all columns
-    return GameBlock(both.headers.take(order), offsets, both.moves[flat], clocks[flat], evals[flat], mates[flat])
+    told = {name: _if_told(getattr(both, name)[flat]) for name in ("clocks", "evals", "mates")}
+    return GameBlock(both.headers.take(order), offsets, both.moves[flat], **told)

@@ -43,7 +43,7 @@ _START = np.array(
     [4, 2, 3, 5, 6, 3, 2, 4, *[1] * 8, *[0] * 32, *[7] * 8, 10, 8, 9, 11, 12, 9, 8, 10], dtype=np.uint8
 )
 _MOST_TAGS = 64  # of other names than ours in one header
-_BYTES_OF_GAME = 24  # fewer have no game of any use; a block that holds more games is read in two goes
+_BYTES_OF_GAME, _MOST_GAMES = 24, 1 << 14  # where there is room for; a block that holds more is read in several goes
 
 # What is known while a game is read, by its place in an array: whether a comment is open, how many variations are, the
 # result, whether the game is left to python, rights, passant, both kings, whether Black is to move, how many moves there
@@ -84,7 +84,7 @@ class ScannedGames:
 def scan_games(data: bytes, *, final: bool) -> ScannedGames:
     """Return the games of the bytes; unless `final` without the last, which may go on."""
     view = np.frombuffer(data, dtype=np.uint8)
-    room, most = len(data) // _BYTES_OF_GAME + 2, len(data) // 2 + 2
+    room, most = min(len(data) // _BYTES_OF_GAME, _MOST_GAMES) + 2, len(data) // 3 + 2
     tags = np.empty((room, 2, _N_TAGS), dtype=np.int32)
     marks = np.empty((room, 2), dtype=np.uint8)
     places = np.zeros((room + 1, 2), dtype=np.int64)
