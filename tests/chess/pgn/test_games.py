@@ -202,7 +202,7 @@ def test_a_missing_file_or_a_folder_raises_with_a_hint(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file") as caught:
         read_games(tmp_path / "absent.pgn")
     assert caught.value.hint
-    with pytest.raises(InputError, match="is a folder"):
+    with pytest.raises(InputError, match="no PGN file in the folder"):
         read_games([tmp_path])
 
 

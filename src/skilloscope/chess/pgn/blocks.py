@@ -34,15 +34,8 @@ from skilloscope.chess.pgn.tags import tag_values
 from skilloscope.chess.pgn.text import NO_MATE, split_games, unescaped
 from skilloscope.core.columns import ragged_take
 from skilloscope.core.errors import Tally
-from skilloscope.core.files import (
-    DAMAGE,
-    BinaryDataError,
-    Source,
-    as_text,
-    lines_of,
-    next_block,
-    open_bytes,
-)
+from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
+from skilloscope.core.unpacking import DAMAGE
 
 BLOCK = 1 << 22
 """How many bytes are read at once."""

@@ -26,7 +26,8 @@ from skilloscope.chess.pgn.reading import HEADERS, GameColumns
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.core.columns import Selection, ragged_take, selection_index
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import Source, given_once, source_name
+from skilloscope.core.files import Source, source_name
+from skilloscope.core.paths import given_once, named_files
 
 _PER_MOVE = ("moves", "clocks", "evals", "mates")
 _SHARED = ("game", "date", "year", "event", "site", "time_control", "file")
@@ -157,7 +158,7 @@ class Games:
 
 
 def read_games(sources: Source | Sequence[Source]) -> Games:
-    """Read the games of one or more PGN files or streams.
+    """Read the games of one or more PGN files or streams; a folder stands for the PGN files in it.
 
     A missing file raises InputError, and so does one given twice; everything else that is wrong is a fault in `tally`,
     and the reading goes on. Variants of chess are left out and counted.
@@ -222,12 +223,14 @@ def _emptied(tally: Tally) -> Tally:
 def _named(sources: Source | Sequence[Source]) -> list[tuple[str, Source]]:
     """Return the sources with a name for each; streams without one are told apart by a number."""
     single = isinstance(sources, str | os.PathLike) or hasattr(sources, "read")
-    named, streams = [], 0
+    named: list[tuple[str, Source]] = []
+    streams = 0
     for source in [cast(Source, sources)] if single else cast(Sequence[Source], sources):
+        if isinstance(source, str | os.PathLike):
+            named += [(str(path), path) for path in named_files([source])]
+            continue
         name = source_name(source)
-        if not name:
-            streams += 1
-            name = f"<stream {streams}>"
-        named.append((name, source))
-    given_once([Path(name) for name, source in named if isinstance(source, str | os.PathLike)])
+        streams += not name
+        named.append((name or f"<stream {streams}>", source))
+    given_once([path for _, path in named if isinstance(path, Path)])
     return named
