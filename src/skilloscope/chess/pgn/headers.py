@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.chess.pgn.tags import BLANK, Places, is_event, line_end, tag_at, tag_names, without_blanks
+from skilloscope.chess.pgn.tags import BLANK, NEWLINE, TAB, Places, is_event, line_end, tag_at, tag_names, without_blanks
 from skilloscope.chess.pgn.text import split_games
 from skilloscope.core.compiled import njit
 
@@ -25,7 +25,7 @@ TAGS: Final = ("Event", "White", "Black", "Result", "Date", "UTCDate", "Terminat
 """The tags whose values are found, in the order of the columns."""
 
 _NAMES = tag_names(TAGS)
-_OPEN = 91
+_OPEN, _PERCENT, _RETURN, _OPENED, _SHUT = 91, 37, 13, 123, 125
 _COMMENT = re.compile(r"\{[^}]*\}?|;[^\n]*")
 _BETWEEN = re.compile(r"[\x00-\x20.()]+")
 _MOVERS = frozenset("abcdefghKQRBNOP")
@@ -42,7 +42,8 @@ def scan(data: bytes, *, final: bool) -> tuple[Places, Places, npt.NDArray[np.ui
     begins = np.empty((room, len(TAGS)), dtype=np.int32)
     ends = np.empty((room, len(TAGS)), dtype=np.int32)
     moves = np.empty(room, dtype=np.uint8)
-    games, used, known = _scan(view, final, (begins, ends), moves, _NAMES)
+    words = np.frombuffer(data, dtype=np.uint64, count=len(data) // 8)
+    games, used, known = _scan((view, words), final, (begins, ends), moves, _NAMES)
     return begins[:games], ends[:games], moves[:games], int(used), bool(known)
 
 
@@ -65,22 +66,30 @@ def _plies(movetext: str) -> int:
 
 
 @njit(cache=True)
-def _scan(view, final, places, moves, names):  # type: ignore[no-untyped-def] # pragma: no cover
+def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # pragma: no cover
+    view, _ = text
     size = len(view)
     begins, ends = places
     others, n_others = np.empty(_MOST_TAGS, dtype=np.uint64), 0
     game, has_moves, inside, used, at = -1, False, False, 0, 0
     while at < size:
-        stop = line_end(view, at, size)
-        if stop < 0:
-            return max(game, 0), used, False
-        if stop == size and not final:
-            break
-        first, last = without_blanks(view, at, stop)
-        if first < last and (view[first] < BLANK or view[first] > 127):
+        first = at
+        while first < size and (view[first] == BLANK or view[first] == TAB or _ends_line(view, first)):
+            first += 1
+        if first == size or view[first] == NEWLINE:
+            at = first + 1
+            used = min(at, size) if game < 0 else used
+            continue
+        if view[first] < BLANK or view[first] > 127:
             return max(game, 0), used, False  # what is blank beyond ASCII, the plain reader knows
-        if first < last and view[first] == _OPEN and (not inside or is_event(view, first, last)):
-            column, low, high, name = tag_at(view, first, last, names)
+        if view[first] == _OPEN and (not inside or is_event(view, first, size)):
+            stop = line_end(view, first, size)
+            if stop == size and not final:
+                break
+            column, low, high, name = -1, -1, -1, np.uint64(0)
+            if stop >= 0:
+                _, last = without_blanks(view, first, stop)
+                column, low, high, name = tag_at(view, first, last, names)
             if low < 0:
                 return max(game, 0), used, False
             twice = column >= 0 and game >= 0 and begins[game, column] >= 0
@@ -102,43 +111,102 @@ def _scan(view, final, places, moves, names):  # type: ignore[no-untyped-def] # 
                     return game, used, False
                 others[n_others] = name
                 n_others += 1
-        elif first < last and not (view[at] == 37 and not inside):
+            at = stop + 1
+        elif view[at] == _PERCENT and not inside:
+            at = line_end(view, at, size) + 1
+            if at == 0:
+                return max(game, 0), used, False
+            used = min(at, size) if game < 0 else used
+        else:
             if game < 0:  # words before the first tag
                 return 0, used, False
             has_moves = True
-            inside = _movetext(view, first, last, inside, moves, game)
-        at = stop + 1
-        if game < 0:
-            used = min(at, size)
+            at, inside = _movetext(text, first, inside, moves, game)
+            if at < 0:
+                return game, used, False
     return (game + 1, size, True) if final else (max(game, 0), used, True)
 
 
+@njit(cache=True, inline="always")
+def _ends_line(view, at):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Is it the carriage return of a line's end?"""
+    return view[at] == _RETURN and (at + 1 == len(view) or view[at + 1] == NEWLINE)
+
+
 @njit(cache=True)
-def _movetext(view, at, stop, inside, moves, game):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Count the moves of a line, as long as there are fewer than two; return whether a comment is still open."""
+def _movetext(text, at, inside, moves, game):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Count the moves of lines, as long as there are fewer than two; return where to go on (−1: not known), and whether
+    a comment is still open. Once there are two moves nothing but comments matters.
+    """
+    view, words = text
+    size = len(view)
     word = True  # whether the next letter begins a word
-    while at < stop:
+    while at < size:
+        if inside or moves[game] >= 2:
+            at = _next_mark(view, words, at, _SHUT if inside else _OPENED)
+            if at >= size:
+                return size, inside
         byte = view[at]
-        if inside:
-            inside = byte != 125
+        if byte < 14:
+            if byte == 0 or (byte == _RETURN and not _ends_line(view, at)):
+                return -1, inside
+            if byte == NEWLINE:
+                if moves[game] < 2 or at + 1 >= size or not _is_movetext(view[at + 1], inside):
+                    return at + 1, inside
             word = True
-        elif byte == 123:
+        elif inside:
+            inside = byte != _SHUT
+            word = True
+        elif byte == _OPENED:
             inside = True
         elif byte == 59:  # a comment to the end of the line
-            return False
-        elif moves[game] >= 2:
-            pass  # nothing but comments matters any more
+            stop = line_end(view, at, size)
+            return (stop + 1 if stop >= 0 else -1), False
         elif byte <= BLANK or byte in (46, 40, 41):
             word = True
         elif 48 <= byte <= 57:
             pass  # a move's number goes on until its dot or blank
         elif word:
             letter = (97 <= byte <= 104) or byte == 75 or byte == 81 or byte == 82 or byte == 66 or byte == 78
-            if (letter or byte == 79 or byte == 80) and at + 1 < stop and _goes_on(view[at + 1]):
+            if (letter or byte == 79 or byte == 80) and at + 1 < size and _goes_on(view[at + 1]):
                 moves[game] += 1
             word = False
         at += 1
-    return inside
+    return at, inside
+
+
+@njit(cache=True, inline="always")
+def _is_movetext(byte, inside):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Does a line that begins with this byte surely go on with moves, or a comment?"""
+    return BLANK < byte < 128 and byte != _OPEN and (byte != _PERCENT or inside)
+
+
+@njit(cache=True)
+def _next_mark(view, words, at, like):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the next place of a byte below 14, or equal to `like` but for bit 6 ({ and ; are alike, and so are } and =).
+
+    Eight bytes at a time: a byte is too small, or zero, where taking away 14, or 1, borrows from its top bit.
+    """
+    ones, tops = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+    bit, wanted = np.uint64(0x40) * ones, np.uint64(like) * ones
+    size = len(view)
+    while at < size:
+        if at % 8 == 0:
+            place = at // 8
+            while place < len(words):
+                word = words[place]
+                other = (word | bit) ^ wanted
+                if (((word - np.uint64(14) * ones) & ~word) | ((other - ones) & ~other)) & tops:
+                    break
+                place += 1
+            at = 8 * place
+            if at >= size:
+                break
+        byte = view[at]
+        if byte < 14 or byte | 0x40 == like:
+            return at
+        at += 1
+    return size
 
 
 @njit(cache=True, inline="always")

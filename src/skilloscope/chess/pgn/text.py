@@ -210,7 +210,7 @@ def read_tags(text: str) -> dict[str, str]:
 
 def unescaped(value: str) -> str:
     """Return the value of a tag without the strokes before its quotes and strokes."""
-    return re.sub(r'\\(["\\])', r"\1", value)
+    return re.sub(r'\\(["\\])', r"\1", value) if "\\" in value else value
 
 
 def _comment_open(text: str, inside: bool) -> bool:
