@@ -11,6 +11,7 @@ from skilloscope.cli.options import (
     AgentOptions,
     Aliases,
     AxisOptions,
+    BudgetMinutes,
     EngineOptions,
     GameFiles,
     IntervalOutput,
@@ -45,6 +46,7 @@ def profile(
     dispersion: Annotated[
         float | None, typer.Option(help="Divide all evidence by this (default: the scale's); 1 believes it in full.")
     ] = None,
+    budget: BudgetMinutes = None,
     *,
     axis: AxisOptions,
     output: IntervalOutput,
@@ -65,14 +67,14 @@ def profile(
     check_every(every)
     scale = scale_of(axis.scale)
     model = scaled_agent(scale, axis.rule)
-    judged = judge_files(games, engine, player=player, aliases=alias)
+    judged = judge_files(games, engine, player=player, aliases=alias, budget=budget)
     study = partial(
         profiles,
         judged.decisions,
         scale,
         model=model,
         every=every,
-        players=player,
+        players=judged.players,
         dispersion=dispersion,
         mass=output.mass,
     )

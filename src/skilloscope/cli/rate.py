@@ -125,7 +125,7 @@ def _rate_on_axis(
 ) -> int:
     from dataclasses import replace
 
-    from skilloscope.chess.pgn.games import read_games
+    from skilloscope.chess.duplicates import read_distinct
     from skilloscope.cli.console import exit_code, progress_bar, report_faults, write_page
     from skilloscope.cli.judged import source_line
     from skilloscope.cli.work import asked_depth, work_of
@@ -151,7 +151,7 @@ def _rate_on_axis(
         else:
             if not wanted.needs_engine:
                 raise InputError("--budget limits searches, and without an engine there are none", hint="leave it out")
-            games = read_games(list(paths))
+            games = read_distinct(list(paths))
             ratings, judged = rate_read_games(
                 games, wanted, work, player=rating.player, budget=rating.budget, seed=rating.seed, strict=strict
             )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.options import Aliases, EngineOptions, GameFiles, IntervalOutput, PlayerName, Rule, command
+from skilloscope.cli.options import Aliases, BudgetMinutes, EngineOptions, GameFiles, IntervalOutput, PlayerName, Rule, command
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +24,7 @@ def within(
     ] = None,
     alias: Aliases = None,
     rule: Rule = None,
+    budget: BudgetMinutes = None,
     *,
     output: IntervalOutput,
     engine: EngineOptions,
@@ -36,8 +37,8 @@ def within(
     from skilloscope.studies.within.within import follow_game, within_games
 
     model = agent_of(rule)
-    judged = judge_files(games, engine, player=player, aliases=alias, both_sides=True)
-    study = within_games(judged.decisions, player, model, mark=mark, mass=output.mass)
+    judged = judge_files(games, engine, player=player, aliases=alias, both_sides=True, budget=budget)
+    study = within_games(judged.decisions, judged.players[0], model, mark=mark, mass=output.mass)
     followed = follow_game(judged.decisions, follow, model, mass=output.mass) if follow else None
     moves = followed.as_dict() if followed else None
     report = {**study.as_dict(), "followed": moves, **judge_fields(judged)}

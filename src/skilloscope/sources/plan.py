@@ -83,14 +83,22 @@ class Sample:
         return {"games": len(self.rows), **{name: getattr(self, name) for name in names}}
 
 
-def plan(games: Games, work: Work, *, seed: int = 1, player: str | None = None, measure: bool = True) -> AnalysisPlan:
+def plan(
+    games: Games,
+    work: Work,
+    *,
+    seed: int = 1,
+    player: str | Sequence[str] | None = None,
+    both_sides: bool = False,
+    measure: bool = True,
+) -> AnalysisPlan:
     """Return what analysing the games, or one player's moves in them, will cost.
 
     A few positions are searched to learn how long one takes, and kept; without `measure` none, and what is not known
     counts as never done.
     """
     check_games(games)
-    batch = positions(games, player=player, scope=work.settings.scope)
+    batch = positions(games, player=player, both_sides=both_sides, scope=work.settings.scope)
     quiet = replace(work, progress=None, export=None)
     # A search that may take no time takes what is known, and learns from the engine under which key to look.
     known = analyse_as(replace(quiet, deadline_seconds=0.0, workers=None), batch)

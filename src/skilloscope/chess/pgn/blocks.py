@@ -209,7 +209,14 @@ def _headers(
         "start_eval": pa.array(start, mask=np.isnan(start)),
         "start_mate": pa.array(np.clip(np.nan_to_num(mate), -limit, limit).astype(np.int16), mask=np.isnan(mate)),
     }
-    plain = {"event": "Event", "site": "Site", "round": "Round", "eco": "ECO", "time_control": "TimeControl"}
+    plain = {
+        "event": "Event",
+        "site": "Site",
+        "round": "Round",
+        "eco": "ECO",
+        "time_control": "TimeControl",
+        "termination": "Termination",
+    }
     made |= {name: tags.column(tag, clean_text, text) for name, tag in plain.items()}
     return pa.table([made[name] for name in HEADERS.names], schema=HEADERS)
 

@@ -30,7 +30,7 @@ from skilloscope.core.files import Source, source_name
 from skilloscope.core.paths import given_once, named_files
 
 _PER_MOVE = ("moves", "clocks", "evals", "mates")
-_SHARED = ("game", "date", "year", "event", "site", "time_control", "file")
+_SHARED = ("game", "date", "year", "event", "site", "round", "time_control", "termination", "file")
 _BY_SIDE = {
     "player": ("white", "black"),
     "elo": ("white_elo", "black_elo"),

@@ -26,7 +26,7 @@ from skilloscope.core.compiled import njit
 
 GAME_TAGS: Final = (
     "Event", "Site", "Date", "Round", "White", "Black", "Result", "WhiteElo", "BlackElo", "ECO", "TimeControl",
-    "UTCDate", "Termination", "Opening", "Variant", "FEN",
+    "UTCDate", "Termination", "Variant", "FEN",
 )  # fmt: skip
 """The tags whose values are found, in the order of the columns."""
 
@@ -36,12 +36,14 @@ READ, NO_MOVES, LEFT = 0, 1, 2
 RESULT_WORDS = (None, "1-0", "0-1", "1/2-1/2", "*")
 """The results that end a game's moves, by their codes."""
 
+START = np.array(
+    [4, 2, 3, 5, 6, 3, 2, 4, *[1] * 8, *[0] * 32, *[7] * 8, 10, 8, 9, 11, 12, 9, 8, 10], dtype=np.uint8
+)
+"""The board before the first move."""
+
 _NAMES = tag_names(GAME_TAGS)
 _N_TAGS, _VARIANT, _FEN = len(GAME_TAGS), GAME_TAGS.index("Variant"), GAME_TAGS.index("FEN")
 _STANDARD = np.frombuffer(b"Standard", dtype=np.uint8)
-_START = np.array(
-    [4, 2, 3, 5, 6, 3, 2, 4, *[1] * 8, *[0] * 32, *[7] * 8, 10, 8, 9, 11, 12, 9, 8, 10], dtype=np.uint8
-)
 _MOST_TAGS = 64  # of other names than ours in one header
 _BYTES_OF_GAME, _MOST_GAMES = 24, 1 << 14  # where there is room for; a block that holds more is read in several goes
 
@@ -104,7 +106,7 @@ def _scan(view, final, tags, rows, columns, names):  # type: ignore[no-untyped-d
     """Write games row by row; return how many. The place after the last is where it ended."""
     size, room = len(view), len(tags)
     _, places, start = rows
-    state, board = np.zeros(13, dtype=np.int64), _START.copy()
+    state, board = np.zeros(13, dtype=np.int64), START.copy()
     others, n_others = np.empty(_MOST_TAGS, dtype=np.uint64), 0
     game, has_moves, at = -1, False, 0
     while at < size:
@@ -190,7 +192,7 @@ def _begin(game, at, tags, rows, state, board):  # type: ignore[no-untyped-def] 
     state[_RIGHTS], state[_PASSANT], state[_KING], state[_OTHER] = 15, NO_SQUARE, 4, 4
     state[_MOVES] = state[_FIRST] = moves
     places[game, 1] = moves
-    board[:] = _START
+    board[:] = START
 
 
 @njit(cache=True)

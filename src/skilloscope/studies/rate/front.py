@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
+from skilloscope.chess.duplicates import read_distinct
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import Games, read_games
@@ -19,7 +20,7 @@ from skilloscope.core.errors import EngineError, InputError
 from skilloscope.decision import Decisions
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.scale import Scale
-from skilloscope.sources.judge import Judged, Work, check_games, check_name, judge, judge_games, players
+from skilloscope.sources.judge import Judged, Work, check_games, judge, judge_games, player_named, players
 from skilloscope.sources.plan import fair_order, plan, sample_games
 from skilloscope.studies.rate.elo import EloRatings
 from skilloscope.studies.rate.games import AxisRating, rate_on_axis
@@ -84,11 +85,11 @@ def rate_files(
     With `strict` a missing engine is an error.
     """
     if not asked.needs_engine:
-        return rate_read_games(read_games(list(paths)), asked, work, player=player)
+        return rate_read_games(read_distinct(list(paths)), asked, work, player=player)
     judged, told = _judged(lambda: judge(paths, work, player=player), work, strict)
     if judged is None or judged.analyses is None:
-        return _without_engine(read_games(list(paths)), asked, told, player)
-    ratings = rate_on_axis(judged.analyses.games, judged, asked, players=_named(player))
+        return _without_engine(read_distinct(list(paths)), asked, told, player)
+    ratings = rate_on_axis(judged.analyses.games, judged, asked, players=judged.players)
     return ratings, judged
 
 
@@ -105,7 +106,7 @@ def rate_read_games(
     """Rate the players of games; within a budget of minutes the engine is asked about some games only."""
     check_games(games)
     if player is not None:
-        check_name(player, players(games))
+        player = player_named(player, players(games))
     if not asked.needs_engine:
         return rate_on_axis(games, None, asked, players=_named(player)), None
     asking = _Asking(games, work, player, budget, seed)
@@ -164,7 +165,8 @@ def _judged(ask: Callable[[], Judged], work: Work, strict: bool) -> tuple[Judged
 def _without_engine(
     games: Games, asked: AxisRating, told: Sequence[str], player: str | None
 ) -> tuple[EloRatings, Judged | None]:
-    ratings = rate_on_axis(games, None, asked.without_engine(), players=_named(player))
+    wanted = _named(player and player_named(player, players(games)))
+    ratings = rate_on_axis(games, None, asked.without_engine(), players=wanted)
     return replace(ratings, warnings=[*told, *ratings.warnings]), None
 
 
