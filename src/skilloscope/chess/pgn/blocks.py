@@ -37,7 +37,7 @@ from skilloscope.core.errors import Tally
 from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
 from skilloscope.core.unpacking import DAMAGE
 
-BLOCK = 1 << 22
+BLOCK = 1 << 21
 """How many bytes are read at once."""
 
 _MOST_HELD = 1 << 22  # bytes of one game

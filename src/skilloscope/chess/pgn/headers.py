@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.chess.pgn.tags import BLANK, NEWLINE, TAB, Places, is_event, line_end, tag_at, tag_names, without_blanks
+from skilloscope.chess.pgn.tags import BLANK, NEWLINE, TAB, Places, is_event, line_end, tag_line, tag_names
 from skilloscope.chess.pgn.text import split_games
 from skilloscope.core.compiled import njit
 
@@ -83,13 +83,9 @@ def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # 
         if view[first] < BLANK or view[first] > 127:
             return max(game, 0), used, False  # what is blank beyond ASCII, the plain reader knows
         if view[first] == _OPEN and (not inside or is_event(view, first, size)):
-            stop = line_end(view, first, size)
+            column, low, high, name, stop = tag_line(view, first, size, names)
             if stop == size and not final:
                 break
-            column, low, high, name = -1, -1, -1, np.uint64(0)
-            if stop >= 0:
-                _, last = without_blanks(view, first, stop)
-                column, low, high, name = tag_at(view, first, last, names)
             if low < 0:
                 return max(game, 0), used, False
             twice = column >= 0 and game >= 0 and begins[game, column] >= 0

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from skilloscope.chess.pgn.comments import NOT_KNOWN, begins_clock, begins_eval, clock_at, eval_at
 from skilloscope.chess.pgn.san import NOT_READ, san_move
-from skilloscope.chess.pgn.tags import BLANK, NEWLINE, TAB, Places, is_event, line_end, tag_at, tag_names, without_blanks
+from skilloscope.chess.pgn.tags import BLANK, NEWLINE, TAB, Places, is_event, line_end, tag_at, tag_line, tag_names, without_blanks
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.chess.rules import NO_SQUARE, play
 from skilloscope.core.compiled import njit
@@ -119,11 +119,7 @@ def _scan(view, final, tags, rows, columns, names):  # type: ignore[no-untyped-d
                 places[0, 0] = min(at, size)
             continue
         if view[first] == 91 and (state[_INSIDE] == 0 or is_event(view, first, size)):
-            stop = line_end(view, first, size)
-            column, low, high, name = -1, -1, -1, np.uint64(0)
-            if stop >= 0:
-                _, last = without_blanks(view, first, stop)
-                column, low, high, name = tag_at(view, first, last, names)
+            column, low, high, name, stop = tag_line(view, first, size, names)
             known = low >= 0
             if known and column < 0 and not has_moves:
                 for i in range(n_others):

@@ -31,8 +31,9 @@ from skilloscope.results.reading import tidied
 from skilloscope.results.scores import BYE, FORFEIT, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 
-_CHUNK = 1 << 22
+_CHUNK = 1 << 21
 _MOST_HELD = _CHUNK  # of one game; what is longer, the plain reader takes line by line
+_PARTING = TAGS.index("Event")  # it parts games, and its value tells nothing of results
 _BATCH = 50_000  # games of the plain reader that are put into columns at once
 _UNKNOWN = {"", "?", "-", "NN", "N.N.", "N. N.", "N.N"}  # nomen nescio: not one player of many games
 _FORFEITS = ("forfeit", "walkover", "unplayed", "default", "no show", "no-show")
@@ -84,6 +85,7 @@ def _scanned(stream: Any) -> Iterator[_Scanned]:
         data = rest + block
         final = len(block) < _CHUNK
         begins, ends, moves, used, known = scan(data, final=final)
+        begins[:, _PARTING] = -1
         yield [tag_values(data, begins[:, place], ends[:, place]) for place in range(len(TAGS))], moves
         rest = data[used:]
         if not known or len(rest) > _MOST_HELD:

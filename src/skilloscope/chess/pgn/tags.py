@@ -33,6 +33,8 @@ def tag_names(tags: Sequence[str]) -> TagNames:
 
 def tag_values(data: bytes, begins: Places, ends: Places) -> pa.Array:
     """Return the values of a tag as a dictionary of bytes; absent ones, which begin below 0, are empty."""
+    if not len(begins) or begins.max() < 0:
+        return pa.DictionaryArray.from_arrays(np.zeros(len(begins), dtype=np.int32), pa.array([b""]))
     begins = np.ascontiguousarray(begins)
     offsets = np.zeros(len(begins) + 1, dtype=np.int32)
     np.cumsum(np.where(begins < 0, 0, ends - begins), out=offsets[1:])
@@ -85,16 +87,51 @@ def without_blanks(view, first, last):  # type: ignore[no-untyped-def] # pragma:
 
 
 @njit(cache=True)
+def tag_line(view, first, size, names):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return what `tag_at` does for the line that begins at `first`, and where it ends (−1: it holds no text)."""
+    high = first + 1
+    while high < size and _is_letter(view[high]):
+        high += 1
+    at = high + 2
+    if at < size and view[high] == BLANK and view[high + 1] == _QUOTE and high > first + 1:
+        # As programs write it: one blank, no quote within, the line ends after the bracket. One look at each byte.
+        while at < size and view[at] >= BLANK and view[at] != _QUOTE:
+            at += 1
+        if at + 2 < size and view[at] == _QUOTE and view[at + 1] == _SHUT and view[at + 2] == NEWLINE:
+            column = _column(view, first + 1, high, names)
+            return column, high + 2, at, _name(view, first + 1, high) if column < 0 else np.uint64(0), at + 2
+    stop = line_end(view, first, size)
+    if stop < 0:
+        return -1, -1, -1, np.uint64(0), stop
+    _, last = without_blanks(view, first, stop)
+    column, low, end, name = tag_at(view, first, last, names)
+    return column, low, end, name, stop
+
+
+@njit(cache=True, inline="always")
+def _is_letter(byte):  # type: ignore[no-untyped-def] # pragma: no cover
+    return (97 <= byte <= 122) or (65 <= byte <= 90) or (48 <= byte <= 57) or byte == 95
+
+
+@njit(cache=True)
+def _name(view, low, high):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return a number for the name of a tag."""
+    name = np.uint64(14695981039346656037)
+    for at in range(low, high):
+        name = (name ^ np.uint64(view[at])) * np.uint64(1099511628211)
+    return name
+
+
+@njit(cache=True)
 def tag_at(view, first, last, names):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the column of a tag (−1: not ours), where its value lies (−1: no single tag), and its name's hash."""
-    low = first + 1
+    """Return the column of a tag (−1: not ours), where its value lies (−1: no single tag), and its name's hash if it is
+    not ours.
+    """
+    low, name = first + 1, np.uint64(0)
     while low < last and (view[low] == BLANK or view[low] == TAB):
         low += 1
-    high, name = low, np.uint64(14695981039346656037)
-    while high < last and (
-        (97 <= view[high] <= 122) or (65 <= view[high] <= 90) or (48 <= view[high] <= 57) or view[high] == 95
-    ):
-        name = (name ^ np.uint64(view[high])) * np.uint64(1099511628211)
+    high = low
+    while high < last and _is_letter(view[high]):
         high += 1
     quote = high
     while quote < last and (view[quote] == BLANK or view[quote] == TAB):
@@ -106,7 +143,8 @@ def tag_at(view, first, last, names):  # type: ignore[no-untyped-def] # pragma: 
         return -1, -1, -1, name
     if view[last - 1] != _SHUT or _several(view, quote + 1, end):
         return -1, -1, -1, name
-    return _column(view, low, high, names), quote + 1, end, name
+    column = _column(view, low, high, names)
+    return column, quote + 1, end, _name(view, low, high) if column < 0 else name
 
 
 @njit(cache=True)
@@ -126,11 +164,14 @@ def _column(view, low, high, names):  # type: ignore[no-untyped-def] # pragma: n
 
 
 @njit(cache=True)
-def _several(view, at, stop):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return whether a value may hold the end of one tag and the beginning of another."""
-    quoted = opened = False
-    while at < stop:
-        quoted |= view[at] == _QUOTE
-        opened |= view[at] == _OPEN
+def _several(view, start, stop):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return whether a value may hold the end of one tag and the beginning of another: a quote and a bracket."""
+    at = start
+    while at < stop and view[at] != _QUOTE:
         at += 1
-    return quoted and opened
+    if at == stop:
+        return False
+    at = start
+    while at < stop and view[at] != _OPEN:
+        at += 1
+    return at < stop
