@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli import compare, convert, judges, profile
-from skilloscope.cli.options import CRange, Json, Mass, Options, Tables, command
+from skilloscope.cli import compare, convert, decisions_live, judges, profile
+from skilloscope.cli.options import CRange, Html, Json, Mass, Options, Tables, command
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
@@ -31,7 +31,7 @@ class CurveOptions(Options):
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group.command(epilog="Example: skilloscope decisions rate backgammon.jsonl --k 0.05 --json")(command(rate))
-    for module in (profile, compare, convert, judges):
+    for module in (decisions_live, profile, compare, convert, judges):
         module.register_on(group)
     app.add_typer(group, name="decisions")
 
@@ -51,10 +51,14 @@ def rate(
     prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
     c_range: CRange = (0.0, 4.0),
     curves: CurveOptions,
+    columns: Annotated[
+        list[str] | None, typer.Option(help="Our columns by theirs: decider=player,utility=equity.", metavar="PAIRS")
+    ] = None,
+    html: Html = None,
     as_json: Json = False,
 ) -> int:
     """Rate deciders: the competence c of each, with its interval, from the values of what they could have chosen."""
-    from skilloscope.cli.console import exit_code, show_report
+    from skilloscope.cli.console import exit_code, show_report, write_page
     from skilloscope.cli.judged import read_batch
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
@@ -64,7 +68,7 @@ def rate(
     if method not in ("agent", "curves"):
         raise typer.BadParameter(f"{method!r} is not agent or curves", param_hint="--method")
     given, sheet = k_from_text(k), curve_deciders_sheet if method == "curves" else deciders_sheet
-    batch = read_batch(tables)
+    batch = read_batch(tables, columns or [])
     if method == "curves":
         report = _rated_by_curves(batch, curves, rule, given)
     elif given is None:
@@ -72,6 +76,10 @@ def rate(
     else:
         report = rate_deciders(batch, Agent(k=given, rule=rule), prior_from_text(prior, *c_range), mass=mass)
     show_report(report, sheet(report), as_json=as_json)
+    if html:
+        from skilloscope.studies.rate.deciders_page import deciders_page
+
+        write_page(html, deciders_page(report, sheet(report), ", ".join(path.name for path in tables)))
     return exit_code(batch.tally)
 
 
