@@ -20,7 +20,10 @@ def test_transpositions_have_one_name():
 
 
 def test_the_last_named_position_counts_and_later_moves_change_nothing():
-    first, later = names("1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6", "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Rb1 Rg8")
+    first, later = names(
+        "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6",
+        "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Rb1 Rg8",
+    )
     assert first == later == "Sicilian Defense: Najdorf Variation"
 
 
@@ -31,7 +34,8 @@ def test_another_start_has_no_opening():
 
 
 def test_a_tag_goes_before_the_moves_and_moves_before_nothing():
-    text = '[ECO "A12"]\n[TimeControl "180+2"]\n\n1. e4 e5 *\n\n[Event "x"]\n\n1. e4 c6 *\n\n[Event "y"]\n[ECO "?"]\n\n1. d4 *'
+    text = '[ECO "A12"]\n[TimeControl "180+2"]\n\n1. e4 e5 *\n\n[Event "x"]\n\n1. e4 c6 *\n\n'
+    text += '[Event "y"]\n[ECO "?"]\n\n1. d4 *'
     facts = game_facts(read_games(io.StringIO(text)))
     assert facts == {
         "eco": ["A1", "B1", "A4"],

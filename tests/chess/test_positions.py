@@ -11,8 +11,8 @@ from skilloscope.chess.engine.lines import move_uci
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.positions import positions
-from skilloscope.sources.shipped import demo_file
 from skilloscope.core.errors import InputError
+from skilloscope.sources.shipped import demo_file
 
 GAMES = """[White "A"]
 [Black "B"]
@@ -93,7 +93,7 @@ def test_replayed_positions_are_those_of_python_chess(shared_data: Path) -> None
     np.testing.assert_array_equal(batch.played, games.moves[batch.ply])
 
 
-def test_replayed_positions_are_those_of_python_chess():
+def test_castling_promotions_and_captures_in_passing_are_replayed_as_python_chess_plays_them():
     texts = ['[FEN "r3k2r/pPpp1ppp/8/3Pp3/8/8/P1PP1PPP/R3K2R w KQkq e6 0 14"]\n\n14. dxe6 O-O 15. bxa8=Q *']
     texts += ["1. e4 c5 2. e5 d5 3. exd6 *", "1. e4 e6 2. e5 Bc5 3. Nf3 d5 4. O-O f5 *"]
     texts += ['[FEN "8/8/8/k1pP3Q/8/8/8/4K3 w - c6 0 30"]\n\n30. Kd2 *']  # to take in passing would open the rank

@@ -1,4 +1,4 @@
-"""The compiled readers of PGN, built with every index checked, on mutated games and on noise: `python bounds.py N SEED`.
+"""The compiled readers of PGN, built with every index checked, on mutated games and noise: `python bounds.py N SEED`.
 
 Run with NUMBA_BOUNDSCHECK=1, and a NUMBA_CACHE_DIR of its own: an index outside an array is an error then, wherever it
 is. Besides, every byte must belong to a game or stand before the first, and what is read must be as long as it says.
@@ -10,9 +10,9 @@ import random
 import sys
 
 import numpy as np
+
 from fuzz.mutation import mutated
 from fuzz.readers import PGN
-
 from skilloscope.chess.pgn.headers import scan
 from skilloscope.chess.pgn.kernel import READ, ScannedGames, scan_games
 from skilloscope.sources.shipped import demo_file

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.human import kernels
-from skilloscope.chess.rules import MOST_MOVES
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import Human, _codes, elo_basis
 from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.chess.rules import MOST_MOVES
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.ratings.elo_axis.axis import EloAxis, elo_axis

@@ -53,7 +53,7 @@ def distinct_games(games: Games) -> Games:
     """Return each game once; those that came again are counted.
 
     >>> import io
-    >>> text = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Na5 10. Bc2 c5 *"
+    >>> text = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Na5 10. Bc2 d5"
     >>> distinct_games(read_games([io.StringIO(text), io.StringIO(text)]))
     <Games: 1 with 20 moves; skipped: 1 the same game again>
     """

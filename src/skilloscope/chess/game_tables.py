@@ -103,7 +103,9 @@ def write_games(
     empty = Games.concat([])
     with contextlib.ExitStack() as stack:
         write = stack.enter_context(_writer(Path(out), game_table(empty).schema))
-        note = stack.enter_context(_writer(Path(positions_out), position_table(empty).schema)) if positions_out else None
+        note = (
+            stack.enter_context(_writer(Path(positions_out), position_table(empty).schema)) if positions_out else None
+        )
         for batch in iter_games(sources):
             games = batch.select(known.first_time(batch), reason=SAME_GAME)
             write(game_table(games))

@@ -49,7 +49,10 @@ def game_facts(games: Games) -> dict[str, list[str | None]]:
     """
     codes, names = openings_of(games)
     told = games.headers["eco"].to_pylist()
-    groups = [(tag if tag and len(tag) >= 2 else code or "")[:2].upper() or None for tag, code in zip(told, codes, strict=True)]
+    groups = [
+        (tag if tag and len(tag) >= 2 else code or "")[:2].upper() or None
+        for tag, code in zip(told, codes, strict=True)
+    ]
     speeds = {text: time_class(text) for text in set(games.headers["time_control"].to_pylist())}
     return {
         "eco": groups,

@@ -8,6 +8,8 @@ A place numbers a move from the mover's view: 64·from + to, and for underpromot
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -99,7 +101,7 @@ def _keep_if_safe(board: U8, king: int, place: int, passant: int, out: I16, coun
 
 
 @njit(cache=True)
-def legal_places(board: U8, rights: int, passant: int, out: I16) -> int:
+def legal_places(board: U8, rights: Any, passant: Any, out: I16) -> int:
     """Write the places of all legal moves; return how many there are."""
     count = 0
     king = 0
@@ -170,15 +172,18 @@ def _turn(ranks: npt.NDArray[np.uint64]) -> None:
 
 @njit(cache=True, inline="always")
 def _swapped(rank: np.uint64) -> np.uint64:
-    # Every byte is below 128, so that no sum runs over into the next: its top bit tells whether it is 1, or 7, at least.
+    # Every byte is below 128, so that no sum runs over into the next: its top bit tells whether it is 1, or 7, or more.
     some = ((rank + np.uint64(0x7F7F7F7F7F7F7F7F)) & np.uint64(0x8080808080808080)) >> np.uint64(7)
     other = ((rank + np.uint64(0x7979797979797979)) & np.uint64(0x8080808080808080)) >> np.uint64(7)
     return rank + np.uint64(6) * some - np.uint64(12) * other
 
 
 @njit(cache=True)
-def play(board: U8, rights: int, passant: int, move: int) -> tuple[int, int]:
-    """Play a move (mover's view, promotion as python-chess numbers pieces) and turn the board around, in place."""
+def play(board: U8, rights: Any, passant: Any, move: Any) -> Any:
+    """Play a move (mover's view, promotion as python-chess numbers pieces) and turn the board around, in place.
+
+    Return the rights and passant of the next mover.
+    """
     start, end, promotion = move & 63, (move >> 6) & 63, move >> 12
     piece = board[start]
     if piece == 1 and end == passant:

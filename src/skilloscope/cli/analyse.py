@@ -91,13 +91,13 @@ def _dry_run(paths: list[Path], work: Work, planning: PlanOptions, player: str |
     from skilloscope.chess.duplicates import read_distinct
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.reports.words import plan_lines
-    from skilloscope.sources.judge import games_of, player_named, players
+    from skilloscope.sources.judge import found_name, games_of, players
     from skilloscope.sources.plan import MEASURED, plan, sample_games
 
     err().print("reading the games")
     games = read_distinct(list(paths))
     if player:
-        player = player_named(player, players(games))
+        player = found_name(player, players(games))
         games = games.select(games_of(games, [player]))
     err().print(f"{len(games):,} games read; looking up what is known, then measuring up to {MEASURED} positions")
     planned = plan(games, work, seed=planning.seed, player=player)

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Mass = Annotated[float, typer.Option(help="Mass of the intervals.")]
 GameFiles = Annotated[
-    list[Path], typer.Argument(help="PGN files, folders of them, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…")
+    list[Path],
+    typer.Argument(
+        help="PGN files, folders of them, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"
+    ),
 ]
 PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
 Aliases = Annotated[

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.options import Aliases, BudgetMinutes, EngineOptions, GameFiles, IntervalOutput, PlayerName, Rule, command
+from skilloscope.cli.options import (
+    Aliases,
+    BudgetMinutes,
+    EngineOptions,
+    GameFiles,
+    IntervalOutput,
+    PlayerName,
+    Rule,
+    command,
+)
 
 
 def register(app: typer.Typer) -> None:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from skilloscope.core.errors import InputError
 from skilloscope.core.paths import real_path
@@ -131,13 +131,14 @@ def _short_lines(source: io.TextIOBase) -> Iterator[str]:
 @contextlib.contextmanager
 def open_bytes(source: Source) -> Iterator[Any]:
     """Open the source and give it unpacked; BinaryDataError if it is no text, InputError if it cannot be opened."""
+    given: Any = source
     with contextlib.ExitStack() as stack:
-        if isinstance(source, str | os.PathLike):
-            raw: Any = stack.enter_context(_open_file(Path(source)))
-        elif isinstance(source, io.TextIOBase):
-            raw = io.BufferedReader(Encoded(source), _BLOCK)
+        if isinstance(given, str | os.PathLike):
+            raw: Any = stack.enter_context(_open_file(Path(given)))
+        elif isinstance(given, io.TextIOBase):
+            raw = io.BufferedReader(Encoded(given), _BLOCK)
         else:
-            raw = source if hasattr(source, "peek") else io.BufferedReader(cast(io.RawIOBase, source))
+            raw = given if hasattr(given, "peek") else io.BufferedReader(given)
         text = unpacked(raw, stack)
         head = text.peek(_HEAD_BYTES)[:_HEAD_BYTES]
         if head.startswith(codecs.BOM_UTF8):

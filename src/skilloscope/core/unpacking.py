@@ -57,7 +57,7 @@ def unpacked(raw: Any, stack: contextlib.ExitStack) -> Any:
         raw = stack.enter_context(io.BufferedReader(source, _BLOCK))
     wide = next((name for mark, name in _WIDE.items() if raw.peek(2).startswith(mark)), None)
     if wide is not None:
-        decoder = codecs.getreader(wide)(raw, errors="replace")
+        decoder = codecs.getreader(wide)(raw, "replace")
         raw = io.BufferedReader(Encoded(decoder), _BLOCK)
     return raw
 
@@ -124,7 +124,7 @@ def _seekable(raw: Any, stack: contextlib.ExitStack) -> Any:
     """Return a stream in which one can go back, as zip needs; what comes from a pipe is copied to disk."""
     if raw.seekable():
         return raw
-    copy: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
+    copy: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
     while block := raw.read(_BLOCK):
         copy.write(block)
     copy.seek(0)

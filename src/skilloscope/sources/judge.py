@@ -154,9 +154,7 @@ def _read(files: Sequence[Path], aliases: Mapping[str, str]) -> Games:
     return games
 
 
-def _judged_sample(
-    games: Games, work: Work, wanted: Sequence[str], both_sides: bool, budget: Budget | None
-) -> Judged:
+def _judged_sample(games: Games, work: Work, wanted: Sequence[str], both_sides: bool, budget: Budget | None) -> Judged:
     """Return the decisions of the wanted players, or of everybody in their games; within a budget of some games."""
     from skilloscope.chess.positions import positions
     from skilloscope.sources.plan import NOT_SAMPLED, plan, sample_games
@@ -253,28 +251,7 @@ def check_games(games: Games) -> None:
 
 def _wanted(player: str | Sequence[str] | None, known: Sequence[str]) -> list[str]:
     asked = [player] if isinstance(player, str) else list(player or ())
-    return list(dict.fromkeys(player_named(name, known) for name in asked))
-
-
-def player_named(name: str, known: Sequence[str]) -> str:
-    """Return the known name that is meant: the name itself, or the only one that it is a part of, whatever the case.
-
-    Where there is none the nearest are offered; where there are several, those.
-
-    >>> player_named("fischer", ["Fischer, Robert James", "Spassky, Boris"])
-    'Fischer, Robert James'
-    """
-    distinct = list(dict.fromkeys(known))
-    if name in distinct:
-        return name
-    parts = [one for one in distinct if name.strip() and name.strip().casefold() in one.casefold()]
-    if len(parts) > 1:
-        more = f" and {len(parts) - 5} more" if len(parts) > 5 else ""
-        raise InputError(f"{name!r} is a part of {len(parts)} names", hint=f"which one: {'; '.join(parts[:5])}{more}?")
-    if not parts:
-        near = difflib.get_close_matches(name, distinct, n=3, cutoff=0.4) or distinct[:5]
-        raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
-    return parts[0]
+    return list(dict.fromkeys(found_name(name, known) for name in asked))
 
 
 def found_name(asked: str, known: Sequence[str]) -> str:
@@ -286,12 +263,13 @@ def found_name(asked: str, known: Sequence[str]) -> str:
     distinct = list(dict.fromkeys(known))
     if asked in distinct:
         return asked
-    near = [name for name in distinct if asked.casefold() in name.casefold()]
+    near = [name for name in distinct if asked.strip() and asked.strip().casefold() in name.casefold()]
     if len(near) > 1:
         shown = "; ".join(near[:8]) + ("; …" if len(near) > 8 else "")
         raise InputError(f"{len(near):,} players have {asked!r} in their name", hint=f"say which: {shown}")
     if not near:
-        check_name(asked, known)
+        near = difflib.get_close_matches(asked, distinct, n=3, cutoff=0.4) or distinct[:5]
+        raise InputError(f"no decisions of a player {asked!r}", hint=f"the nearest names here: {'; '.join(near)}")
     return near[0]
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from skilloscope.chess.human import kernels
-from skilloscope.chess.rules import MOST_MOVES
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import _codes
+from skilloscope.chess.rules import MOST_MOVES
 from skilloscope.core.errors import InputError, SkilloscopeError
 
 from .positions import RARE, random_boards, random_games

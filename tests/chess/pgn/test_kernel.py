@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pgn_oracle import difference, plain_games
 
+from pgn_oracle import difference, plain_games
 from skilloscope.chess.pgn import blocks
 from skilloscope.chess.pgn.games import Games, iter_games, read_games
 from skilloscope.chess.pgn.kernel import LEFT, READ, scan_games
@@ -36,7 +36,9 @@ def random_game(rng: random.Random, plies: int) -> tuple[str, list[chess.Board]]
         if ply % 2 == 0 or rng.random() < 0.1:
             words.append(f"{board.fullmove_number}{'.' if board.turn else '...'}")
         words.append(board.san_and_push(move) + rng.choice(["", "", "", "!", "?!"]))
-        words.append(rng.choice(["", "", "$14", "{[%clk 0:01:23.4]}", "{ [%eval -1.25] [%clk 1:00:00] }", "(d4 {x} d5)"]))
+        words.append(
+            rng.choice(["", "", "$14", "{[%clk 0:01:23.4]}", "{ [%eval -1.25] [%clk 1:00:00] }", "(d4 {x} d5)"])
+        )
     return " ".join(word for word in words if word), boards
 
 
@@ -173,7 +175,9 @@ def mutants(texts: list[str], seed: int) -> list[tuple[str, str, str]]:
     rng, made = random.Random(seed), []
     for text in texts:
         head, _, movetext = text.partition("\n\n")
-        words = [word for word in re.sub(r"\{[^}]*\}|\([^)]*\)", " ", movetext).split() if re.match(r"[a-hKQRBNO]", word)]
+        words = [
+            word for word in re.sub(r"\{[^}]*\}|\([^)]*\)", " ", movetext).split() if re.match(r"[a-hKQRBNO]", word)
+        ]
         board, at = chess.Board(), rng.randrange(len(words))
         for word in words[:at]:
             board.push_san(word.rstrip("!?"))

@@ -22,6 +22,7 @@ Flags = npt.NDArray[np.bool_]
 N_PLANES, N_MAPS = 20, 4
 LAST_PLY = 240  # later plies look like this one: the games of the training end there
 
+
 @njit(cache=True)
 def replayed(
     moves: U16, offsets: I64, board: U8, rights: U8, passant: U8, black: Flags, ply: U8,
@@ -38,7 +39,7 @@ def replayed(
             out_last[at] = last if last < 0 else last ^ flip
             out_ply[at] = min(LAST_PLY, ply[game] + half)
             last = moves[at] & 4095
-            right, passing = play(now, right, passing, np.int64(moves[at]) ^ flip)  # type: ignore[arg-type]
+            right, passing = play(now, right, passing, np.int64(moves[at]) ^ flip)
 
 
 @njit(cache=True)

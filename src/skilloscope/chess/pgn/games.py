@@ -199,7 +199,9 @@ def unique_games(headers: pa.Table, files: Sequence[str] = ()) -> pa.Table:
     names = Counter(os.path.basename(file) for file in {*own, *files})
     short = [os.path.basename(file) if names[os.path.basename(file)] == 1 else file for file in own]
     index = headers["index"].combine_chunks()
-    ids = pc.binary_join_element_wise(pa.array(short, type=pa.string()).take(coded.indices), index.cast(pa.string()), "#")
+    ids = pc.binary_join_element_wise(
+        pa.array(short, type=pa.string()).take(coded.indices), index.cast(pa.string()), "#"
+    )
     pairs = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64) << 32 | index.to_numpy(zero_copy_only=False)
     if len(np.unique(pairs)) < len(pairs):
         twice = next(game for game, n in Counter(ids.to_pylist()).items() if n > 1)

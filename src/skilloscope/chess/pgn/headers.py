@@ -146,9 +146,9 @@ def _movetext(text, at, inside, moves, game):  # type: ignore[no-untyped-def] # 
         if byte < 14:
             if byte == 0 or (byte == _RETURN and not _ends_line(view, at)):
                 return -1, inside
-            if byte == NEWLINE:
-                if moves[game] < 2 or at + 1 >= size or not _is_movetext(view[at + 1], inside):
-                    return at + 1, inside
+            last = moves[game] < 2 or at + 1 >= size or not _is_movetext(view[at + 1], inside)
+            if byte == NEWLINE and last:
+                return at + 1, inside
             word = True
         elif inside:
             inside = byte != _SHUT
@@ -179,7 +179,7 @@ def _is_movetext(byte, inside):  # type: ignore[no-untyped-def] # pragma: no cov
 
 @njit(cache=True)
 def _next_mark(view, words, at, like):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the next place of a byte below 14, or equal to `like` but for bit 6 ({ and ; are alike, and so are } and =).
+    """Return the next place of a byte below 14, or equal to `like` but for bit 6: { and ; are alike, and } and =.
 
     Eight bytes at a time: a byte is too small, or zero, where taking away 14, or 1, borrows from its top bit.
     """

@@ -5,8 +5,8 @@ what became of it: read, without moves, or left to python-chess.
 
 `split_games` and `main_line` in text.py are the readable twins; a game that is read here is read there in the same way,
 move by move, and tests hold it. What programs do not write is left to them: starting positions, variants, long
-notation, glyphs in words, and everything that is at fault, for they say best what is wrong. Where even the end of a game
-is not clear the next clear beginning is looked for: an Event tag after a line of moves, at which every reader begins anew.
+notation, glyphs in words, and everything that is at fault, for they say best what is wrong. Where even the end of a
+game is not clear the next clear beginning is looked for: an Event tag after a line of moves, at which all begin anew.
 """
 
 from __future__ import annotations
@@ -19,7 +19,18 @@ import numpy.typing as npt
 
 from skilloscope.chess.pgn.comments import NOT_KNOWN, begins_clock, begins_eval, clock_at, eval_at
 from skilloscope.chess.pgn.san import NOT_READ, san_move
-from skilloscope.chess.pgn.tags import BLANK, NEWLINE, TAB, Places, is_event, line_end, tag_at, tag_line, tag_names, without_blanks
+from skilloscope.chess.pgn.tags import (
+    BLANK,
+    NEWLINE,
+    TAB,
+    Places,
+    is_event,
+    line_end,
+    tag_at,
+    tag_line,
+    tag_names,
+    without_blanks,
+)
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.chess.rules import NO_SQUARE, play
 from skilloscope.core.compiled import njit
@@ -36,9 +47,7 @@ READ, NO_MOVES, LEFT = 0, 1, 2
 RESULT_WORDS = (None, "1-0", "0-1", "1/2-1/2", "*")
 """The results that end a game's moves, by their codes."""
 
-START = np.array(
-    [4, 2, 3, 5, 6, 3, 2, 4, *[1] * 8, *[0] * 32, *[7] * 8, 10, 8, 9, 11, 12, 9, 8, 10], dtype=np.uint8
-)
+START = np.array([4, 2, 3, 5, 6, 3, 2, 4, *[1] * 8, *[0] * 32, *[7] * 8, 10, 8, 9, 11, 12, 9, 8, 10], dtype=np.uint8)
 """The board before the first move."""
 
 _NAMES = tag_names(GAME_TAGS)
@@ -48,8 +57,8 @@ _MOST_TAGS = 64  # of other names than ours in one header
 _BYTES_OF_GAME, _MOST_GAMES = 24, 1 << 14  # where there is room for; a block that holds more is read in several goes
 
 # What is known while a game is read, by its place in an array: whether a comment is open, how many variations are, the
-# result, whether the game is left to python, rights, passant, both kings, whether Black is to move, how many moves there
-# are in all and before this game, and whether the comment has told a clock and an evaluation.
+# result, whether the game is left to python, rights, passant, both kings, whether Black is to move, how many moves
+# there are in all and before this game, and whether the comment has told a clock and an evaluation.
 _INSIDE, _DEPTH, _RESULT, _BAD, _RIGHTS, _PASSANT, _KING, _OTHER, _BLACK, _MOVES, _FIRST, _CLOCK, _EVAL = range(13)
 
 # Bytes with which blanks beyond ASCII begin: in UTF-8, and in Latin-1.
@@ -216,10 +225,10 @@ def _usual_start(view, tags):  # type: ignore[no-untyped-def] # pragma: no cover
         return True
     if high - low != len(_STANDARD):
         return False
+    same = 0
     for i in range(len(_STANDARD)):
-        if view[low + i] != _STANDARD[i]:
-            return False
-    return True
+        same += view[low + i] == _STANDARD[i]
+    return same == len(_STANDARD)
 
 
 @njit(cache=True)
@@ -285,7 +294,7 @@ def _movetext(view, at, board, state, columns, start):  # type: ignore[no-untype
             at += 1
             while at < size and 48 <= view[at] <= 57:
                 at += 1
-        elif byte == BLANK or byte == TAB or byte == 125:
+        elif byte in (BLANK, TAB, 125):
             at += 1
         else:
             stop = _word_end(view, at)

@@ -22,7 +22,7 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import decisions_from_frame
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.scale import Scale
-from skilloscope.sources.judge import Judged, Work, check_games, judge, judge_games, player_named, players
+from skilloscope.sources.judge import Judged, Work, check_games, found_name, judge, judge_games, players
 from skilloscope.sources.plan import fair_order, plan, sample_games
 from skilloscope.studies.rate.elo import EloRatings
 from skilloscope.studies.rate.games import AxisRating, rate_on_axis
@@ -110,7 +110,7 @@ def rate_read_games(
     """Rate the players of games; within a budget of minutes the engine is asked about some games only."""
     check_games(games)
     if player is not None:
-        player = player_named(player, players(games))
+        player = found_name(player, players(games))
     if not asked.needs_engine:
         return rate_on_axis(games, None, asked, players=_named(player)), None
     asking = _Asking(games, work, player, budget, seed)
@@ -169,7 +169,7 @@ def _judged(ask: Callable[[], Judged], work: Work, strict: bool) -> tuple[Judged
 def _without_engine(
     games: Games, asked: AxisRating, told: Sequence[str], player: str | None
 ) -> tuple[EloRatings, Judged | None]:
-    wanted = _named(player and player_named(player, players(games)))
+    wanted = _named(player and found_name(player, players(games)))
     ratings = rate_on_axis(games, None, asked.without_engine(), players=wanted)
     return replace(ratings, warnings=[*told, *ratings.warnings]), None
 
