@@ -144,7 +144,10 @@ def _rate_on_axis(
         work = work_of(engine, show, otherwise=effort.settings)
         _refuse_single_lines(wanted, work)
         wanted = replace(
-            wanted, workers=work.workers or 1, progress=lambda done, total: show(done, total, "games, what people play")
+            wanted,
+            workers=work.workers or 1,
+            scheduler=work.scheduler,
+            progress=lambda done, total: show(done, total, "games, what people play"),
         )
         if rating.budget is None:
             ratings, judged = rate_files(paths, wanted, work, player=rating.player, strict=strict)

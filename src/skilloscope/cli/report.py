@@ -67,7 +67,10 @@ def report(
     with progress_bar("rating") as show:
         work = work_of(engine, show, otherwise=rating.effort.settings)
         rating = replace(
-            rating, workers=work.workers or 1, progress=lambda done, total: show(done, total, "games, what people play")
+            rating,
+            workers=work.workers or 1,
+            scheduler=work.scheduler,
+            progress=lambda done, total: show(done, total, "games, what people play"),
         )
         strict = asked.effort is not None
         told: PlayerReport | EventReport

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.evaluations import evaluations_from_comments
 from skilloscope.chess.human.encoding import playable_board
+from skilloscope.chess.human.model import Human
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.ratings.elo_axis.axis import Effort
@@ -85,6 +86,7 @@ class _Question:
     effort: Effort
     kinds: Sequence[str]
     wanted: frozenset[str]
+    model: Human | None
 
 
 def axis_evidence(
@@ -97,10 +99,11 @@ def axis_evidence(
     kinds: Sequence[str] = ("human",),
     players: Sequence[str] = (),
     workers: int = 1,
+    model: Human | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> AxisEvidence:
     """Return what the moves of the games, or of some players in them, say about Elo, by group."""
-    question = _Question(by, opening_moves, effort, tuple(kinds), frozenset(players))
+    question = _Question(by, opening_moves, effort, tuple(kinds), frozenset(players), model)
     playable = _playable_games(games)
     ask = partial(_part, games, analyses, question, playable)
     found = AxisEvidence({kind: {} for kind in kinds}, {}, Tally(), {})
@@ -146,7 +149,7 @@ def _part(
     wanted = _wanted(some, question.wanted)
     if not wanted.any():
         return None
-    moves = played_moves(some, wanted=wanted)
+    moves = played_moves(some, wanted=wanted, model=question.model)
     own = None if analyses is None else analyses.of_games(rows)
     weights = question.effort.weights
     if own is not None and weights is not None and "joint" in question.kinds:

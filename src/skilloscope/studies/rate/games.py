@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skilloscope.chess.human.cluster import human_on
 from skilloscope.chess.human.network import shipped_network
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.checks import check_mass
@@ -46,6 +47,8 @@ class AxisRating:
     mass: float = 0.95
     agent_scale: Scale | None = None
     workers: int = 1
+    scheduler: str | None = None
+    """The cluster on which the human model runs; here where there is none."""
     progress: Callable[[int, int], None] | None = None
 
     def __post_init__(self) -> None:
@@ -87,10 +90,11 @@ def rate_on_axis(
 ) -> EloRatings:
     """Rate every player (or group) of games; `judged` holds what the engine said, None where none was asked."""
     analyses = None if judged is None else judged.analyses
-    found = axis_evidence(
-        games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=asked.kinds,
-        players=players, workers=asked.workers, progress=asked.progress,
-    )  # fmt: skip
+    with human_on(asked.scheduler) as model:
+        found = axis_evidence(
+            games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=asked.kinds,
+            players=players, workers=asked.workers, model=model, progress=asked.progress,
+        )  # fmt: skip
     agents = {} if judged is None else _agents(games, judged.decisions, found, asked)
     rated = [
         _with_agent(_rated(label, group, found, asked), agents.get(group_name(label)), judged, asked)
