@@ -7,7 +7,7 @@ from skilloscope.chess.pgn.reading import GameColumns, read_raw
 from skilloscope.chess.pgn.text import split_games
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import BinaryDataError, Source, open_lines, source_name
-from skilloscope.core.unpacking import DAMAGE
+from skilloscope.core.inputs.unpacking import DAMAGE
 
 COLUMNS = ("moves", "offsets", "clocks", "evals", "mates")
 

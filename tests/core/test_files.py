@@ -17,9 +17,9 @@ import pytest
 
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.results import read_pgn_results
-from skilloscope.core import unpacking
 from skilloscope.core.errors import InputError
-from skilloscope.core.paths import given_once, named_files
+from skilloscope.core.inputs import unpacking
+from skilloscope.core.inputs.paths import given_once, named_files
 from skilloscope.decision.domains.risky_choice import read_risky_choice
 from skilloscope.decision.text import read_decisions
 from skilloscope.results.reading import read_results

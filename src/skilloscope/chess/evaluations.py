@@ -35,8 +35,8 @@ from skilloscope.chess.pgn.text import NO_MATE, MainLine
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import BinaryDataError, open_lines, source_name
+from skilloscope.core.inputs.unpacking import DAMAGE
 from skilloscope.core.records import read_object
-from skilloscope.core.unpacking import DAMAGE
 from skilloscope.decision import Losses
 
 GAIN_CONTEXT = ("game", "ply", "mover", "elo", "opponent", "opponent_elo", "date", "year", "event", "file", "result")

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from skilloscope.core.checks import check_mass
+from skilloscope.core.inputs.paths import named_files
 from skilloscope.core.outputs import check_outputs, check_writable
-from skilloscope.core.paths import named_files
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent

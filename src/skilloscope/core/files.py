@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from skilloscope.core.errors import InputError
-from skilloscope.core.paths import real_path
-from skilloscope.core.unpacking import DAMAGE, Encoded, unpacked
+from skilloscope.core.inputs.paths import real_path
+from skilloscope.core.inputs.unpacking import DAMAGE, Encoded, unpacked
 
 Source = str | os.PathLike[str] | IO[Any]
 

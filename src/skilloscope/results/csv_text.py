@@ -22,9 +22,9 @@ import pyarrow.csv
 
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import BinaryDataError, open_bytes, open_lines
+from skilloscope.core.inputs.unpacking import DAMAGE
 from skilloscope.core.records import read_header, read_rows
 from skilloscope.core.spreadsheets import from_safe_texts
-from skilloscope.core.unpacking import DAMAGE
 
 _BLOCK = 1 << 16
 _CELLS = "wrong number of cells"

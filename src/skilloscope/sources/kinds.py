@@ -12,8 +12,8 @@ from pathlib import Path
 
 from skilloscope.core.errors import InputError
 from skilloscope.core.files import head_lines, is_parquet
+from skilloscope.core.inputs.paths import given_once
 from skilloscope.core.parquet import parquet_names
-from skilloscope.core.paths import given_once
 from skilloscope.core.records import read_object
 from skilloscope.decision.text import table_kind
 

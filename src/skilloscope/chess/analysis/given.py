@@ -31,8 +31,8 @@ from skilloscope.chess.pgn.text import MainLine
 from skilloscope.chess.positions import Positions
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import BinaryDataError, open_lines
+from skilloscope.core.inputs.unpacking import DAMAGE
 from skilloscope.core.records import read_object
-from skilloscope.core.unpacking import DAMAGE
 
 _UNKNOWN: Mapping[str, Any] = {
     "engine": None,

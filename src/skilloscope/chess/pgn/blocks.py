@@ -35,7 +35,7 @@ from skilloscope.chess.pgn.text import NO_MATE, split_games, unescaped
 from skilloscope.core.columns import ragged_take
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
-from skilloscope.core.unpacking import DAMAGE
+from skilloscope.core.inputs.unpacking import DAMAGE
 
 BLOCK = 1 << 21
 """How many bytes are read at once."""

@@ -27,7 +27,7 @@ from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.core.columns import Selection, ragged_take, selection_index
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, source_name
-from skilloscope.core.paths import given_once, named_files
+from skilloscope.core.inputs.paths import given_once, named_files
 
 _PER_MOVE = ("moves", "clocks", "evals", "mates")
 _SHARED = ("game", "date", "year", "event", "site", "round", "time_control", "termination", "file")

@@ -26,7 +26,7 @@ from skilloscope.chess.pgn.text import unescaped
 from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes, source_name
-from skilloscope.core.unpacking import DAMAGE
+from skilloscope.core.inputs.unpacking import DAMAGE
 from skilloscope.results.reading import tidied
 from skilloscope.results.scores import BYE, FORFEIT, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes

@@ -18,7 +18,7 @@ import numpy as np
 
 from skilloscope.chess.engine.lines import move_code
 from skilloscope.core.files import MOST_LINE
-from skilloscope.core.unpacking import DAMAGE
+from skilloscope.core.inputs.unpacking import DAMAGE
 
 NO_MATE = int(np.iinfo(np.int16).min)
 """The entry of a column of mates where no mate is given; 0 is one: [%eval #0]."""
