@@ -117,9 +117,9 @@ def _judge(paths: list[Path], work: Work, planning: PlanOptions, player: str | N
     """Analyse the games, or those that fit the budget; then say on stderr which part of all that is."""
     from skilloscope.cli.console import err
     from skilloscope.reports.words import sample_line
-    from skilloscope.sources.judge import Budget, judge
+    from skilloscope.sources.judge import SearchBudget, judge
 
-    budget = None if planning.budget is None else Budget(planning.budget, planning.seed)
+    budget = None if planning.budget is None else SearchBudget(planning.budget, planning.seed)
     judged = judge(paths, work, player=player, budget=budget)
     if judged.sample:
         err().print(sample_line(judged.sample))

@@ -63,10 +63,10 @@ def judge_files(
     """Return the decisions in files, games judged by the engine asked for; faults are shown on stderr."""
     from skilloscope.cli.console import report_faults, report_notes
     from skilloscope.reports.words import sample_line
-    from skilloscope.sources.judge import Budget, aliases_from_texts, judge
+    from skilloscope.sources.judge import SearchBudget, aliases_from_texts, judge
 
     names = aliases_from_texts(aliases or [])
-    limit = None if budget is None else Budget(budget)
+    limit = None if budget is None else SearchBudget(budget)
     with working(engine) as work:
         judged = judge(
             paths, work, player=player, aliases=names, both_sides=both_sides, any_domain=any_domain, budget=limit

@@ -51,7 +51,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Budget:
+class SearchBudget:
     """How long engines may search, and the seed of the sample of games that fits it."""
 
     minutes: float
@@ -94,7 +94,7 @@ def judge(
     aliases: Mapping[str, str] | None = None,
     both_sides: bool = False,
     any_domain: bool = False,
-    budget: Budget | None = None,
+    budget: SearchBudget | None = None,
 ) -> Judged:
     """Return the decisions of games (PGN, analysed as `work` says), of analysed games and of tables, together.
 
@@ -154,7 +154,9 @@ def _read(files: Sequence[Path], aliases: Mapping[str, str]) -> Games:
     return games
 
 
-def _judged_sample(games: Games, work: Work, wanted: Sequence[str], both_sides: bool, budget: Budget | None) -> Judged:
+def _judged_sample(
+    games: Games, work: Work, wanted: Sequence[str], both_sides: bool, budget: SearchBudget | None
+) -> Judged:
     """Return the decisions of the wanted players, or of everybody in their games; within a budget of some games."""
     from skilloscope.chess.positions import positions
     from skilloscope.sources.plan import NOT_SAMPLED, plan, sample_games

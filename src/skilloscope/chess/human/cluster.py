@@ -21,11 +21,8 @@ _AHEAD = 2  # tasks under way for each thread of the cluster
 
 
 @contextlib.contextmanager
-def human_on(scheduler: str | None) -> Iterator[Human]:
-    """Give the human model that ships; with a scheduler it runs on the workers of its cluster."""
-    if scheduler is None:
-        yield human()
-        return
+def human_on(scheduler: str) -> Iterator[Human]:
+    """Give the human model that ships, run by the workers of a scheduler's cluster."""
     from skilloscope.chess.engine.cluster import connect
 
     with connect(scheduler) as client:

@@ -106,14 +106,15 @@ def playable_board(fen: str) -> chess.Board:
 
 def _playable(fen: str) -> chess.Board:
     try:
-        board = chess.Board(fen)
+        board = chess.Board(fen, chess960=True)
     except ValueError as error:
         raise InputError(f"{fen!r} is no FEN: {error}", hint="write it as `skilloscope moves 'FEN'`") from error
-    if chess.Board(fen, chess960=True).has_chess960_castling_rights():
+    if board.has_chess960_castling_rights():
         raise InputError(
             f"{fen!r} is a position of Chess960: its castling is unknown to the human model",
             hint="give a position of usual chess, or one without castling rights (- in the third field)",
         )
+    board.chess960 = False
     if not board.is_valid():
         wrong = str(board.status()).removeprefix("Status.").replace("|", ", ").lower()
         raise InputError(f"{fen!r} cannot arise in chess: {wrong}", hint="check the pieces and whose move it is")

@@ -105,9 +105,18 @@ def scan_games(data: bytes, *, final: bool) -> ScannedGames:
     n = int(_scan(view, final, tags, (marks, places, start), (moves, clocks, evals, mates), _NAMES))
     total = int(places[n, 1])
     return ScannedGames(
-        marks[:n, 0], places[: n + 1, 0], tags[:n, 0], tags[:n, 1], marks[:n, 1], start[:n], places[: n + 1, 1],
-        moves[:total], clocks[:total], evals[:total], mates[:total],
-    )  # fmt: skip
+        status=marks[:n, 0],
+        begin=places[: n + 1, 0],
+        tag_begins=tags[:n, 0],
+        tag_ends=tags[:n, 1],
+        result=marks[:n, 1],
+        start=start[:n],
+        offsets=places[: n + 1, 1],
+        moves=moves[:total],
+        clocks=clocks[:total],
+        evals=evals[:total],
+        mates=mates[:total],
+    )
 
 
 @njit(cache=True)

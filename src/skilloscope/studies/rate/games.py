@@ -8,6 +8,7 @@ In: games, and what an engine said of their positions where one was asked. Out: 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,7 +91,7 @@ def rate_on_axis(
 ) -> EloRatings:
     """Rate every player (or group) of games; `judged` holds what the engine said, None where none was asked."""
     analyses = None if judged is None else judged.analyses
-    with human_on(asked.scheduler) as model:
+    with human_on(asked.scheduler) if asked.scheduler else nullcontext() as model:
         found = axis_evidence(
             games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=asked.kinds,
             players=players, workers=asked.workers, model=model, progress=asked.progress,
