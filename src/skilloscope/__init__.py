@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from skilloscope.sources.shipped import analyses_file, demo_games
     from skilloscope.studies.profile.profile import profile
     from skilloscope.studies.rate.front import rate
+    from skilloscope.studies.rate.fusion import fuse
 
 _HOMES = {
     "DFH13": "chess.engine.settings",
@@ -64,6 +65,7 @@ _HOMES = {
     "profile": "studies.profile.profile",
     "expected_score": "models.gain",
     "rate": "studies.rate.front",
+    "fuse": "studies.rate.fusion",
     "human": "chess.human.model",
     "read_decisions": "decision.text",
     "read_games": "chess.pgn.games",
@@ -103,6 +105,7 @@ __all__ = [
     "elo_difference",
     "evidence",
     "expected_score",
+    "fuse",
     "game_table",
     "human",
     "iter_games",

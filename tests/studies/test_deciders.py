@@ -17,8 +17,8 @@ from skilloscope.decision.text import read_decisions, read_long_csv, write_decis
 from skilloscope.inference import Uniform, evidence
 from skilloscope.models.agent import Agent
 from skilloscope.simulate.agents import simulated_deciders
-from skilloscope.studies.live.deciders import MOST_DECIDERS, DecidersAsTheyCome, growing_lines
-from skilloscope.studies.rate.deciders import FEWEST_FOR_K, rate_fitting_k
+from skilloscope.studies.deciders.arriving import MOST_DECIDERS, DecidersAsTheyCome, growing_lines
+from skilloscope.studies.deciders.deciders import FEWEST_FOR_K, rate_fitting_k
 
 LONG = "who;task;option;equity;picked\nAnn;1;a;0,5;1\nAnn;1;b;0,25;0\nAnn;2;a;0,1;0\nAnn;2;b;0,9;1\n"
 PAIRS = "decider=who,problem=task,alternative=option,utility=equity,chosen=picked"
@@ -69,7 +69,7 @@ def test_a_bad_line_is_named_and_the_others_go_on(table):
 
 
 def test_more_deciders_than_can_be_followed_are_a_fault(monkeypatch):
-    monkeypatch.setattr("skilloscope.studies.live.deciders.MOST_DECIDERS", 1)
+    monkeypatch.setattr("skilloscope.studies.deciders.arriving.MOST_DECIDERS", 1)
     follower = DecidersAsTheyCome(Agent(), Uniform(0.0, 4.0))
     rows = [json.dumps({"decider": name, "utilities": [0.3, 0.1], "chosen": 0}) for name in "ab"]
     assert [follower.line(row, at)["event"] for at, row in enumerate(rows)] == ["decision", "fault"]

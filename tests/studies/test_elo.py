@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import skilloscope as sk
+from skilloscope.chess.human.network import Network
 from skilloscope.chess.pgn.games import Games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import EngineError, InputError
@@ -66,6 +67,18 @@ def test_instant_needs_no_engine(instant, without_engine):
     assert ratings["Byrne, Donald"].elo.mean == pytest.approx(same.elo.mean, abs=1e-9)
     assert same.move_match is None
     assert set(same.methods) == {"human"}
+
+
+def test_what_people_play_is_kept_beside_the_store(tmp_path, monkeypatch):
+    game, store = demo_file("game_of_the_century.pgn"), tmp_path / "analyses.sqlite"
+    first = sk.rate(game, effort="instant", store=store)
+
+    def asked(*_: object) -> None:
+        raise AssertionError("the network was asked again")
+
+    monkeypatch.setattr(Network, "maps", asked)
+    second = sk.rate(game, effort="instant", store=store)
+    assert [one.elo.mean for one in second.players] == [one.elo.mean for one in first.players]
 
 
 def test_without_an_engine_people_decide_alone_and_a_line_says_so(without_engine):
@@ -135,9 +148,9 @@ def test_the_joint_method_counts_openings_and_decided_positions_and_the_agent_st
     ratings = sk.rate(sk.demo_games(), imports=[sk.analyses_file()], method="all")
     fischer = ratings["Fischer, Robert James"]
     assert fischer.moves == {"opening": 12, "joint": 29}
-    assert set(fischer.methods) == {"joint", "human", "agent"}
+    assert set(fischer.methods) == {"joint", "human", "agent", "curves", "gain"}
     assert {"c", "sd", "low", "high", "elo"} <= set(fischer.methods["agent"])
-    assert set(ratings.without_elo) == {"curves", "gain"}
+    assert all({"elo", "elo_low", "elo_high"} <= set(found) for found in fischer.methods.values())
     assert ratings.tally.as_dict() == {"forced": 10}
     assert fischer.move_match is not None
 
@@ -182,7 +195,7 @@ def test_methods_and_efforts_that_contradict_each_other_are_refused():
     for method, effort in (
         ("human", "full"),
         ("joint", "instant"),
-        ("curves", None),
+        ("curves", "instant"),
         ("oracle", None),
         (None, "endless"),
     ):

@@ -11,6 +11,9 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
+import skilloscope as sk
+from skilloscope.chess.analysis.analyse import analyse
+from skilloscope.chess.decisions import decisions
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions, Losses
 from skilloscope.inference import Uniform
@@ -19,9 +22,12 @@ from skilloscope.papers import ENTRIES, reproduce
 from skilloscope.papers.harness import Budget
 from skilloscope.ratings.intrinsic.fitting import fit_curves
 from skilloscope.ratings.scale import MINUS_LOG_S, Scale
+from skilloscope.ratings.scale import scale as shipped_scale
 from skilloscope.simulate.agents import made_up_spreads
 from skilloscope.simulate.curves import simulate_curve_choices, simulate_elo_choices
-from skilloscope.studies.intrinsic.intrinsic import milepost_table, predict, single_pv
+from skilloscope.sources.shipped import demo_file
+from skilloscope.studies.intrinsic.elo import intrinsic_elo, with_intrinsic_elo
+from skilloscope.studies.intrinsic.intrinsic import ParameterError, milepost_table, predict, single_pv
 from skilloscope.studies.intrinsic.scale import (
     curve_evidence,
     error_rating,
@@ -29,6 +35,8 @@ from skilloscope.studies.intrinsic.scale import (
     inflation,
     measure_dispersion,
 )
+from skilloscope.studies.intrinsic.tables import mileposts_sheet
+from skilloscope.studies.rate.rate import rate_decisions
 
 MODEL = CurveModel(scaling=0.0, rule="full")
 TRUTH = Scale(
@@ -231,3 +239,68 @@ def test_decisions_rate_by_curves_sends_s_and_c_of_each_decider(fit, tmp_path: P
     for row in report["deciders"]:
         assert {"s", "c", "s_sd", "c_sd", "log_likelihood", "score"} <= set(row)
         assert row["decisions"] == 300
+
+
+def test_the_error_of_the_parameters_widens_a_prediction(games):
+    half = np.arange(len(games)) < len(games) // 2
+    fit = fit_curves(MODEL.columns(games.select(half))[0], MODEL)
+    columns, _ = MODEL.columns(games.select(~half))
+    plain = predict(columns, MODEL, fit.s, fit.c)
+    wide = predict(columns, MODEL, fit.s, fit.c, error=ParameterError.of_fit(fit))
+    for name in ("match", "loss", "blunders"):
+        assert wide.expected[name] == pytest.approx(plain.expected[name])
+        # Half the decisions predict the other half: their own scatter is about as large as that of the fit.
+        assert 1.1 < wide.sd[name][0] / plain.sd[name][0] < 2.5
+
+
+def test_predictions_from_few_decisions_scatter_as_the_error_of_the_fit_says():
+    z = []
+    for seed in range(60):
+        batch = rated_games(400, seed=900 + seed)
+        own = batch.select(batch.column("elo").to_numpy() == 2100)
+        columns, _ = MODEL.columns(own)
+        first = np.arange(len(columns)) % 2 == 0
+        fit = fit_curves(columns.take(np.flatnonzero(first)), MODEL, "likelihood")
+        rest = columns.take(np.flatnonzero(~first))
+        if fit.edge is None and np.isfinite(fit.covariance).all():
+            found = predict(rest, MODEL, fit.s, fit.c, error=ParameterError.of_fit(fit))
+            z.append(float(found.z("match")[0]))
+    assert len(z) > 20
+    assert np.std(z) == pytest.approx(1.0, abs=0.3)
+
+
+def test_a_table_of_mileposts_says_nothing_of_z_on_its_own_data(games):
+    rows = milepost_table(games, MODEL, "moments").as_dict()["groups"]
+    assert not [name for row in rows for name in row if name.endswith("_z")]
+
+
+def test_the_match_rate_is_over_all_moves_as_in_rate():
+    batch = decisions(analyse(sk.read_games(demo_file("simulated.pgn")), imports=[demo_file("analyses.jsonl.gz")]))
+    unlisted = replace(batch, chosen=np.where(np.arange(len(batch)) % 7 == 0, -1, batch.chosen)).at_depths()
+    rows = milepost_table(unlisted, CurveModel(), "likelihood", by="decider").as_dict()["groups"]
+    rated = {one.player: one.move_match for one in rate_decisions(unlisted).players}
+    for row in rows:
+        assert row["unlisted"] > 0
+        assert row["match_actual"] == pytest.approx(rated[row["group"]])
+
+
+def test_groups_get_an_elo_along_the_scale_that_ships():
+    rng, line = np.random.default_rng(21), shipped_scale("curves")
+    elo = np.repeat([1500.0, 2500.0], 900)
+    batch = simulate_elo_choices(made_up_spreads(1800, rng=rng), elo, line, rng=rng)
+    names = {"game": [f"g{at // 30}" for at in range(1800)], "level": np.where(elo < 2000, "low", "high").tolist()}
+    people = replace(batch, context=names, deciders=("Ann", "Bob"), decider=(elo > 2000).astype(np.int32))
+    found = intrinsic_elo(people, by="level")
+    assert found["low"].mean + 400 < found["high"].mean
+    low, high = found["low"].interval()
+    assert low < 1500 < high
+    model = CurveModel.from_about(line.model)
+    report = with_intrinsic_elo(
+        milepost_table(people, model, "likelihood", by="level").as_dict(), people, model, by="level"
+    )
+    assert {row["group"] for row in report["groups"] if row["ipr"]} == {"low", "high"}
+    assert "IPR (95 % interval)" in mileposts_sheet(report, by="level").columns
+    assert any("prior: population" in note and "fitted from" in note for note in mileposts_sheet(report).notes)
+    other = with_intrinsic_elo(report, people, CurveModel(curve="ipa"), by="level")
+    assert all(row["ipr"] is None for row in other["groups"])
+    assert "no Elo" in other["intrinsic_notes"][0]

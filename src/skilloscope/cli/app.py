@@ -27,6 +27,7 @@ from skilloscope.cli import (
     report,
     reproduce,
     results,
+    screen,
     sensitivity,
     sequence,
     simulate,
@@ -90,7 +91,7 @@ def options(
 
 
 _GROUPS: dict[str, tuple[Any, ...]] = {
-    "From moves": (rate, report, game, moves, profile, compare, within, dimensions, sequence, tournament, live),
+    "From moves": (rate, report, game, moves, profile, compare, within, dimensions, sequence, tournament, screen, live),
     "From results": (results,),
     "Any decisions": (decisions, sensitivity),
     "Papers": (composites, intrinsic, reproduce),

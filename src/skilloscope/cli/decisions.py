@@ -62,7 +62,7 @@ def rate(
     from skilloscope.cli.judged import read_batch
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
-    from skilloscope.studies.rate.deciders import k_from_text, rate_deciders, rate_fitting_k
+    from skilloscope.studies.deciders.deciders import k_from_text, rate_deciders, rate_fitting_k
     from skilloscope.studies.rate.tables import curve_deciders_sheet, deciders_sheet
 
     if method not in ("agent", "curves"):
@@ -77,7 +77,7 @@ def rate(
         report = rate_deciders(batch, Agent(k=given, rule=rule), prior_from_text(prior, *c_range), mass=mass)
     show_report(report, sheet(report), as_json=as_json)
     if html:
-        from skilloscope.studies.rate.deciders_page import deciders_page
+        from skilloscope.studies.deciders.page import deciders_page
 
         write_page(html, deciders_page(report, sheet(report), ", ".join(path.name for path in tables)))
     return exit_code(batch.tally)
@@ -86,7 +86,7 @@ def rate(
 def _rated_by_curves(batch: Decisions, curves: CurveOptions, rule: str, k: float | None) -> dict[str, Any]:
     from skilloscope.core.errors import InputError
     from skilloscope.models.curve_model import CurveModel
-    from skilloscope.studies.rate.curve_deciders import default_scaling, rate_deciders_by_curves
+    from skilloscope.studies.deciders.curves import default_scaling, rate_deciders_by_curves
 
     if k is None:
         raise InputError("the curves have no k to fit", hint="--k fit is the agent's; here k is a tenth of the unit")

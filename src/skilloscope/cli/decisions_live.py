@@ -38,7 +38,7 @@ def decisions_live(
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
     from skilloscope.reports.words import plural
-    from skilloscope.studies.live.deciders import DecidersAsTheyCome
+    from skilloscope.studies.deciders.arriving import DecidersAsTheyCome
     from skilloscope.studies.live.tables import deciders_live_sheet
 
     follower = DecidersAsTheyCome(Agent(k=k, rule=rule), prior_from_text(prior, *c_range), mass)
@@ -66,7 +66,7 @@ def decisions_live(
 def _lines(source: str, once: bool, seconds: float | None) -> Iterator[str]:
     from skilloscope.core.errors import InputError
     from skilloscope.core.files import MOST_LINE
-    from skilloscope.studies.live.deciders import growing_lines
+    from skilloscope.studies.deciders.arriving import growing_lines
 
     if source != "-":
         if not Path(source).is_file():

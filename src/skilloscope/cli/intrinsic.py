@@ -43,15 +43,17 @@ def intrinsic(
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:
-    """Fit sensitivity s and competence c of each group, and put predicted match and loss beside the actual ones."""
+    """Rate groups intrinsically: Elo, sensitivity s and competence c, predicted match and loss beside the actual."""
     from skilloscope.cli.console import err, exit_code, show_report
     from skilloscope.cli.work import judge_files
+    from skilloscope.studies.intrinsic.elo import with_intrinsic_elo
     from skilloscope.studies.intrinsic.intrinsic import milepost_table
     from skilloscope.studies.intrinsic.tables import mileposts_sheet
 
     model = curves.model()  # before the engine is asked
     judged = judge_files(games, engine)
-    report = milepost_table(judged.decisions.at_depths(), model, fit, by=by).as_dict()
+    batch = judged.decisions.at_depths()
+    report = with_intrinsic_elo(milepost_table(batch, model, fit, by=by).as_dict(), batch, model, by=by)
     err().print(str(judged))
     show_report(report, mileposts_sheet(report, by=by), as_json=as_json)
     return exit_code(judged.decisions.tally)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import chess
 import numpy as np
@@ -32,10 +32,11 @@ from skilloscope.sources.evaluated import with_evaluations
 from skilloscope.sources.labels import move_labels, movers_of
 from skilloscope.sources.strength import SOURCES, GameCurves, PlayedMoves, game_curves, played_moves
 
-_GAMES = 64  # at a time
+GAMES_AT_ONCE = 64
 UNPLAYABLE = "start position unknown to the human model"
 
 Array = npt.NDArray[np.float64]
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ class AxisEvidence:
 class _Question:
     """What is asked of the games."""
 
-    by: str
+    by: tuple[str, ...]
     opening_moves: int
     effort: Effort
     kinds: Sequence[str]
@@ -94,22 +95,26 @@ def axis_evidence(
     analyses: Analyses | None,
     effort: Effort,
     *,
-    by: str = "player",
+    by: str | tuple[str, ...] = "player",
     opening_moves: int = 12,
     kinds: Sequence[str] = ("human",),
     players: Sequence[str] = (),
-    workers: int = 1,
     model: Human | None = None,
+    workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> AxisEvidence:
-    """Return what the moves of the games, or of some players in them, say about Elo, by group."""
-    question = _Question(by, opening_moves, effort, tuple(kinds), frozenset(players), model)
-    playable = _playable_games(games)
+    """Return what the moves of the games, or of some players in them, say about Elo, by group.
+
+    With several columns a label is a tuple.
+    """
+    columns = (by,) if isinstance(by, str) else by
+    question = _Question(columns, opening_moves, effort, tuple(kinds), frozenset(players), model=model)
+    playable = playable_games(games)
     ask = partial(_part, games, analyses, question, playable)
     found = AxisEvidence({kind: {} for kind in kinds}, {}, Tally(), {})
     found.tally.count(UNPLAYABLE, int((~playable).sum()))
     seen: dict[str, Counter[str]] = {}
-    for part in _in_parts(ask, len(games), workers):
+    for part in in_parts(ask, len(games), workers):
         _add(found, part, seen)
         if progress:
             progress(int(part.rows[-1]) + 1, len(games))
@@ -131,8 +136,9 @@ class _Part:
     """Why each move counts for nobody; empty where it counts."""
 
 
-def _in_parts(ask: Callable[[int], _Part | None], total: int, workers: int) -> Iterator[_Part]:
-    starts = range(0, total, _GAMES)
+def in_parts(ask: Callable[[int], Part | None], total: int, workers: int) -> Iterator[Part]:
+    """Yield what is asked of a few games at a time, by the row of the first of them, in their order."""
+    starts = range(0, total, GAMES_AT_ONCE)
     if workers < 2 or len(starts) < 2:
         yield from (part for part in map(ask, starts) if part is not None)
         return
@@ -144,9 +150,9 @@ def _in_parts(ask: Callable[[int], _Part | None], total: int, workers: int) -> I
 def _part(
     games: Games, analyses: Analyses | None, question: _Question, playable: npt.NDArray[np.bool_], first: int
 ) -> _Part | None:
-    rows = first + np.flatnonzero(playable[first : first + _GAMES])
+    rows = first + np.flatnonzero(playable[first : first + GAMES_AT_ONCE])
     some = games.select(rows)
-    wanted = _wanted(some, question.wanted)
+    wanted = moves_of(some, question.wanted)
     if not wanted.any():
         return None
     moves = played_moves(some, wanted=wanted, model=question.model)
@@ -154,10 +160,10 @@ def _part(
     weights = question.effort.weights
     if own is not None and weights is not None and "joint" in question.kinds:
         moves = moves.with_engine(own, len(weights.depths))
-    labels, people = move_labels(moves, question.by, question.opening_moves), movers_of(moves)
-    reasons = _reasons(moves, labels, people, question.by, own)
+    labels, people = _labels(moves, question), movers_of(moves)
+    reasons = _reasons(moves, labels, people, question.by[-1], own)
     pairs = [None if reason else pair for reason, pair in zip(reasons, zip(labels, people, strict=True), strict=True)]
-    alone = replace(moves, joint=None, judged=None)
+    alone = replace(moves, joint=None, judged=None, preferred=None, answer=None)
     curves = {
         kind: game_curves(
             moves if kind == "joint" else alone, pairs, weights=weights, opening_moves=question.opening_moves
@@ -171,6 +177,13 @@ def _part(
             for kind, known in curves.items()
         }
     return _Part(rows, moves, labels, people, curves, reasons)
+
+
+def _labels(moves: PlayedMoves, question: _Question) -> list[Any]:
+    columns = [move_labels(moves, name, question.opening_moves) for name in question.by]
+    if len(columns) == 1:
+        return columns[0]
+    return [None if None in label else label for label in zip(*columns, strict=True)]
 
 
 def _reasons(moves: PlayedMoves, labels: list[Any], people: list[Any], by: str, analyses: Analyses | None) -> list[str]:
@@ -237,7 +250,7 @@ def _idle(games: Games, wanted: frozenset[str], seen: Mapping[str, Counter[str]]
     return idle
 
 
-def _wanted(games: Games, players: frozenset[str]) -> npt.NDArray[np.bool_]:
+def moves_of(games: Games, players: frozenset[str]) -> npt.NDArray[np.bool_]:
     """Return for each move whether one of the players made it; all where none is named."""
     if not players:
         return np.ones(len(games.moves), dtype=bool)
@@ -250,7 +263,7 @@ def _starts(games: Games) -> list[str | None]:
     return starts
 
 
-def _playable_games(games: Games) -> npt.NDArray[np.bool_]:
+def playable_games(games: Games) -> npt.NDArray[np.bool_]:
     """Return which games start from a position that the human model takes."""
     known: dict[str | None, bool] = {None: True, "": True, chess.STARTING_FEN: True}
     for fen in _starts(games):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,7 +88,7 @@ def plan(
     work: Work,
     *,
     seed: int = 1,
-    player: str | Sequence[str] | None = None,
+    player: str | Collection[str] | None = None,
     both_sides: bool = False,
     measure: bool = True,
 ) -> AnalysisPlan:

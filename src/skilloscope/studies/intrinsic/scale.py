@@ -22,9 +22,10 @@ from skilloscope.inference import EvidenceTable, Grid
 from skilloscope.inference.optimise import climb
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import CurveColumns, probability_columns, scores
+from skilloscope.ratings.elo_axis.effects import ELO
 from skilloscope.ratings.intrinsic.fitting import CurveFit, fit_curves
 from skilloscope.ratings.scale import MINUS_LOG_S, Scale
-from skilloscope.studies.intrinsic.intrinsic import predict
+from skilloscope.studies.intrinsic.intrinsic import ParameterError, predict
 
 Array = npt.NDArray[np.float64]
 
@@ -90,6 +91,12 @@ def curve_evidence(
         curves[:, j] = np.bincount(groups, log_p, len(labels))
     counts = np.bincount(groups, minlength=len(labels)).astype(np.int64)
     return EvidenceTable(grid, labels, curves, counts, decisions.tally + tally, dict(scale.model))
+
+
+def curves_on_elo(table: EvidenceTable, scale: Scale) -> Array:
+    """Return each group's evidence along the scale's line as a curve on ELO; beyond the line's ends it stays."""
+    at = np.clip(scale.parameter(ELO), table.grid.low, table.grid.high)
+    return np.asarray(table.grid.interpolate(table.curves.T, at))
 
 
 @dataclass(frozen=True)
@@ -271,8 +278,17 @@ def _game_scores(batch: Decisions, scale: Scale) -> dict[str, Array]:
     columns, _ = model.columns(batch)
     at = scale.parameters(batch.column("elo").to_numpy().astype(float)[columns.row])
     labels, codes = batch.groups(["game", "mover"])
-    found = predict(columns, model, at["s"], at["c"], codes[columns.row], labels)
+    found = predict(
+        columns, model, at["s"], at["c"], codes[columns.row], labels, error=_line_error(batch, columns, scale)
+    )
     return {name: found.z(name) for name in ("match", "loss", "blunders")}
+
+
+def _line_error(batch: Decisions, columns: CurveColumns, scale: Scale) -> ParameterError:
+    """Return the error of the scale's line; its covariance stands for the errors of both lines."""
+    x = batch.column("elo").to_numpy().astype(float)[columns.row] - scale.origin
+    along = -np.column_stack([np.ones_like(x), x])
+    return ParameterError(np.array(scale.covariance, dtype=float), along, np.zeros_like(along))
 
 
 def _relative_error(z: Array) -> float:
