@@ -36,9 +36,6 @@ PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
 Aliases = Annotated[
     list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
 ]
-BudgetMinutes = Annotated[
-    float | None, typer.Option("--budget", help="Analyse a sample of the games that takes so long.", metavar="MINUTES")
-]
 Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
 Rule = Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")]
 Tables = Annotated[list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")]

@@ -69,7 +69,6 @@ def report(
         rating = replace(
             rating,
             workers=work.workers or 1,
-            scheduler=work.scheduler,
             progress=lambda done, total: show(done, total, "games, what people play"),
         )
         strict = asked.effort is not None

@@ -58,21 +58,14 @@ def judge_files(
     aliases: Sequence[str] | None = None,
     both_sides: bool = False,
     any_domain: bool = False,
-    budget: float | None = None,
 ) -> Judged:
     """Return the decisions in files, games judged by the engine asked for; faults are shown on stderr."""
-    from skilloscope.cli.console import report_faults, report_notes
-    from skilloscope.reports.words import sample_line
-    from skilloscope.sources.judge import SearchBudget, aliases_from_texts, judge
+    from skilloscope.cli.console import report_faults
+    from skilloscope.sources.judge import aliases_from_texts, judge
 
     names = aliases_from_texts(aliases or [])
-    limit = None if budget is None else SearchBudget(budget)
     with working(engine) as work:
-        judged = judge(
-            paths, work, player=player, aliases=names, both_sides=both_sides, any_domain=any_domain, budget=limit
-        )
-    if judged.sample:
-        report_notes([sample_line(judged.sample)])
+        judged = judge(paths, work, player=player, aliases=names, both_sides=both_sides, any_domain=any_domain)
     report_faults(judged.decisions.tally)
     return judged
 
