@@ -87,7 +87,7 @@ def _headers(made: Simulated) -> Figure:
                 result = "1-0" if score else "0-1"
                 file.write(form.format(period, at % 28 + 1, white, black, result) + f"\n{moves} {result}\n\n")
         seconds = cpu_seconds(lambda: read_pgn_results(path), 3)
-    return Figure("results from PGN headers", len(one) / seconds / 1e3, "thousand games per CPU-second", at_least=227)
+    return Figure("results from PGN headers", len(one) / seconds / 1e3, "thousand games per CPU-second", at_least=1000)
 
 
 def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Figure | NotMeasured]:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyse import analyse
     from skilloscope.chess.decisions import decisions
     from skilloscope.chess.engine.settings import DFH13, FER12, FULL, RH11, RH11_SINGLE, Settings, preset
+    from skilloscope.chess.game_tables import game_table, position_table
     from skilloscope.chess.human.model import human
-    from skilloscope.chess.pgn.games import read_games
+    from skilloscope.chess.pgn.games import iter_games, read_games
     from skilloscope.decision import Decisions, Losses
     from skilloscope.decision.arrow import decisions_from_frame
     from skilloscope.decision.text import read_decisions
@@ -68,6 +69,9 @@ _HOMES = {
     "human": "chess.human.model",
     "read_decisions": "decision.text",
     "read_games": "chess.pgn.games",
+    "iter_games": "chess.pgn.games",
+    "game_table": "chess.game_tables",
+    "position_table": "chess.game_tables",
     "scale": "ratings.scale",
     "simulate_choices": "simulate.agents",
 }
@@ -102,7 +106,10 @@ __all__ = [
     "evidence",
     "expected_score",
     "fuse",
+    "game_table",
     "human",
+    "iter_games",
+    "position_table",
     "preset",
     "profile",
     "rate",

@@ -18,6 +18,7 @@ from skilloscope.cli import (
     dimensions,
     doctor,
     game,
+    games,
     intrinsic,
     live,
     moves,
@@ -96,7 +97,7 @@ _GROUPS: dict[str, tuple[Any, ...]] = {
     "From results": (results, names),
     "Any decisions": (decisions, sensitivity),
     "Papers": (composites, intrinsic, reproduce),
-    "Engine and upkeep": (serve, analyse, store, calibrate, simulate, demo, doctor),
+    "Engine and upkeep": (serve, analyse, games, store, calibrate, simulate, demo, doctor),
 }
 """The commands as --help shows them."""
 

@@ -89,6 +89,7 @@ def plan(
     *,
     seed: int = 1,
     player: str | Collection[str] | None = None,
+    both_sides: bool = False,
     measure: bool = True,
 ) -> AnalysisPlan:
     """Return what analysing the games, or one player's moves in them, will cost.
@@ -97,7 +98,7 @@ def plan(
     counts as never done.
     """
     check_games(games)
-    batch = positions(games, player=player, scope=work.settings.scope)
+    batch = positions(games, player=player, both_sides=both_sides, scope=work.settings.scope)
     quiet = replace(work, progress=None, export=None)
     # A search that may take no time takes what is known, and learns from the engine under which key to look.
     known = analyse_as(replace(quiet, deadline_seconds=0.0, workers=None), batch)

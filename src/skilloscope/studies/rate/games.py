@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skilloscope.chess.human.kept import KeptHuman
 from skilloscope.chess.human.model import Human
 from skilloscope.chess.human.network import shipped_network
 from skilloscope.chess.pgn.games import Games
@@ -89,6 +90,11 @@ class AxisRating:
         return {**self.effort.effects, **(paper_effects() if {*PAPER_METHODS} & {*self.kinds} else {})}
 
 
+def _model(asked: AxisRating, games: int) -> Human | None:
+    """Return the human model to ask; one with a memory is not asked about more games than it should keep."""
+    return None if isinstance(asked.model, KeptHuman) and games > KEPT_GAMES else asked.model
+
+
 def rate_on_axis(
     games: Games,
     judged: Judged | None,
@@ -102,7 +108,7 @@ def rate_on_axis(
     read = [kind for kind in asked.kinds if kind not in PAPER_METHODS] or ["human"]
     found = axis_evidence(
         games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=read,
-        players=players, model=asked.model if len(games) <= KEPT_GAMES else None, workers=asked.workers,
+        players=players, model=_model(asked, len(games)), workers=asked.workers,
         progress=asked.progress,
     )  # fmt: skip
     for kind in (kind for kind in asked.kinds if kind in PAPER_METHODS):
