@@ -109,13 +109,18 @@ def scaled_roots(best: npt.ArrayLike, value: npt.ArrayLike) -> Array:
 
 def log_choice(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
     """Return log P of each choice at its own Elo; `basis` has a row for each decision. The slow twin."""
-    owner, first = choices.owner, choices.offsets[:-1]
+    return log_choices(choices, weights, elo, basis)[choices.offsets[:-1] + choices.chosen]
+
+
+def log_choices(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
+    """Return log P of every alternative at the Elo of its decision; `basis` has a row for each decision."""
+    owner = choices.owner
     x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[owner]
     people = (choices.human.astype(float) * basis[owner]).sum(axis=1)
     people -= _log_sums(people, choices.offsets)[owner]
     value, slope = weights.parts(choices)
     z = (weights.human[0] + weights.human[1] * x) * people + value + slope * x
-    return np.asarray(z[first + choices.chosen] - _log_sums(z, choices.offsets))
+    return np.asarray(z - _log_sums(z, choices.offsets)[owner])
 
 
 def joint_curves(
