@@ -15,16 +15,34 @@ from skilloscope.ratings.intrinsic.balance import Array, FitWork, Found, Limits,
 PERCENTILES = np.arange(1, 20) / 20
 """q from 0.05 to 0.95: 0 and 1 say nothing."""
 
+_MANY, _FEW = 20_000, 500  # decisions: with so many there is one minimum; on so few the grid is looked at
+_GRID, _STARTS = 12, 3
+
 
 def fit_percentile(work: FitWork, start: Array, limits: Limits) -> Found:
-    """Minimise S_{s,c} over s and c inside the limits."""
+    """Minimise S_{s,c} over s and c inside the limits, from several starts: small sets have several minima."""
     model = work.model
 
     def contributions(at: Array) -> Array:
         low, high = intervals(work.columns, model.mapping, model.curve, at[0], np.exp(at[1]))
         return np.column_stack([_up(low, high, q) - q for q in PERCENTILES])
 
-    return balanced(work, start, limits, contributions)
+    found = [balanced(work, one, limits, contributions) for one in (start, *_other_starts(work, limits))]
+    return min(found, key=lambda one: _score(work, one[0]))
+
+
+def _other_starts(work: FitWork, limits: Limits) -> list[Array]:
+    """Return the points of a grid, on a part of the decisions, at which S is lowest; none where there are many."""
+    if len(work.columns) > _MANY:
+        return []
+    part = work.thinned(len(work.columns) // _FEW)
+    c = np.log([work.fixed_c]) if work.fixed_c is not None else np.linspace(limits.low[1], limits.high[1], _GRID + 2)[1:-1]
+    points = [np.array([s, one]) for s in np.linspace(limits.low[0], limits.high[0], _GRID + 2)[1:-1] for one in c]
+    return sorted(points, key=lambda point: _score(part, point))[:_STARTS]
+
+
+def _score(work: FitWork, at: Array) -> float:
+    return percentile_score(work.columns, work.model, *np.exp(at).tolist(), weights=work.weights)
 
 
 def up_shares(columns: CurveColumns, model: CurveModel, s: float, c: float, *, weights: Array | None = None) -> Array:
