@@ -100,6 +100,7 @@ def positions(
 def read_positions(
     sources: Sequence[Source],
     *,
+    skip_moves: int | None = None,
     player: str | Collection[str] | None = None,
     aliases: Mapping[str, str] | None = None,
     both_sides: bool = False,
@@ -109,7 +110,7 @@ def read_positions(
 
     Spellings are replaced by names; with `both_sides` the positions of everybody in the games of the players.
     """
-    watched = Watched(None, scope, player, aliases, both_sides)
+    watched = Watched(skip_moves, scope, player, aliases, both_sides)
     return watched.positions(read_games(sources, watched).renamed(aliases or {}))
 
 

@@ -47,6 +47,10 @@ class Work:
     export: Path | None = None
     """Where the answers are written to, if anywhere."""
     progress: Callable[[Progress], None] | None = None
+    skip_moves: int | None = None
+    """How many moves of each side are left out as known; None: as the scope has it, 12 where there is a decision."""
+    max_abs_value: float = 3.0
+    """Positions whose best value lies beyond are left out as decided."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +141,14 @@ def _played(
     """Return the positions of PGN files in which the wanted players decide, or everybody in their games."""
     from skilloscope.chess.positions import read_positions
 
-    scope = work.settings.scope
-    played = read_positions(files, player=wanted or None, aliases=aliases, both_sides=both_sides, scope=scope)
+    played = read_positions(
+        files,
+        skip_moves=work.skip_moves,
+        player=wanted or None,
+        aliases=aliases,
+        both_sides=both_sides,
+        scope=work.settings.scope,
+    )
     check_games(played.games)
     return played
 
@@ -170,7 +180,7 @@ def judge_games(
     wanted = [player] if isinstance(player, str) else list(player or ())
     for name in wanted:
         check_name(name, players(games))
-    batch = positions(games, player=wanted or None, scope=work.settings.scope)
+    batch = positions(games, skip_moves=work.skip_moves, player=wanted or None, scope=work.settings.scope)
     return _judged(batch if rows is None else batch.select(np.isin(batch.game, rows)), work, wanted)
 
 
@@ -179,7 +189,9 @@ def _judged(batch: Positions, work: Work, wanted: Sequence[str]) -> Judged:
 
     found = analyse_as(work, batch)
     # With every position, those after the player's moves are the opponents' decisions.
-    own = decisions(found) if work.settings.scope == "decisions" else _of(decisions(found), wanted)
+    own = decisions(found, max_abs_value=work.max_abs_value)
+    if work.settings.scope != "decisions":
+        own = _of(own, wanted)
     return Judged(own, found.searched, found.cached, found.imported, found.failed, found)
 
 
