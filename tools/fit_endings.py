@@ -15,9 +15,9 @@ import json
 import chess
 import numpy as np
 import numpy.typing as npt
-from axis_data import ROOT, SHARED, human_games
 from scipy.optimize import minimize
 
+from axis_data import ROOT, SHARED, human_games
 from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.pgn.games import Games
 from skilloscope.simulate.endings import Standing, material
@@ -36,7 +36,7 @@ def main() -> None:
     standing, resigned, agreed = followed(games)
     found = {"resign": fitted(standing.resigning(), resigned), "draw": fitted(standing.agreeing(), agreed)}
     about = {
-        "data": f"{len(games):,} rated over-the-board games, {given.games} at most of each 200 points from 1000 to 2800",
+        "data": f"{len(games):,} rated games over the board, {given.games} at most of each 200 points from 1000 to 2800",
         "resignations": int(resigned.sum()),
         "draws_agreed": int(agreed.sum()),
         "plies": len(resigned),

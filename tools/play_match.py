@@ -4,8 +4,8 @@
 
 Both are run as UCI engines by python-chess. Stockfish plays with UCI_LimitStrength at UCI_Elo 1700 and 5,000 nodes a
 move: it chooses at depth 4 or 5 there, so that more would change nothing. `play` has 0.9 seconds a move, with which
-its joint style looks to depth 6. Colours alternate; a draw that can be claimed is one, and so is a game of 400 plies. Games
-that the file has already are not played again.
+its joint style looks to depth 6. Colours alternate; a draw that can be claimed is one, and so is a game of 400 plies.
+Games that the file has already are not played again.
 """
 
 from __future__ import annotations
@@ -56,10 +56,12 @@ def main() -> None:
 def started(against: int) -> Iterator[tuple[SimpleEngine, SimpleEngine]]:
     """Give `play` and Stockfish, both running."""
     own = [sys.executable, "-m", "skilloscope", "play"]
-    with SimpleEngine.popen_uci(own, timeout=60) as player:
-        with SimpleEngine.popen_uci(str(find_engine("stockfish")), timeout=60) as stockfish:
-            stockfish.configure({"UCI_LimitStrength": True, "UCI_Elo": against, "Threads": 1})
-            yield player, stockfish
+    with (
+        SimpleEngine.popen_uci(own, timeout=60) as player,
+        SimpleEngine.popen_uci(str(find_engine("stockfish")), timeout=60) as stockfish,
+    ):
+        stockfish.configure({"UCI_LimitStrength": True, "UCI_Elo": against, "Threads": 1})
+        yield player, stockfish
 
 
 def play_game(player: SimpleEngine, stockfish: SimpleEngine, game: int) -> dict[str, int | float | str]:
@@ -82,7 +84,10 @@ def play_game(player: SimpleEngine, stockfish: SimpleEngine, game: int) -> dict[
 
 def table(rows: Sequence[dict[str, int | float | str]], levels: Sequence[int]) -> str:
     """Return scores by Elo with 95 % intervals, and what each step gains."""
-    lines, before = ["| Elo | games | score | 95 % | gain over the row above | 95 % |", "|---|---|---|---|---|---|"], None
+    lines, before = (
+        ["| Elo | games | score | 95 % | gain over the row above | 95 % |", "|---|---|---|---|---|---|"],
+        None,
+    )
     for elo in sorted(levels):
         scores = np.array([float(row["score"]) for row in rows if row["elo"] == elo])
         mean, error = scores.mean(), scores.std(ddof=1) / np.sqrt(len(scores))

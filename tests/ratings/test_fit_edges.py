@@ -1,4 +1,4 @@
-"""Fits that have no answer say so, percentile fits find the lowest score, and equal spreads have a score of their own."""
+"""Fits that have no answer say so, percentile fits find the lowest score, and equal spreads have their own."""
 
 from __future__ import annotations
 

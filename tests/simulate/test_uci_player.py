@@ -44,7 +44,10 @@ def test_the_same_seed_plays_the_same_and_another_game_does_not():
     moves = ["position startpos moves e2e4", "go wtime 60000 btime 60000"]
     one, two = best(talk(*moves)), best(talk(*moves))
     assert one == two
-    assert chess.Move.from_uci(one[0]) in chess.Board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1").legal_moves
+    assert (
+        chess.Move.from_uci(one[0])
+        in chess.Board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1").legal_moves
+    )
     many = {best(talk(f"setoption name Seed value {seed}", *moves))[0] for seed in range(1, 13)}
     assert len(many) > 2
 
@@ -76,11 +79,13 @@ def test_a_game_that_is_over_has_no_move():
 
 
 @settings(max_examples=60)
-@given(st.lists(st.text(max_size=40) | st.sampled_from(["stop", "ucinewgame", "position fen", "setoption name", "debug"])))
+@given(
+    st.lists(st.text(max_size=40) | st.sampled_from(["stop", "ucinewgame", "position fen", "setoption name", "debug"]))
+)
 def test_no_text_ends_the_conversation(lines):
     said: list[str] = []
     with UciPlayer(Persona(), said.append) as player:
-        player.run([line for line in lines if not line.split()[:1] in (["quit"], ["isready"], ["go"])])
+        player.run([line for line in lines if line.split()[:1] not in (["quit"], ["isready"], ["go"])])
         player.run(["uci"])
     assert said[-1] == "uciok"
     assert all("\n" not in line for line in said)
@@ -108,7 +113,10 @@ def test_an_engine_that_fails_does_not_cost_the_game(monkeypatch):
 
 
 @given(
-    left=st.integers(0, 10**7), gain=st.integers(0, 10**5), togo=st.integers(0, 100), movetime=st.none() | st.integers(0, 10**6)
+    left=st.integers(0, 10**7),
+    gain=st.integers(0, 10**5),
+    togo=st.integers(0, 100),
+    movetime=st.none() | st.integers(0, 10**6),
 )
 def test_no_more_time_is_taken_than_there_is(left, gain, togo, movetime):
     clock = {"wtime": left, "winc": gain, "movestogo": togo} | ({} if movetime is None else {"movetime": movetime})

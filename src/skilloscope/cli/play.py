@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.options import EngineName, command
+from skilloscope.cli.options import EngineName, Json, command
 
 
 def register(app: typer.Typer) -> None:
@@ -21,10 +21,13 @@ def play(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws; 0: other games every time.", min=0)] = 0,
     engine: EngineName = None,
+    as_json: Json = False,
 ) -> int:
     """Play chess as people of an Elo do: a UCI engine on stdin and stdout, for any chess program."""
     import sys
 
+    from skilloscope.__about__ import __version__
+    from skilloscope.cli.console import print_json
     from skilloscope.simulate.opponent import Persona, usual_style
     from skilloscope.simulate.uci_player import UciPlayer
 
@@ -34,6 +37,9 @@ def play(
 
     sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]  # bytes that are no text are no reason to end
     persona = Persona(elo, style or usual_style(engine), seed)
-    with UciPlayer(persona, say, engine=engine) as player:
+    if as_json:  # says who would play, and does not
+        print_json({"schema": 1, "elo": persona.elo, "style": persona.style, "seed": persona.seed})
+        return 0
+    with UciPlayer(persona, say, engine=engine, name=f"skilloscope {__version__}") as player:
         player.run(sys.stdin)
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,9 +21,9 @@ class PairOptions(Options):
     """Who plays whom."""
 
     elo: Annotated[float, typer.Option(help="Elo of the player.")]
-    against: Annotated[float | None, typer.Option(help="Elo of the opponent (default: the player's).", metavar="ELO")] = (
-        None
-    )
+    against: Annotated[
+        float | None, typer.Option(help="Elo of the opponent (default: the player's).", metavar="ELO")
+    ] = None
     assist: Annotated[
         str | None, typer.Option(help='Help for the player: "engine on 1 move in 5".', metavar="TEXT")
     ] = None
@@ -56,6 +55,7 @@ def simulate_games(
     from skilloscope.cli.work import work_of
     from skilloscope.core.outputs import write_whole
     from skilloscope.ratings.elo_axis.axis import elo_axis
+    from skilloscope.simulate.games import summary
 
     pairing = pair.pairing()
     chosen = elo_axis().effort(effort or _usual(engine.engine))
@@ -66,12 +66,8 @@ def simulate_games(
         )
     about = f"skilloscope {__version__}, effort {chosen.name}, seed {seed}"
     write_whole(out, "\n".join(game.as_pgn(pairing, about) for game in made))
-    scores = {"1-0": 0, "1/2-1/2": 0, "0-1": 0} | Counter(game.result for game in made)
-    plies = sum(game.board.ply() for game in made) / len(made)
-    report = {"schema": 1, "players": list(pairing.names), "elo": [pairing.elo, pairing.against], "games": games,
-              "effort": chosen.name, "seed": seed, "results": scores, "mean_plies": plies,
-              "ends": dict(Counter(game.end for game in made).most_common()),
-              "helped_moves": sum(len(game.helped) for game in made)}  # fmt: skip
+    report = {"schema": 1, "players": list(pairing.names), "elo": [pairing.elo, pairing.against], "effort": chosen.name,
+              "seed": seed, **summary(made)}  # fmt: skip
     if as_json:
         print_json(report)
     else:

@@ -109,7 +109,7 @@ def scaled_roots(best: npt.ArrayLike, value: npt.ArrayLike) -> Array:
 
 def log_choice(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
     """Return log P of each choice at its own Elo; `basis` has a row for each decision. The slow twin."""
-    return log_choices(choices, weights, elo, basis)[choices.offsets[:-1] + choices.chosen]
+    return np.asarray(log_choices(choices, weights, elo, basis)[choices.offsets[:-1] + choices.chosen])
 
 
 def log_choices(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:

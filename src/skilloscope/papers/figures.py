@@ -19,7 +19,9 @@ def milepost_figure(tables: dict[str, Mileposts]) -> str:
             rows = [row for row in table if row["era"] == era]
             if rows:
                 at, values = [int(row["elo"]) for row in rows], [float(row["s_fit"]) for row in rows]
-                axes.plot(at, values, marker=marker, color=colour, linewidth=1, label=f"printed, {era}", fillstyle="none")
+                axes.plot(
+                    at, values, marker=marker, color=colour, linewidth=1, label=f"printed, {era}", fillstyle="none"
+                )
             own = [row for row in tables[era].rows if row.s_fit is not None] if era in tables else []
             if own:
                 elo = np.array([row.elo for row in own], dtype=float) + 12

@@ -1,7 +1,7 @@
 """How people end their games before the rules do: they resign, or they agree to a draw.
 
-In: the material, the time in the game and both ratings, as columns. Out: the chance that the mover resigns now, and that
-both agree to a draw. Two logistic lines, fitted to rated games by tools/fit_endings.py; they know nothing of the
+In: the material, the time in the game and both ratings, as columns. Out: the chance that the mover resigns now, and
+that both agree to a draw. Two logistic lines, fitted to rated games by tools/fit_endings.py; they know nothing of the
 position but its material, so that a resignation says less of it than one of people does.
 """
 
@@ -99,7 +99,9 @@ def material(board: chess.Board) -> tuple[int, int]:
     >>> material(chess.Board())
     (0, 62)
     """
-    worth = [(value, board.pieces_mask(piece, True), board.pieces_mask(piece, False)) for piece, value in _VALUES.items()]
+    worth = [
+        (value, board.pieces_mask(piece, True), board.pieces_mask(piece, False)) for piece, value in _VALUES.items()
+    ]
     difference = sum(value * (white.bit_count() - black.bit_count()) for value, white, black in worth)
     whole = sum(value * (white | black).bit_count() for value, white, black in worth)
     return difference, whole - board.pawns.bit_count()

@@ -10,8 +10,10 @@ from a generator of its own: the same seed gives the same games, however many ar
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import chess
 import chess.pgn
@@ -112,6 +114,22 @@ class SimulatedGame:
         return f"{game}\n"
 
 
+def summary(games: Sequence[SimulatedGame]) -> dict[str, Any]:
+    """Return how the games went, from the view of the first of the pairing, how long they were and how they ended."""
+    scores = Counter("draws" if g.result == "1/2-1/2" else _first_won(g) for g in games)
+    return {
+        "games": len(games),
+        **{name: scores[name] for name in ("wins", "draws", "losses")},
+        "mean_plies": sum(game.board.ply() for game in games) / max(len(games), 1),
+        "ends": [{"end": end, "games": n} for end, n in Counter(game.end for game in games).most_common()],
+        "helped_moves": sum(len(game.helped) for game in games),
+    }
+
+
+def _first_won(game: SimulatedGame) -> str:
+    return "wins" if (game.result == "1-0") == (game.number % 2 == 0) else "losses"
+
+
 @dataclass(frozen=True, eq=False)
 class GameMaker:
     """How simulated games are made: the joint model's weights (none: the human model alone), and the engine."""
@@ -162,10 +180,10 @@ class GameMaker:
         sees = [self._sees(board) for board in boards]
         asked = np.flatnonzero(np.array(helped) | np.array(sees))
         if len(asked) and self.search is not None:
-            found = self.search([boards[at] for at in asked])
+            found = self.search([boards[at] for at in asked.tolist()])
             if self.weights is not None:
                 part = joint_chances(choices.take(asked), found, elo[asked], self.weights)
-                drawn = part.drawn([running[at].rng for at in asked])
+                drawn = part.drawn([running[at].rng for at in asked.tolist()])
                 codes[asked] = np.where(np.array(sees)[asked], drawn, codes[asked])
             for place, at in enumerate(asked.tolist()):
                 if helped[at]:

@@ -33,6 +33,7 @@ FULL_SECONDS = 1.0
 LEAST_SECONDS = 0.08
 """With less time than this the engine is not asked."""
 
+_LIST_DEPTH = 10  # of the searches on which the scales of the agent and the curves stand
 _MOST_SECONDS = 5.0  # for one move, however much time there is
 
 Interrupted = Callable[[], bool] | None
@@ -100,7 +101,7 @@ class Opponent(Closing):
         effort = elo_axis().effort("full" if seconds >= FULL_SECONDS else "quick")
         seen = None
         if self._asks(board, seconds):
-            depth = effort.settings["depth"] if self.persona.style == "joint" else DFH13.depth
+            depth = int(effort.settings["depth"]) if self.persona.style == "joint" else _LIST_DEPTH
             seen = self._seen(board, depth, seconds, interrupted)
         move = move_of_code(int(self._chances(board, seen, effort).drawn([self._rng(board)])[0]))
         return Reply(move) if seen is None else _told(move, seen)

@@ -3,13 +3,14 @@
 In: positions, an Elo for each, and the engine's answers where the style asks for them. Out: log p of the moves.
 
 `human` is what people play, without an engine; `joint` the same with what an engine sees beside it, as people of that
-Elo see it; `agent` and `curves` are the reference agent and the curves of RH11, which choose by the engine's list alone.
+Elo see it; `agent` and `curves` are the reference agent and the curves of RH11, which choose by its list.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -63,9 +64,7 @@ def human_chances(choices: HumanChoices, elo: npt.ArrayLike) -> MoveChances:
     return _normalised(choices.offsets, choices.moves, logits)
 
 
-def joint_chances(
-    choices: HumanChoices, analyses: Analyses, elo: npt.ArrayLike, weights: JointWeights
-) -> MoveChances:
+def joint_chances(choices: HumanChoices, analyses: Analyses, elo: npt.ArrayLike, weights: JointWeights) -> MoveChances:
     """Return what people of these Elos play by the joint model; the analyses answer the same positions, in order."""
     first = choices.moves[choices.offsets[:-1]]  # the model wants a choice; it is not used
     joint = joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths))
@@ -89,7 +88,7 @@ def curve_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveC
     offsets, moves, values = _listed(analyses)
     at = {name: np.broadcast_to(value, len(offsets) - 1) for name, value in scale.parameters(elo).items()}
     log_p = np.empty(len(values))
-    for i, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for i, (a, b) in enumerate(pairwise(offsets.tolist())):
         losses = scaled_loss(values[a:b].max(), values[a:b], model.scaling)
         log_g = curve(model.curve).log_g(losses, float(at["s"][i]), max(float(at["c"][i]), _LEAST_C))
         with np.errstate(divide="ignore"):  # a move that is never played has log p = −∞

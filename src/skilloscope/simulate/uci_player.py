@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import chess
 
@@ -99,8 +100,10 @@ class _Search:
 class UciPlayer(Closing):
     """The conversation with a chess program; `run` ends with `quit`, or with the lines."""
 
-    def __init__(self, persona: Persona, say: Callable[[str], None], *, engine: str | None = None) -> None:
-        self._say, self._lock = say, threading.Lock()
+    def __init__(
+        self, persona: Persona, say: Callable[[str], None], *, engine: str | None = None, name: str = "skilloscope"
+    ) -> None:
+        self._name, self._say, self._lock = name, say, threading.Lock()
         self.opponent = Opponent(persona, engine=engine)
         self._board = chess.Board()
         self._search: _Search | None = None
@@ -122,7 +125,7 @@ class UciPlayer(Closing):
         self.opponent.close()
 
     def _obey(self, words: Sequence[str]) -> None:
-        known = {
+        known: dict[str, Callable[[Sequence[str]], None]] = {
             "uci": self._greet,
             "isready": self._get_ready,
             "ucinewgame": lambda _: self.opponent.new_game(),
@@ -143,12 +146,10 @@ class UciPlayer(Closing):
             self._note(str(error))
 
     def _greet(self, _: Sequence[str]) -> None:
-        from skilloscope.__about__ import __version__
-
         low, high = ELO_RANGE
         told = self._usual
         for line in (
-            f"id name skilloscope {__version__}",
+            f"id name {self._name}",
             "id author the skilloscope authors",
             f"option name Elo type spin default {told.elo:.0f} min {low:.0f} max {high:.0f}",
             f"option name Style type combo default {told.style} {' '.join(f'var {style}' for style in STYLES)}",
@@ -188,7 +189,9 @@ class UciPlayer(Closing):
             try:
                 board.push_uci(text)
             except ValueError as error:
-                raise InputError(f"{text!r} is no legal move in {board.fen()!r}: the position stays as it was") from error
+                raise InputError(
+                    f"{text!r} is no legal move in {board.fen()!r}: the position stays as it was"
+                ) from error
         self._board = board
 
     def _go(self, words: Sequence[str]) -> None:
@@ -208,7 +211,7 @@ class UciPlayer(Closing):
 
     def _clocks(self, words: Sequence[str]) -> dict[str, int]:
         found = {}
-        for name, value in zip(words, words[1:], strict=False):
+        for name, value in pairwise(words):
             if name in _CLOCKS:
                 try:
                     found[name] = max(_whole(value), 0)

@@ -44,7 +44,8 @@ def fit_equal_spreads(
         s, c = np.exp(np.clip(at, *ends))
         return spread_score(losses, chosen, model, float(s), float(c))
 
-    grid = [np.array([a, b]) for a in np.linspace(*ends[:, 0], 24) for b in np.linspace(*ends[:, 1], 16)]
+    s_grid, c_grid = np.linspace(limits.low[0], limits.high[0], 24), np.linspace(limits.low[1], limits.high[1], 16)
+    grid = [np.array([a, b]) for a in s_grid for b in c_grid]
     start = min(grid, key=cost)
     found = minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-14, "maxiter": 2000}).x
     s, c = np.exp(np.clip(found, *ends))

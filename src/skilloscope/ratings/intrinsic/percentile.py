@@ -36,7 +36,11 @@ def _other_starts(work: FitWork, limits: Limits) -> list[Array]:
     if len(work.columns) > _MANY:
         return []
     part = work.thinned(len(work.columns) // _FEW)
-    c = np.log([work.fixed_c]) if work.fixed_c is not None else np.linspace(limits.low[1], limits.high[1], _GRID + 2)[1:-1]
+    c = (
+        np.log([work.fixed_c])
+        if work.fixed_c is not None
+        else np.linspace(limits.low[1], limits.high[1], _GRID + 2)[1:-1]
+    )
     points = [np.array([s, one]) for s in np.linspace(limits.low[0], limits.high[0], _GRID + 2)[1:-1] for one in c]
     return sorted(points, key=lambda point: _score(part, point))[:_STARTS]
 

@@ -104,7 +104,7 @@ def control_sheet(report: Mapping[str, Any]) -> Sheet:
     ]
     notes = [
         skipped_line(sum(row["moves"] for row in report["groups"]), report["skipped"]),
-        "match: the engine's first choice was played; ad: what the other moves lost, on the scaled axis, over all moves; "
+        "match: the engine's first choice was played; ad: what other moves lost, on the scaled axis, over all moves; "
         "rising: moves after which the evaluation stood higher, counted as no loss",
     ]
     title = f"Single-line control, RH11 section 5 (scaling {report['scaling']:g})"

@@ -86,7 +86,7 @@ def repeated(decisions: Decisions) -> npt.NDArray[np.bool_]:
     first = np.unique(codes, return_index=True)[1]
     again = np.ones(len(decisions), dtype=bool)
     again[first] = False
-    return again & pc.is_valid(fens).to_numpy(zero_copy_only=False)
+    return np.asarray(again & pc.is_valid(fens).to_numpy(zero_copy_only=False))
 
 
 def _numbers(batch: Decisions, name: str) -> npt.NDArray[np.float64]:
