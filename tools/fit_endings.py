@@ -36,7 +36,7 @@ def main() -> None:
     standing, resigned, agreed = followed(games)
     found = {"resign": fitted(standing.resigning(), resigned), "draw": fitted(standing.agreeing(), agreed)}
     about = {
-        "data": f"{len(games):,} rated games over the board, {given.games} at most of each 200 points from 1000 to 2800",
+        "data": f"{len(games):,} rated games, {given.games} at most of each 200 points from 1000 to 2800",
         "resignations": int(resigned.sum()),
         "draws_agreed": int(agreed.sum()),
         "plies": len(resigned),

@@ -4,7 +4,8 @@
 
 Both are run as UCI engines by python-chess. Stockfish plays with UCI_LimitStrength at UCI_Elo 1700 and 5,000 nodes a
 move: it chooses at depth 4 or 5 there, so that more would change nothing. `play` has 0.9 seconds a move, with which
-its joint style looks to depth 6. Colours alternate; a draw that can be claimed is one, and so is a game of 400 plies.
+its joint style looks to depth 6. Colours alternate; a draw that can be claimed is one, and so is a game of 400 plies;
+a game in which Stockfish has seen nine pawns for one side on four moves of its own is decided.
 Games that the file has already are not played again.
 """
 
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import chess
 import numpy as np
-from chess.engine import INFO_ALL, Limit, SimpleEngine
+from chess.engine import INFO_ALL, INFO_SCORE, Limit, SimpleEngine
 
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.simulate.uci_player import OUT_OF_TIME
@@ -27,6 +28,7 @@ from skilloscope.simulate.uci_player import OUT_OF_TIME
 MOST_PLIES = 400
 PLAY_SECONDS = 0.9
 STOCKFISH_NODES = 5_000
+DECIDED = 900
 
 
 def main() -> None:
@@ -66,20 +68,29 @@ def started(against: int) -> Iterator[tuple[SimpleEngine, SimpleEngine]]:
 
 def play_game(player: SimpleEngine, stockfish: SimpleEngine, game: int) -> dict[str, int | float | str]:
     """Play one game; `play` has White in the even ones, and the score is that of `play`."""
-    board, one, late = chess.Board(), object(), 0
-    while not board.is_game_over(claim_draw=True) and board.ply() < MOST_PLIES:
+    board, one, late, seen = chess.Board(), object(), 0, [0]
+    while not board.is_game_over(claim_draw=True) and board.ply() < MOST_PLIES and not decided(seen):
         if board.turn == (game % 2 == 0):
             played = player.play(board, Limit(time=PLAY_SECONDS), game=one, info=INFO_ALL)
-            move, late = played.move, late + (played.info.get("string") == OUT_OF_TIME)
+            late += played.info.get("string") == OUT_OF_TIME
         else:
-            move = stockfish.play(board, Limit(nodes=STOCKFISH_NODES), game=one).move
-        assert move is not None
-        board.push(move)
+            played = stockfish.play(board, Limit(nodes=STOCKFISH_NODES), game=one, info=INFO_SCORE)
+            seen.append(played.info["score"].relative.score(mate_score=100_000))
+        assert played.move is not None
+        board.push(played.move)
+    if not board.is_game_over(claim_draw=True) and decided(seen):
+        return {"score": float(seen[-1] < 0), "plies": board.ply(), "end": "decided", "late": late}
     outcome = board.outcome(claim_draw=True)
     won = None if outcome is None else outcome.winner
     score = 0.5 if won is None else float(won == (game % 2 == 0))
     end = "long" if outcome is None else outcome.termination.name.lower()
     return {"score": score, "plies": board.ply(), "end": end, "late": late}
+
+
+def decided(seen: Sequence[int]) -> bool:
+    """Return whether Stockfish has seen one side ahead by DECIDED centipawns for its last four moves."""
+    last = np.array(seen[-4:])
+    return len(last) == 4 and bool((last >= DECIDED).all() or (last <= -DECIDED).all())
 
 
 def table(rows: Sequence[dict[str, int | float | str]], levels: Sequence[int]) -> str:

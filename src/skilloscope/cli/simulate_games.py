@@ -43,7 +43,7 @@ def simulate_games(
     games: Annotated[int, typer.Option(help="How many games.", min=1)] = 10,
     effort: Annotated[
         str | None,
-        typer.Option(help="instant (no engine), quick or full (default: quick where an engine is found)."),
+        typer.Option(help="instant (no engine), quick or full (default: full where an engine is found)."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 1,
     engine: EngineOptions,
@@ -78,7 +78,7 @@ def simulate_games(
 def _usual(engine: str | None) -> str:
     from skilloscope.simulate.opponent import usual_style
 
-    return "quick" if usual_style(engine) == "joint" else "instant"
+    return "full" if usual_style(engine) == "joint" else "instant"
 
 
 def _maker(effort: Effort, work: Work, *, helped: bool) -> GameMaker:
