@@ -9,12 +9,12 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test check bench soak accuracy reproduce docs clean help runtime-setup test-setup engine
+.PHONY: demo test check bench soak accuracy reproduce docs clean help runtime-setup test-setup engine engines
 
 demo: runtime-setup engine ## rate the games that ship; writes demo.html
 	$(BIN)/skilloscope demo
 
-test: test-setup engine ## everything but the slow tests
+test: test-setup engines ## everything but the slow tests
 	$(BIN)/python -m pytest -ra -m "not soak"
 
 check: test-setup ## style, format and types
@@ -22,7 +22,7 @@ check: test-setup ## style, format and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
 
-soak: test-setup engine ## the slow tests: kills, fuzzing, large streams, other random examples
+soak: test-setup engines ## the slow tests: kills, fuzzing, large streams, other random examples
 	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -ra -m "soak or hypothesis"
 
 bench: test-setup engine ## how fast each part is
@@ -54,3 +54,6 @@ test-setup:
 
 engine:
 	@tools/get-engine.sh
+
+engines:
+	@tools/get-engine.sh tests

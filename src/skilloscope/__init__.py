@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skilloscope.chess.human.model import human
     from skilloscope.chess.pgn.games import read_games
     from skilloscope.decision import Decisions, Losses
+    from skilloscope.decision.arrow import decisions_from_frame
     from skilloscope.decision.text import read_decisions
     from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
     from skilloscope.models.agent import Agent
@@ -55,6 +56,7 @@ _HOMES = {
     "analyse": "chess.analysis.analyse",
     "analyses_file": "sources.shipped",
     "decisions": "chess.decisions",
+    "decisions_from_frame": "decision.arrow",
     "demo_games": "sources.shipped",
     "elo_difference": "models.gain",
     "evidence": "inference",
@@ -92,6 +94,7 @@ __all__ = [
     "analyse",
     "analyses_file",
     "decisions",
+    "decisions_from_frame",
     "demo_games",
     "elo_difference",
     "evidence",

@@ -189,7 +189,8 @@ def test_the_page_holds_the_chart_and_every_move(tmp_path):
     page = tmp_path / "game.html"
     assert run("game", CENTURY, "--html", page).exit_code == 0
     text = page.read_text()
-    assert text.count("<svg") == 2
+    assert text.count("<figure") == 2
+    assert text.count('<div class="board"') == 83  # before the first move, and after each
     assert "Rc2#" in text
     assert "<script" not in text
 

@@ -23,7 +23,7 @@ from skilloscope.decision.domains.risky_choice import expected_utility, read_ris
 from skilloscope.inference import Uniform, evidence
 from skilloscope.models.agent import Agent, log_likelihood
 from skilloscope.models.choice_sets import choice_sets
-from skilloscope.studies.rate.deciders import rate_deciders
+from skilloscope.studies.deciders.deciders import rate_deciders
 
 
 def play(n, candidates, chosen, *, ply=0, player="Ann", match="m1", sixth=None):

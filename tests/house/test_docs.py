@@ -205,6 +205,22 @@ def test_every_command_is_documented_has_an_example_and_json(command):
     assert [option for option in options if f"`{option}" not in section + shared] == []
 
 
+def test_every_public_name_stands_in_the_reference_of_python():
+    import skilloscope
+
+    named = re.findall(r"^::: skilloscope\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    presets = {
+        "DFH13",
+        "FER12",
+        "FULL",
+        "RH11",
+        "RH11_SINGLE",
+        "__version__",
+    }  # values, told by `preset` and `Settings`
+    assert set(named) == set(skilloscope.__all__) - presets
+    assert len(named) == len(set(named))
+
+
 def test_every_setting_is_documented():
     from skilloscope.core.configuration import KNOWN
 

@@ -20,8 +20,8 @@ from skilloscope.inference.k import SHARPEST, fit_k, held_out_k, k_gain
 from skilloscope.models.agent import log_likelihood
 from skilloscope.models.choice_sets import choice_sets
 from skilloscope.simulate.agents import simulated_deciders
+from skilloscope.studies.deciders.deciders import k_from_text, rate_fitting_k
 from skilloscope.studies.judges.judges import compare_depths, compare_judges
-from skilloscope.studies.rate.deciders import k_from_text, rate_fitting_k
 
 
 def deciders(k=0.3, n=1500, seed=1, games=60):

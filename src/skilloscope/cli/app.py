@@ -24,6 +24,7 @@ from skilloscope.cli import (
     play,
     profile,
     rate,
+    report,
     reproduce,
     results,
     sensitivity,
@@ -88,29 +89,19 @@ def options(
     set_verbosity(verbose, quiet)
 
 
-for module in (
-    analyse,
-    rate,
-    profile,
-    game,
-    moves,
-    play,
-    within,
-    compare,
-    sequence,
-    tournament,
-    live,
-    calibrate,
-    composites,
-    intrinsic,
-    sensitivity,
-    dimensions,
-    decisions,
-    results,
-    simulate,
-    reproduce,
-    store,
-    demo,
-    doctor,
-):
-    module.register(app)
+_GROUPS: dict[str, tuple[Any, ...]] = {
+    "From moves": (rate, report, game, moves, profile, compare, within, dimensions, sequence, tournament, live, play),
+    "From results": (results,),
+    "Any decisions": (decisions, sensitivity),
+    "Papers": (composites, intrinsic, reproduce),
+    "Engine and upkeep": (analyse, store, calibrate, simulate, demo, doctor),
+}
+"""The commands as --help shows them."""
+
+for title, modules in _GROUPS.items():
+    for module in modules:
+        known = len(app.registered_commands), len(app.registered_groups)
+        module.register(app)
+        added: Any
+        for added in (*app.registered_commands[known[0] :], *app.registered_groups[known[1] :]):
+            added.rich_help_panel = title

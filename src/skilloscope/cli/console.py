@@ -97,7 +97,25 @@ def report_notes(notes: Iterable[str]) -> None:
         err().print(f"note: {note}", style="yellow")
 
 
-def write_page(path: Path, page: str) -> None:
+def write_figures(path: Path, draw: Callable[[], object]) -> None:
+    """Write the figures that `draw` draws, as the ending of the name says; of several each gets its number."""
+    from skilloscope.core.errors import InputError
+    from skilloscope.core.outputs import write_whole
+    from skilloscope.reports.style import also_as
+
+    kind = path.suffix[1:].lower()
+    if kind not in ("svg", "png", "pdf"):
+        raise InputError(f"{path}: a figure is .svg, .png or .pdf, not {path.suffix or 'without an ending'}")
+    with also_as(kind) as files:
+        draw()
+    several = len(files) > 1
+    for place, content in enumerate(files, start=1):
+        own = path.with_stem(f"{path.stem}-{place}") if several else path
+        write_whole(own, content)
+        err().print(f"figure written to {own}")
+
+
+def write_page(path: Path, page: str | bytes) -> None:
     """Write a page and say so."""
     from skilloscope.core.outputs import write_whole
 

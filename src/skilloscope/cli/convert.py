@@ -18,7 +18,7 @@ def register_on(group: typer.Typer) -> None:
 
 
 def convert(
-    domain: Annotated[str, typer.Argument(help="backgammon, four-in-a-row or risky-choice.")],
+    domain: Annotated[str, typer.Argument(help="backgammon, gnubg (match files), four-in-a-row or risky-choice.")],
     files: Annotated[list[Path], typer.Argument(help="The files of the domain.", metavar="FILE…")],
     out: Annotated[Path, typer.Option(help="The table to write: .parquet, .jsonl or .csv.", metavar="FILE")],
     *,
@@ -26,6 +26,7 @@ def convert(
     exponent: Annotated[
         float | None, typer.Option(help="risky-choice: exponent of the utility of a prize (1: expected value).")
     ] = None,
+    plies: Annotated[int | None, typer.Option(help="gnubg: how far GNU Backgammon looks ahead (2).")] = None,
     pooled: Annotated[bool, typer.Option("--pooled", help="One decider for all: the composite player.")] = False,
     as_json: Json = False,
 ) -> int:
@@ -37,7 +38,7 @@ def convert(
     from skilloscope.reports.words import skipped_line
 
     check_format(out)
-    batch = converted(domain, files, pooled=pooled, cap=cap, exponent=exponent)
+    batch = converted(domain, files, pooled=pooled, cap=cap, exponent=exponent, plies=plies)
     write_decisions(batch, out)
     report_faults(batch.tally)
     report = conversion_report(batch, out)

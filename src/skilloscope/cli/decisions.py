@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skilloscope.cli import compare, convert, judges, profile
-from skilloscope.cli.options import CRange, Json, Mass, Options, Tables, command
+from skilloscope.cli import compare, convert, decisions_live, judges, profile
+from skilloscope.cli.options import CRange, Html, Json, Mass, Options, Tables, command
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
@@ -31,7 +31,7 @@ class CurveOptions(Options):
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group.command(epilog="Example: skilloscope decisions rate backgammon.jsonl --k 0.05 --json")(command(rate))
-    for module in (profile, compare, convert, judges):
+    for module in (decisions_live, profile, compare, convert, judges):
         module.register_on(group)
     app.add_typer(group, name="decisions")
 
@@ -51,20 +51,24 @@ def rate(
     prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
     c_range: CRange = (0.0, 4.0),
     curves: CurveOptions,
+    columns: Annotated[
+        list[str] | None, typer.Option(help="Our columns by theirs: decider=player,utility=equity.", metavar="PAIRS")
+    ] = None,
+    html: Html = None,
     as_json: Json = False,
 ) -> int:
     """Rate deciders: the competence c of each, with its interval, from the values of what they could have chosen."""
-    from skilloscope.cli.console import exit_code, show_report
+    from skilloscope.cli.console import exit_code, show_report, write_page
     from skilloscope.cli.judged import read_batch
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
-    from skilloscope.studies.rate.deciders import k_from_text, rate_deciders, rate_fitting_k
+    from skilloscope.studies.deciders.deciders import k_from_text, rate_deciders, rate_fitting_k
     from skilloscope.studies.rate.tables import curve_deciders_sheet, deciders_sheet
 
     if method not in ("agent", "curves"):
         raise typer.BadParameter(f"{method!r} is not agent or curves", param_hint="--method")
     given, sheet = k_from_text(k), curve_deciders_sheet if method == "curves" else deciders_sheet
-    batch = read_batch(tables)
+    batch = read_batch(tables, columns or [])
     if method == "curves":
         report = _rated_by_curves(batch, curves, rule, given)
     elif given is None:
@@ -72,13 +76,17 @@ def rate(
     else:
         report = rate_deciders(batch, Agent(k=given, rule=rule), prior_from_text(prior, *c_range), mass=mass)
     show_report(report, sheet(report), as_json=as_json)
+    if html:
+        from skilloscope.studies.deciders.page import deciders_page
+
+        write_page(html, deciders_page(report, sheet(report), ", ".join(path.name for path in tables)))
     return exit_code(batch.tally)
 
 
 def _rated_by_curves(batch: Decisions, curves: CurveOptions, rule: str, k: float | None) -> dict[str, Any]:
     from skilloscope.core.errors import InputError
     from skilloscope.models.curve_model import CurveModel
-    from skilloscope.studies.rate.curve_deciders import default_scaling, rate_deciders_by_curves
+    from skilloscope.studies.deciders.curves import default_scaling, rate_deciders_by_curves
 
     if k is None:
         raise InputError("the curves have no k to fit", hint="--k fit is the agent's; here k is a tenth of the unit")

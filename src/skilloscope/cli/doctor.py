@@ -8,7 +8,10 @@ import typer
 
 from skilloscope.cli.options import Json, command
 
-_PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "chess", "onnxruntime", "matplotlib", "pandas", "polars")
+_PACKAGES = (
+    "numpy", "scipy", "numba", "pyarrow", "chess", "onnxruntime", "matplotlib", "pandas", "polars", "distributed",
+    "weasyprint", "fastapi",
+)  # fmt: skip
 
 
 def register(app: typer.Typer) -> None:
@@ -20,13 +23,23 @@ def doctor(
     warm: Annotated[
         bool, typer.Option("--warm", help="Compile the kernels now, so that the first run is fast.")
     ] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Do what is missing where no password is needed; say the rest.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
-    """Show what is installed, the engine, the store, and every effective setting with its source."""
-    from skilloscope.cli.console import show_report
+    """Show what is installed, the engine, the store, every effective setting with its source, and what is missing."""
+    from skilloscope.cli.console import report_notes, show_report
+    from skilloscope.cli.doctor_fixes import fixed, missing_parts
     from skilloscope.reports.sheet import Sheet
 
     report = _report()
+    parts = missing_parts(report)
+    if fix and parts:
+        report_notes(fixed(parts))
+        report = _report()
+        parts = missing_parts(report)
+    report["missing"] = [part.as_dict() for part in parts]
     if warm:
         report["warmed_seconds"] = _warm()
     show_report(report, Sheet("", ("", ""), _rows(report), left=2, headed=False), as_json=as_json)
@@ -131,6 +144,7 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
                 f"{store['path']} ({store['rows']:,} analyses)" if store["exists"] else f"{store['path']} (none yet)",
             )
         )
+    rows += [(f"missing: {one['name']}", f"{one['purpose']}: {one['command']}") for one in report["missing"]]
     rows += [(f"setting {name}", f"{s['value']} ({s['source']})") for name, s in report["settings"].items()]
     if "warmed_seconds" in report:
         rows.append(("kernels", f"compiled in {report['warmed_seconds']:.1f} s"))

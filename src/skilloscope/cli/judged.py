@@ -37,12 +37,22 @@ def scaled_agent(scale: Scale, rule: str | None = None) -> Agent:
     return Agent.from_about(scale.model, rule=effective_settings({"rule": rule})["rule"].value)
 
 
-def read_batch(tables: Sequence[Path]) -> Decisions:
-    """Return the decisions of tables of any domain as one batch, at one depth; faults are shown on stderr."""
-    from skilloscope.cli.console import report_faults
-    from skilloscope.sources.judge import told_decisions
+def read_batch(tables: Sequence[Path], columns: Sequence[str] = ()) -> Decisions:
+    """Return the decisions of tables of any domain as one batch, at one depth; faults are shown on stderr.
 
-    batch = told_decisions(tables)
+    `columns` are texts such as decider=player: our name, theirs.
+    """
+    from skilloscope.cli.console import report_faults
+    from skilloscope.decision import Decisions
+    from skilloscope.decision.text import read_decisions
+    from skilloscope.sources.judge import told_decisions
+    from skilloscope.sources.results import pair_columns
+
+    if columns:  # a table with names of its own cannot be told by its header
+        names = pair_columns(columns)
+        batch = Decisions.concat([read_decisions(path, columns=names).at_depths() for path in tables])
+    else:
+        batch = told_decisions(tables)
     report_faults(batch.tally)
     return batch
 

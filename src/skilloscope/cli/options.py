@@ -41,7 +41,7 @@ StoreFolder = Annotated[
 ]
 EngineName = Annotated[str | None, typer.Option(help="Engine to run: a name or a path (default: Stockfish, found).")]
 
-OUTPUTS = frozenset({"html", "out", "export", "history", "truth"})
+OUTPUTS = frozenset({"html", "out", "export", "history", "truth", "pdf", "figure"})
 """The options that name a file to write. Every other path or text that names a file is something to read."""
 
 

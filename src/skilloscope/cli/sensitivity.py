@@ -32,7 +32,7 @@ class VariedOptions(Options):
     def varied(self) -> Varied:
         """Return what is varied of the same decisions; other judges are still to be asked."""
         from skilloscope.cli.judges import whole_numbers
-        from skilloscope.studies.rate.deciders import k_from_text
+        from skilloscope.studies.deciders.deciders import k_from_text
         from skilloscope.studies.sensitivity.sensitivity import Varied
 
         return Varied(

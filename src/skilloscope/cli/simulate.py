@@ -49,7 +49,7 @@ class DeciderOptions(Options):
         from skilloscope.models.curve_model import CurveModel
         from skilloscope.simulate.agents import simulate_choices
         from skilloscope.simulate.curves import simulate_curve_choices
-        from skilloscope.studies.rate.curve_deciders import default_scaling
+        from skilloscope.studies.deciders.curves import default_scaling
 
         if self.s is None:
             return simulate_choices(spreads, self.c, k=self.k, rng=rng)

@@ -50,10 +50,10 @@ def appearing(path: str | os.PathLike[str]) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text to a file, whole or not at all."""
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a text, or bytes, to a file, whole or not at all."""
     with appearing(path) as part:
-        part.write_text(text, encoding="utf-8")
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def check_writable(path: Path | None) -> None:

@@ -33,6 +33,7 @@ from skilloscope.core.columns import (
     selection_index,
 )
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.frames import Framed
 
 UNLISTED = -1
 """The value of `chosen` where the choice is not among the listed alternatives."""
@@ -41,7 +42,7 @@ _PART = 1_000_000  # decisions that are checked at once, so that a check needs n
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decisions:
+class Decisions(Framed):
     """A columnar batch of decisions.
 
     >>> batch = Decisions.from_lists(["Ann", "Ann", "Bob"], [[0.3, 0.1], [1.0, 0.9, -2.0], [0.0, 0.0]], [0, 2, 1])
@@ -69,6 +70,12 @@ class Decisions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "context", as_context(self.context, len(self)))
         _check(self)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the batch as an Arrow table, which `decisions_from_frame` reads back to the bit."""
+        from skilloscope.decision.arrow import decisions_to_arrow
+
+        return decisions_to_arrow(self)
 
     @classmethod
     def from_lists(

@@ -26,10 +26,11 @@ from skilloscope.core.columns import (
     selection_index,
 )
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.frames import Framed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Losses:
+class Losses(Framed):
     """A columnar batch of single evaluations: what the position was worth before and after, the mover's view.
 
     >>> batch = Losses(("Ann",), np.zeros(2, np.int32), np.array([0.3, 1.0]), np.array([0.3, -0.5]))
@@ -54,6 +55,12 @@ class Losses:
 
     def __len__(self) -> int:
         return len(self.before)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the batch as an Arrow table."""
+        from skilloscope.decision.arrow import losses_to_arrow
+
+        return losses_to_arrow(self)
 
     def __repr__(self) -> str:
         return f"<Losses: {len(self):,} of {len(self.deciders):,} deciders; skipped: {self.tally}>"

@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,8 +40,11 @@ _LARGEST = 1e300  # a utility beyond this overflows as soon as two of them are s
 _TRUE, _FALSE = {"1", "true", "yes", "x"}, {"0", "false", "no", ""}
 
 
-def read_decisions(path: str | Path) -> Decisions:
-    """Read decisions from Parquet, JSON lines or long CSV, packed or not, told by the content."""
+def read_decisions(path: str | Path, *, columns: Mapping[str, str] | None = None) -> Decisions:
+    """Read decisions from Parquet, JSON lines or long CSV, packed or not, told by the content.
+
+    `columns` maps our names of columns to those of a text table.
+    """
     path = Path(path)
     if is_parquet(path):
         batch = batch_from_parquet(path)
@@ -55,7 +59,7 @@ def read_decisions(path: str | Path) -> Decisions:
     kind = table_kind(path)
     if kind is None and path.is_file():
         raise InputError(f"{path}: cannot tell the format of the table", hint="use .csv, .jsonl or .parquet")
-    return read_jsonl(path) if kind == ".jsonl" else read_long_csv(path)
+    return read_jsonl(path, columns=columns) if kind == ".jsonl" else read_long_csv(path, columns=columns)
 
 
 def table_kind(path: Path) -> str | None:
@@ -99,8 +103,8 @@ def check_format(path: Path) -> None:
     check_writable(path)
 
 
-def read_jsonl(source: Source, *, name: str = "") -> Decisions:
-    """Read decisions from JSON lines.
+def read_jsonl(source: Source, *, name: str = "", columns: Mapping[str, str] | None = None) -> Decisions:
+    """Read decisions from JSON lines; `columns` maps our names of fields to theirs.
 
     >>> import io
     >>> batch = read_jsonl(io.StringIO('{"decider": "Ann", "utilities": [0.1, 0.3], "chosen": 1}'))
@@ -108,16 +112,17 @@ def read_jsonl(source: Source, *, name: str = "") -> Decisions:
     (array([0.3, 0.1]), array([0], dtype=int32))
     """
     name = name or source_name(source) or "<stream>"
-    rows = _Rows(name)
+    rows, theirs = _Rows(name), {there: own for own, there in (columns or {}).items()}
     for number, line in numbered_lines(source, name):
         if not line.strip():
             continue
         place = f"line {number}"
         try:
-            entry = read_object(line)
+            given = read_object(line)
         except InputError as error:
             rows.tally.fault("not a JSON object", name, place, str(error))
             continue
+        entry = {theirs.get(key, key): value for key, value in given.items()}
         if not {"decider", "utilities", "chosen"} <= entry.keys():
             rows.tally.fault("decider, utilities or chosen is missing", name, place)
             continue
@@ -126,8 +131,10 @@ def read_jsonl(source: Source, *, name: str = "") -> Decisions:
     return rows.decisions()
 
 
-def read_long_csv(source: Source, *, name: str = "") -> Decisions:
+def read_long_csv(source: Source, *, name: str = "", columns: Mapping[str, str] | None = None) -> Decisions:
     """Read decisions from a long table; rows belong together by (decider, problem), wherever they stand.
+
+    Commas, semicolons (then with a comma in numbers, too) or tabs divide the cells. `columns` maps our names to theirs.
 
     >>> import io
     >>> text = "decider,problem,alternative,utility,chosen\\nAnn,1,a,0.1,0\\nAnn,1,b,0.3,1"
@@ -137,15 +144,16 @@ def read_long_csv(source: Source, *, name: str = "") -> Decisions:
     name = name or source_name(source) or "<stream>"
     lines = (line for _, line in numbered_lines(source, name))
     header = next(lines, "")
-    separator = "\t" if "\t" in header else ","
-    columns = read_header(header, separator)
-    missing = [column for column in ("decider", "problem", "utility", "chosen") if column not in columns]
+    separator = next((mark for mark in ("\t", ";") if mark in header), ",")
+    theirs = {there: own for own, there in (columns or {}).items()}
+    names = [theirs.get(column, column) for column in read_header(header, separator)]
+    missing = [column for column in ("decider", "problem", "utility", "chosen") if column not in names]
     if missing:
         raise InputError(
-            f"{name}: the header lacks {', '.join(missing)}",
-            hint=f"a long table begins with: {','.join(_CSV_COLUMNS[:5])}",
+            f"{name}: the header lacks {', '.join(missing)}; it has {', '.join(names)}",
+            hint=f"say which columns they are: --columns {','.join(f'{column}=…' for column in missing)}",
         )
-    if twice := [column for column in columns if columns.count(column) > 1]:
+    if twice := [column for column in names if names.count(column) > 1]:
         raise InputError(f"{name}: the header has {twice[0]!r} twice", hint="give every column a name of its own")
     problems: dict[tuple[str, str], _Problem] = {}
     tally = Tally()
@@ -153,10 +161,12 @@ def read_long_csv(source: Source, *, name: str = "") -> Decisions:
         place = f"line {line}"
         if not row:
             continue
-        if len(row) != len(columns):
-            tally.fault("a row with the wrong number of fields", name, place, f"{len(row)} instead of {len(columns)}")
+        if len(row) != len(names):
+            tally.fault("a row with the wrong number of fields", name, place, f"{len(row)} instead of {len(names)}")
             continue
-        entry = {column: from_safe_text(cell) for column, cell in zip(columns, row, strict=True)}
+        entry = {column: from_safe_text(cell) for column, cell in zip(names, row, strict=True)}
+        if separator == ";":
+            entry["utility"] = entry["utility"].replace(",", ".")
         problem = problems.setdefault((entry["decider"], entry["problem"]), _Problem(place))
         problem.add(place, entry)
     rows = _Rows(name, tally)

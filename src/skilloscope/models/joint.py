@@ -108,12 +108,12 @@ def scaled_roots(best: npt.ArrayLike, value: npt.ArrayLike) -> Array:
 
 
 def log_choice(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
-    """Return log P of each choice at its own Elo; `basis` has a row for each decision. The slow twin."""
-    return np.asarray(log_choices(choices, weights, elo, basis)[choices.offsets[:-1] + choices.chosen])
+    """Return log P of each choice, its decider's Elo given; `basis` has a row a decision."""
+    return np.asarray(log_alternatives(choices, weights, elo, basis)[choices.offsets[:-1] + choices.chosen])
 
 
-def log_choices(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
-    """Return log P of every alternative at the Elo of its decision; `basis` has a row for each decision."""
+def log_alternatives(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
+    """Return log P of every alternative, the decider's Elo given; `basis` has a row a decision."""
     owner = choices.owner
     x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[owner]
     people = (choices.human.astype(float) * basis[owner]).sum(axis=1)

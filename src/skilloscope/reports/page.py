@@ -2,30 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from skilloscope.__about__ import __version__
+from skilloscope.reports.board import BoardMove, shared_pieces
 from skilloscope.reports.sheet import Sheet
 from skilloscope.reports.words import sentences
+
+ANALYSIS_BOARD = "https://lichess.org/analysis/standard/"
+"""Where the link of a card opens its position; only the hand of a reader follows it, the page loads nothing."""
+
+
+_WIDE = 9
+"""A table of more columns is printed on a page turned on its side."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A picture with words beside it: one decision on its board."""
+
+    title: str
+    picture: str
+    """SVG."""
+    lines: Sequence[tuple[str, str]]
+    """What is said of it: a name and a value each."""
+    fen: str = ""
+    """The position, which a link opens on an analysis board."""
+
+    @property
+    def link(self) -> str:
+        """The address of the position, none without one."""
+        return ANALYSIS_BOARD + self.fen.replace(" ", "_") if self.fen else ""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The one number of a page, large, with its interval and a line on what it is."""
+
+    number: str
+    interval: str
+    words: str
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: a heading, and under it text, a table and a figure, each where there is one."""
+    """A part of a page: a heading, and under it text, a table, cards and a figure, each where there are any."""
 
     heading: str
     text: str = ""
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
-    """Cells as they are to be read; the first column is a label."""
+    """Cells as they are to be read."""
+    labels: Collection[int] = (0,)
+    """The columns of words, by place, which stand at the left; numbers stand at the right."""
+    faded: Collection[int] = ()
+    """Rows that stand back."""
     figure: str = ""
     """SVG, as the functions of a study's figures return it."""
     caption: str = ""
     notes: str = ""
     """What stands below the table."""
+    cards: Sequence[Card] = ()
+    game: Sequence[BoardMove] = ()
+    """The moves of a game, each with the board after it; a click shows it, without a script."""
 
     @classmethod
     def from_sheet(
@@ -40,6 +82,8 @@ class Section:
             text=text or "",
             columns=sheet.columns,
             rows=sheet.rows,
+            labels={*range(sheet.left), *sheet.words},
+            faded=sheet.faded,
             figure=figure,
             caption=caption,
             notes=notes,
@@ -54,8 +98,9 @@ def report_page(
     warnings: Sequence[str] = (),
     skipped: Mapping[str, int] | None = None,
     cannot_tell: Sequence[str] = (),
+    headline: Headline | None = None,
 ) -> str:
-    """Return a page of any study: no script, no address, everything inside."""
+    """Return a page of any study: no script, nothing loaded from elsewhere, everything inside."""
     environment = Environment(
         loader=PackageLoader("skilloscope.reports"),
         autoescape=True,
@@ -66,7 +111,10 @@ def report_page(
     return environment.get_template("page.html").render(
         title=title,
         source=source,
+        headline=headline,
         sections=sections,
+        wide=_WIDE,
+        pieces=shared_pieces() if any(section.game for section in sections) else "",
         warnings=warnings,
         skipped=skipped or {},
         cannot_tell=cannot_tell,

@@ -11,8 +11,9 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import matplotlib
@@ -23,6 +24,9 @@ matplotlib.use("Agg")
 plt = pyplot
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#00798c", "#8d6a4f")
+
+_WATCHER: ContextVar[Callable[[Figure], None] | None] = ContextVar("watcher", default=None)
+"""Who is shown every figure before it becomes text."""
 
 _NO_GLYPH = r"Glyph \d+ .*missing from"
 
@@ -54,8 +58,35 @@ def style() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def also_as(kind: str) -> Iterator[list[bytes]]:
+    """Give a list to which every figure drawn inside is added as a file of that kind: svg, png or pdf."""
+    files: list[bytes] = []
+    with _watched(lambda figure: files.append(_copied(figure, kind))):
+        yield files
+
+
+@contextmanager
+def left_open() -> Iterator[list[Figure]]:
+    """Give a list to which every figure drawn inside is added, still open, for whoever wants to draw on."""
+    figures: list[Figure] = []
+    with _watched(figures.append):
+        yield figures
+
+
+@contextmanager
+def _watched(see: Callable[[Figure], None]) -> Iterator[None]:
+    token = _WATCHER.set(see)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
+
+
 def svg(figure: Figure) -> str:
     """Return the figure as SVG text without the XML head, for use inside a page."""
+    if (see := _WATCHER.get()) is not None:
+        see(figure)
     with warnings.catch_warnings(record=True) as told:
         warnings.filterwarnings("always", message=_NO_GLYPH)
         text = _saved(figure)
@@ -68,6 +99,15 @@ def svg(figure: Figure) -> str:
         if not re.match(_NO_GLYPH, str(one.message)):
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     return text[text.index("<svg") :]
+
+
+def _copied(figure: Figure, kind: str) -> bytes:
+    buffer = io.BytesIO()
+    metadata = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=_NO_GLYPH)
+        figure.savefig(buffer, format=kind, metadata=metadata, dpi=200)
+    return buffer.getvalue()
 
 
 def _saved(figure: Figure) -> str:

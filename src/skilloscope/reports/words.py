@@ -47,9 +47,27 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60:,} h {minutes % 60:02d} min"
 
 
+def plural(n: int, one: str) -> str:
+    """Return a number with its noun: one or many.
+
+    >>> plural(1, "player"), plural(1200, "player")
+    ('1 player', '1,200 players')
+    """
+    return f"{n:,} {one}{'' if n == 1 else 's'}"
+
+
 def percent(share: float) -> str:
     """Return a share as a percentage."""
     return f"{100 * share:.0f} %"
+
+
+def share(p: float) -> str:
+    """Return how many do it, never rounded to nobody.
+
+    >>> share(0.254), share(0.0004)
+    ('25 %', '< 1 %')
+    """
+    return "< 1 %" if p < 0.01 else f"{100 * p:.0f} %"
 
 
 def probability_text(probability: float) -> str:

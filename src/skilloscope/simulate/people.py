@@ -23,7 +23,7 @@ from skilloscope.core.columns import ragged_take
 from skilloscope.models.agent import scaled_losses
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.curves import curve
-from skilloscope.models.joint import JointWeights, log_choices
+from skilloscope.models.joint import JointWeights, log_alternatives
 from skilloscope.models.mappings import probabilities
 from skilloscope.models.scaling import scaled_loss
 from skilloscope.ratings.scale import Scale
@@ -69,7 +69,7 @@ def joint_chances(choices: HumanChoices, analyses: Analyses, elo: npt.ArrayLike,
     first = choices.moves[choices.offsets[:-1]]  # the model wants a choice; it is not used
     joint = joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths))
     level = np.broadcast_to(np.asarray(elo, dtype=float), len(choices))
-    return MoveChances(choices.offsets, choices.moves, log_choices(joint, weights, level, elo_basis(level)))
+    return MoveChances(choices.offsets, choices.moves, log_alternatives(joint, weights, level, elo_basis(level)))
 
 
 def agent_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveChances:

@@ -236,6 +236,24 @@ def check_name(name: str, known: Sequence[str]) -> None:
         raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
 
 
+def found_name(asked: str, known: Sequence[str]) -> str:
+    """Return the one name that is asked for: the name itself, or a part of it that only one name has, in any case.
+
+    >>> found_name("petr", ["Petrosian, Tigran V", "Spassky, Boris V"])
+    'Petrosian, Tigran V'
+    """
+    distinct = list(dict.fromkeys(known))
+    if asked in distinct:
+        return asked
+    near = [name for name in distinct if asked.casefold() in name.casefold()]
+    if len(near) > 1:
+        shown = "; ".join(near[:8]) + ("; …" if len(near) > 8 else "")
+        raise InputError(f"{len(near):,} players have {asked!r} in their name", hint=f"say which: {shown}")
+    if not near:
+        check_name(asked, known)
+    return near[0]
+
+
 def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:
     """Return the names of spellings that were given as SPELLING=NAME; the last = divides, a spelling may hold more.
 

@@ -53,6 +53,8 @@ class PlayedMoves:
     joint: JointChoices | None = None
     judged: npt.NDArray[np.int64] | None = None
     """The moves that `joint` holds, by their place here."""
+    answer: npt.NDArray[np.int64] | None = None
+    """The place of their answers in the analyses."""
 
     def __len__(self) -> int:
         return len(self.game)
@@ -74,7 +76,7 @@ class PlayedMoves:
         at, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         some = self.choices.take(at)
         played = some.moves[some.offsets[:-1] + self.chosen[at]]
-        return replace(self, joint=joint_choices(some, played, analyses, rows, depths), judged=at)
+        return replace(self, joint=joint_choices(some, played, analyses, rows, depths), judged=at, answer=rows)
 
     def sources(self, opening_moves: int) -> npt.NDArray[np.int64]:
         """Return which of SOURCES each move belongs to; −1 where there was no choice."""

@@ -29,7 +29,7 @@ from skilloscope.chess.engine.lines import LineArray, pack_lines, sound_lines
 from skilloscope.chess.engine.runner import SearchOutcome, SearchRunner, start_runner
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.engine.uci import checked_answer
-from skilloscope.chess.pgn.games import Games
+from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.positions import Positions, positions
 from skilloscope.core.errors import EngineError, SkilloscopeError, Tally
 from skilloscope.store import Claims, Store, StoredAnalysis, settings_digest
@@ -62,7 +62,7 @@ class Progress:
 
 
 def analyse(
-    games_or_positions: Games | Positions,
+    games_or_positions: Games | Positions | str | os.PathLike[str],
     *,
     settings: Settings = DFH13,
     store: Store | str | os.PathLike[str] | None = None,
@@ -75,6 +75,8 @@ def analyse(
 ) -> Analyses:
     """Return the engine's answers to all positions, from the store, from imported files and by searching the rest.
 
+    A path is read as PGN.
+
     Without an `engine` the one that is found is used. Where none is found, or where the imports hold every position,
     the answers that are there decide: those of the engine with the most of them, if there are several. Positions
     that stay without an answer are counted; if that would be all, or some and nothing was imported, it is an error.
@@ -82,11 +84,8 @@ def analyse(
     `workers` engine processes search side by side (one without it); with a `scheduler` those of a cluster do.
     """
     begin = time.monotonic()
-    batch = (
-        games_or_positions
-        if isinstance(games_or_positions, Positions)
-        else positions(games_or_positions, scope=settings.scope)
-    )
+    given = read_games(games_or_positions) if isinstance(games_or_positions, str | os.PathLike) else games_or_positions
+    batch = given if isinstance(given, Positions) else positions(given, scope=settings.scope)
     legal = {settings.problem(f): int(n) for f, n in zip(batch.fen.to_pylist(), batch.n_legal, strict=True)}
     exports = [read_export(path) for path in imports]
     with _opened(store) as shelf:

@@ -25,7 +25,7 @@ def joint_choices(
 
     Every row must have an answer, and the move played must be legal.
     """
-    values, listed = _values(choices, analyses, rows, depths)
+    values, listed = listed_values(choices, analyses, rows, depths)
     first, counts = choices.offsets[:-1], np.diff(choices.offsets)
     known = ~np.isnan(values)
     best = np.maximum.reduceat(np.where(known, values, -np.inf), first)
@@ -35,7 +35,7 @@ def joint_choices(
     return JointChoices(choices.offsets, choices.index_of(played), choices.coefficients, roots, listed)
 
 
-def _values(
+def listed_values(
     choices: HumanChoices, analyses: Analyses, rows: npt.NDArray[np.int64], depths: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return the value of each legal move at each depth (NaN where not listed), and whether the last list has it."""

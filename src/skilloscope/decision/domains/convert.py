@@ -13,12 +13,14 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.backgammon import read_backgammon
 from skilloscope.decision.domains.four_in_a_row import read_four_in_a_row
+from skilloscope.decision.domains.gnubg import read_gnubg
 from skilloscope.decision.domains.risky_choice import read_risky_choice
 
 _SCHEMA = 1
 
 DOMAINS: Mapping[str, tuple[Callable[..., Decisions], tuple[str, ...]]] = {
     "backgammon": (read_backgammon, ()),
+    "gnubg": (read_gnubg, ("plies",)),
     "four-in-a-row": (read_four_in_a_row, ("cap",)),
     "risky-choice": (read_risky_choice, ("exponent",)),
 }

@@ -28,7 +28,7 @@ from skilloscope.studies.within.within import running_competence
 
 SCHEMA = 1
 Array = npt.NDArray[np.float64]
-_HEADERS = ("game", "event", "site", "date", "round", "white", "black", "white_elo", "black_elo", "result")
+_HEADERS = ("game", "event", "site", "date", "round", "white", "black", "white_elo", "black_elo", "result", "start_fen")
 
 
 @dataclass(frozen=True, eq=False)

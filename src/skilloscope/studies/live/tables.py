@@ -60,3 +60,12 @@ def _player(player: Mapping[str, Any]) -> str:
         return f"{player['player']} –"
     strength = "" if player["strength"] is None else f" = {player['strength']:.0f}"
     return f"{player['player']} {player['expected_score']:.2f} {difference_text(player)}{strength}"
+
+
+def deciders_live_sheet(rows: Sequence[Mapping[str, Any]], mass: float) -> Sheet:
+    """Return everybody who decided so far, the greatest c first."""
+    cells = [
+        [row["decider"], f"{row['decisions']:,}", f"{row['c']:.2f} ({row['low']:.2f} to {row['high']:.2f})"]
+        for row in rows
+    ]
+    return Sheet("Deciders", ["decider", "decisions", f"c ({100 * mass:g} % interval)"], cells)

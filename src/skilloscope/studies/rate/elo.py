@@ -11,9 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from skilloscope.core.errors import Tally
+from skilloscope.core.frames import Framed, table_of_rows
 from skilloscope.inference import Posterior
 from skilloscope.ratings.elo_axis.axis import EloAxis
+from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.shown import Shown
 
 SCHEMA = 1
 WIDE = 350.0
@@ -81,8 +86,8 @@ class EloRating:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class EloRatings:
+@dataclass(frozen=True, eq=False, repr=False)
+class EloRatings(Framed, Shown):
     """Everybody's Elo: the well known first, by the lower bound, then those of whom little is known."""
 
     players: Sequence[EloRating]
@@ -102,6 +107,26 @@ class EloRatings:
     """Methods that were asked for and have no Elo on this axis, with the reason."""
     sample: Mapping[str, Any] = field(default_factory=dict)
     """What a budget took."""
+
+    def __repr__(self) -> str:
+        rated = f"{len(self.players):,} by {self.by}"
+        return f"<EloRatings: {rated}, effort {self.effort}, method {self.method}; skipped: {self.tally}>"
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row a player, as the JSON has them."""
+        return table_of_rows([player.as_dict() for player in self.players])
+
+    def sheets(self) -> list[Sheet]:
+        """Return the tables of `rate`."""
+        from skilloscope.studies.rate.elo_tables import elo_sheets
+
+        return elo_sheets(self.as_dict(), by=self.by)
+
+    def figures(self) -> list[tuple[str, str]]:
+        """Return everybody's Elo with its interval, as SVG."""
+        from skilloscope.studies.rate.figures import elo_figure
+
+        return [(elo_figure(self), "Point: posterior mean; line: interval.")]
 
     def __getitem__(self, player: str) -> EloRating:
         return next(one for one in self.players if one.player == player)

@@ -16,7 +16,9 @@ from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.frames import is_frame
 from skilloscope.decision import Decisions
+from skilloscope.decision.arrow import decisions_from_frame
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.scale import Scale
 from skilloscope.sources.judge import Judged, Work, check_games, check_name, judge, judge_games, players
@@ -37,8 +39,10 @@ def rate(what: Any, scale: Any = None, **options: Any) -> Ratings | EloRatings:
 
     Games are rated on the Elo axis: `effort` (`instant` asks no engine), `method` (`joint`, `human`, `all`), `prior`,
     `by`, `player`, `mass`, and for the engine `engine`, `store`, `imports`, `workers`. Decisions are rated by the
-    papers' agent: `scale`, `model`, `prior`, `by`, `mass`.
+    papers' agent: `scale`, `model`, `prior`, `by`, `mass`; a pandas or polars frame of decisions too.
     """
+    if is_frame(what):
+        what = decisions_from_frame(what)
     if isinstance(what, Decisions):
         if unknown := {"effort", "method"} & set(options):
             raise InputError(

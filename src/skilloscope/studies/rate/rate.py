@@ -13,11 +13,14 @@ from scipy.stats import binomtest
 from skilloscope.chess.facts import is_classical
 from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.frames import Framed, table_of_rows
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, Posterior, Uniform, evidence
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
+from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.shown import Shown
 from skilloscope.sources.judge import engine_of
 
 SCHEMA = 1
@@ -65,8 +68,8 @@ class PlayerRating:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Ratings:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ratings(Framed, Shown):
     """Everybody's ratings, strongest first, with the scale, the settings and the tally of what was left out."""
 
     players: Sequence[PlayerRating]
@@ -78,6 +81,25 @@ class Ratings:
     tally: Tally
     warnings: Sequence[str]
     mass: float
+
+    def __repr__(self) -> str:
+        return f"<Ratings: {len(self.players):,} by the agent, scale {self.scale.name}; skipped: {self.tally}>"
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row a player, as the JSON has them."""
+        return table_of_rows([player.as_dict() for player in self.players])
+
+    def sheets(self) -> list[Sheet]:
+        """Return the table of `rate --method agent`."""
+        from skilloscope.studies.rate.tables import ratings_sheet
+
+        return [ratings_sheet(self.as_dict())]
+
+    def figures(self) -> list[tuple[str, str]]:
+        """Return everybody's Elo with its interval, as SVG."""
+        from skilloscope.studies.rate.figures import elo_figure
+
+        return [(elo_figure(self), "Point: posterior mean; line: interval.")]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the dict that every report of ratings sends."""

@@ -9,8 +9,11 @@ from skilloscope.decision import Decisions
 from skilloscope.inference import Prior, evidence, prior_from_text
 from skilloscope.inference.k import k_gain
 from skilloscope.models.agent import Agent
+from skilloscope.reports.words import plural
 
 SCHEMA = 1
+FEWEST_FOR_K = 30
+"""Decisions below which k is not fitted."""
 
 
 def rate_deciders(batch: Decisions, model: Agent, prior: Prior, *, mass: float = 0.95) -> dict[str, Any]:
@@ -63,7 +66,18 @@ def rate_fitting_k(
 
     Without a range c reaches up to that of the sharpest agent of the fit, for c moves with k.
     """
+    if len(batch) < FEWEST_FOR_K:
+        raise InputError(
+            f"k cannot be fitted to {plural(len(batch), 'decision')}: it takes {FEWEST_FOR_K}",
+            hint="give it in units of the utilities, as in --k 0.1: an agent hardly tells losses below k apart",
+        )
     gain = k_gain(batch, rule, reference=reference, mass=mass)
+    if gain.fit.edge is not None:
+        end = {"low": "below", "high": "above"}[gain.fit.edge]
+        raise InputError(
+            f"these decisions do not tell k: the likelihood still rises {end} k = {gain.fit.k:.3g}",
+            hint="choices that do not depend on the losses, or always the best, leave it open; give --k a number",
+        )
     span = c_range or (0.0, gain.fit.c_high)
     report = rate_deciders(batch, Agent(k=gain.fit.k, rule=rule), prior_from_text(prior, *span), mass=mass)
     return {**report, "k_fit": gain.as_dict()}

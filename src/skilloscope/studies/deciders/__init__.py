@@ -1,0 +1,1 @@
+"""What `skilloscope decisions rate` and `decisions live` ask: deciders of any domain, at once or as they decide."""

@@ -1,0 +1,52 @@
+"""`doctor --fix`: what is missing is named with its command, and only what needs no password is run."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from skilloscope.cli.doctor_fixes import EXTRAS, Missing, fixed, missing_parts
+
+WHOLE = {"engine": {"path": "/x"}, "human": {"model": "human"}, "packages": dict.fromkeys(EXTRAS, "1.0")}
+
+
+def test_nothing_is_missing_where_all_is_there():
+    assert missing_parts(WHOLE) == []
+
+
+def test_what_is_missing_has_a_command_each():
+    bare = {"engine": {"path": None}, "human": {"problem": "x"}, "packages": dict.fromkeys(EXTRAS)}
+    parts = missing_parts(bare)
+    assert [part.name for part in parts] == [
+        "engine",
+        "human model",
+        *(f"extra {name}" for name in sorted({*EXTRAS.values()})),
+    ]
+    assert all(part.command for part in parts)
+
+
+@pytest.mark.parametrize(("uid", "allowed", "first"), [(0, True, "apt-get"), (1000, False, "sudo")])
+def test_the_engine_is_installed_only_where_nobody_is_asked(monkeypatch, uid, allowed, first):
+    monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None)
+    monkeypatch.setattr("os.geteuid", lambda: uid)
+    (engine,) = missing_parts({**WHOLE, "engine": {"path": None}})
+    assert (engine.allowed, engine.command[0]) == (allowed, first)
+
+
+def test_only_what_is_allowed_is_run_and_a_failure_is_said(tmp_path):
+    mark = tmp_path / "ran"
+    touch = (sys.executable, "-c", f"open({str(mark)!r}, 'w')")
+    lines = fixed(
+        [
+            Missing("a", "", touch, allowed=True),
+            Missing("b", "", (sys.executable, "-c", "import sys; sys.exit('no such thing')"), allowed=True),
+            Missing("c", "", (sys.executable, "-c", "open('/never', 'w')"), allowed=False),
+            Missing("d", "", ("/nowhere/at/all",), allowed=True),
+        ]
+    )
+    assert mark.exists()
+    assert lines[0] == "a: installed"
+    assert "no such thing" in lines[1]
+    assert lines[2].startswith("c: run `")
+    assert "failed" in lines[3]

@@ -1,0 +1,98 @@
+"""Tables go out as frames and come back to the bit; a notebook shows what the terminal shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from matplotlib.axes import Axes
+
+import skilloscope as sk
+from skilloscope.core.errors import InputError
+from skilloscope.core.frames import CARRIED, arrow_from_frame, table_of_rows, to_pandas, to_polars
+from skilloscope.studies.rate.rate import rate_decisions
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+
+
+@pytest.fixture(scope="module")
+def batch() -> sk.Decisions:
+    """Decisions with ten depths, with ratings missing in some games: as `analyse --out` writes them."""
+    return sk.decisions(sk.analyse(sk.demo_games(), imports=[sk.analyses_file()]))
+
+
+@pytest.mark.parametrize("out", [to_pandas, to_polars], ids=["pandas", "polars"])
+def test_decisions_come_back_from_a_frame_to_the_bit(batch, out):
+    back = sk.decisions_from_frame(out(batch.to_arrow()))
+    assert back.depths == batch.depths
+    assert back.about == batch.about
+    assert back.values.dtype == batch.values.dtype
+    assert np.array_equal(back.values, batch.values, equal_nan=True)
+    for name in ("decider", "offsets", "chosen", "n_legal"):
+        assert np.array_equal(getattr(back, name), getattr(batch, name))
+    assert back.context.equals(batch.context)
+    assert back.tally.as_dict() == batch.tally.as_dict()
+
+
+def test_a_frame_may_lose_rows_and_gain_columns(batch):
+    frame = batch.to_pandas()
+    some = frame[frame["ply"] > 40].assign(mood="calm")
+    back = sk.decisions_from_frame(some)
+    assert len(back) == len(some)
+    assert back.depths == batch.depths
+    assert set(back.context.column("mood").to_pylist()) == {"calm"}
+
+
+def test_whoever_speaks_arrow_takes_a_batch_as_it_is(batch):
+    assert pa.table(batch).equals(batch.to_arrow()) or len(pa.table(batch)) == len(batch)
+    assert polars.DataFrame(batch).height == len(batch)
+
+
+def test_frames_of_several_tables_put_together_are_refused(batch):
+    one, two = batch.to_polars(), batch.at_depths().to_polars()
+    both = one.select("decider", CARRIED).vstack(
+        two.select("decider", CARRIED).cast(one.select("decider", CARRIED).schema)
+    )
+    with pytest.raises(InputError, match="2 schemas"):
+        arrow_from_frame(both)
+
+
+def test_a_broken_schema_and_what_is_no_frame_are_refused(batch):
+    with pytest.raises(InputError, match="broken"):
+        arrow_from_frame(batch.to_pandas().assign(skilloscope="tea"))
+    with pytest.raises(InputError, match="not a frame"):
+        arrow_from_frame([1, 2])
+
+
+def test_whole_numbers_with_gaps_stay_whole():
+    table = pa.table({"elo": pa.array([1500, None], type=pa.int32())})
+    frame = to_pandas(table)
+    assert str(frame["elo"].dtype) == "Int32"
+    assert arrow_from_frame(frame).equals(table)
+
+
+def test_a_frame_of_decisions_is_rated_as_the_decisions_are(batch):
+    own, framed = rate_decisions(batch), sk.rate(batch.to_polars())
+    assert [one.elo.mean for one in own.players] == [one.elo.mean for one in framed.players]
+
+
+def test_ratings_are_short_in_words_and_whole_in_a_frame(batch):
+    rated = rate_decisions(batch)
+    assert len(repr(rated)) < 300
+    assert rated.to_pandas()["player"].tolist() == [one.player for one in rated.players]
+    assert "<table>" in rated._repr_html_()
+    axes = rated.plot()
+    assert isinstance(axes, Axes)
+
+
+def test_rows_become_a_table_without_the_columns_that_nobody_fills():
+    assert table_of_rows([{"a": 1, "b": None}, {"a": 2, "b": None}]).column_names == ["a"]
+
+
+def test_a_path_is_analysed_as_its_games_are(tmp_path):
+    from skilloscope.sources.shipped import demo_file
+
+    path = demo_file("simulated.pgn")
+    own = sk.analyse(str(path), imports=[sk.analyses_file()])
+    assert len(own) == len(sk.analyse(sk.read_games(path), imports=[sk.analyses_file()]))

@@ -1,0 +1,263 @@
+"""`report`: a player's and an event's page, from Elo to the single decision; and what each move cost for its level."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import skilloscope as sk
+from skilloscope.chess.human.model import elo_basis
+from skilloscope.cli.app import app
+from skilloscope.core.errors import InputError
+from skilloscope.models.joint import log_alternatives, log_choice
+from skilloscope.reports.board import board_svg
+from skilloscope.reports.page import ANALYSIS_BOARD
+from skilloscope.reports.words import share
+from skilloscope.sources.costs import LEVELS, MoveCosts, move_costs
+from skilloscope.sources.judge import Work, found_name, players
+from skilloscope.sources.shipped import demo_file
+from skilloscope.sources.strength import played_moves
+from skilloscope.studies.rate.front import effort_settings
+from skilloscope.studies.rate.games import AxisRating
+from skilloscope.studies.report.event import EventReport, crosstable, event_report
+from skilloscope.studies.report.page import event_page, player_page
+from skilloscope.studies.report.player import PlayerReport, beside_people, player_report
+from skilloscope.studies.report.tables import event_sheets, player_sheets
+from skilloscope.studies.report.told import decision_card, pawns
+
+FULL = AxisRating.of(None, None, "full")
+WORK = Work(settings=effort_settings(FULL.effort), imports=(Path(sk.analyses_file()),))
+
+
+@pytest.fixture(scope="module")
+def told() -> PlayerReport:
+    """A player of the games that ship, with the analyses that ship."""
+    games = sk.demo_games()
+    name = players(games)[0]
+    return player_report(games, name, FULL, WORK, strict=True)[0]
+
+
+@pytest.fixture(scope="module")
+def event() -> EventReport:
+    return event_report(sk.demo_games(), FULL, WORK, strict=True)[0]
+
+
+@pytest.fixture(scope="module")
+def costs() -> MoveCosts:
+    games = sk.demo_games()
+    found = sk.analyse(games, settings=WORK.settings, imports=list(WORK.imports))
+    assert FULL.effort.weights is not None
+    return move_costs(games, found, FULL.effort.weights, dict.fromkeys(players(games), 1800.0))
+
+
+def test_the_expected_loss_is_the_mean_over_what_people_of_the_level_choose():
+    games = sk.demo_games().select(np.arange(3))
+    weights = FULL.effort.weights
+    assert weights is not None
+    found = sk.analyse(games, settings=WORK.settings, imports=list(WORK.imports))
+    ours = move_costs(games, found, weights, dict.fromkeys(players(games), 1500.0))
+    moves = played_moves(games).with_engine(found, len(weights.depths))
+    assert moves.joint is not None
+    level = np.full(len(moves.joint), 1500.0)
+    p = np.exp(log_alternatives(moves.joint, weights, level, elo_basis(level)))
+    for row, (first, last) in enumerate(zip(moves.joint.offsets[:-1], moves.joint.offsets[1:], strict=True)):
+        loss = moves.joint.roots[first:last, -1].astype(float) ** 2
+        assert p[first:last].sum() == pytest.approx(1)
+        assert ours.expected[row] == pytest.approx(float(p[first:last] @ loss))
+        assert ours.loss[row] == pytest.approx(loss[moves.joint.chosen[row]])
+
+
+def test_the_likelihood_of_a_choice_is_that_of_its_alternative(costs):
+    assert np.all((costs.p_played > 0) & (costs.p_played <= 1))
+    assert costs.p_best.shape == (len(costs), 1 + len(LEVELS))
+    same = costs.played == costs.best
+    assert np.array_equal(costs.p_played[same], costs.p_best[same])
+
+
+def test_log_choice_picks_from_all_alternatives():
+    games = sk.demo_games().select(np.arange(1))
+    weights = FULL.effort.weights
+    assert weights is not None
+    found = sk.analyse(games, settings=WORK.settings, imports=list(WORK.imports))
+    joint = played_moves(games).with_engine(found, len(weights.depths)).joint
+    assert joint is not None
+    level = np.linspace(1200, 2400, len(joint))
+    every = log_alternatives(joint, weights, level, elo_basis(level))
+    assert np.array_equal(log_choice(joint, weights, level, elo_basis(level)), every[joint.offsets[:-1] + joint.chosen])
+
+
+def test_the_costliest_are_no_best_moves_and_the_finds_are(costs):
+    dear, finds = costs.costliest(8), costs.best_finds(8)
+    assert np.all(dear.played != dear.best)
+    assert np.all(np.diff(dear.cost) <= 0)
+    assert np.all(finds.played == finds.best)
+    assert np.all(finds.loss == 0)
+    assert np.all(np.diff(finds.expected) <= 0)
+
+
+def test_a_level_that_is_given_decides_whose_moves_count(costs):
+    games = sk.demo_games()
+    found = sk.analyse(games, settings=WORK.settings, imports=list(WORK.imports))
+    assert FULL.effort.weights is not None
+    name = players(games)[0]
+    own = move_costs(games, found, FULL.effort.weights, {name: 1800.0})
+    assert 0 < len(own) < len(costs)
+
+
+def test_people_at_their_own_level_lose_what_is_expected_of_it(costs):
+    """The level that the moves themselves give is one at which the expected loss is near to the actual one."""
+    beside = beside_people(costs)
+    assert beside["moves"] == len(costs)
+    assert beside["loss_se"] > 0
+    assert 0 < beside["expected_first"] < 1
+
+
+def test_a_player_is_told_from_elo_to_decisions(told):
+    report = told.as_dict()
+    assert report["kind"] == "player"
+    assert {"phase", "colour"} <= set(report["parts"])
+    assert report["costliest"]
+    assert all(move["player"] == told.player for move in report["costliest"] + report["finds"])
+    for move in report["costliest"]:
+        board = chess.Board(move["fen"])
+        assert board.parse_san(move["played"]).uci() == move["played_uci"]
+        assert board.parse_san(move["better"]).uci() == move["better_uci"]
+    json.dumps(report)
+
+
+def test_the_page_of_a_player_has_boards_with_words_and_loads_nothing(told):
+    page = player_page(told, "games.pgn")
+    assert page.count('<article class="card">') == len(told.costliest) + len(told.finds)
+    assert page.count(" to move; played ") >= len(told.costliest)
+    assert f"{told.rating.elo.mean:.0f}" in page
+    assert "<script" not in page
+    assert 'src="http' not in page
+    assert page.count('href="http') == page.count(f'href="{ANALYSIS_BOARD}')
+
+
+def test_boards_of_one_page_have_names_of_their_own():
+    one, two = board_svg(chess.STARTING_FEN), board_svg("8/8/8/4k3/8/8/4K2P/8 b - - 0 1")
+    names = [{part.split('"')[0] for part in text.split('id="')[1:]} for text in (one, two)]
+    assert names[0]
+    assert not names[0] & names[1]
+
+
+def test_an_event_has_every_game_with_both_in_it(event):
+    report = event.as_dict()
+    assert len(report["games"]) == len(sk.demo_games())
+    for game in report["games"]:
+        for side in ("white", "black"):
+            own = game[side]
+            assert own["elo"] is None or own["elo_low"] < own["elo"] < own["elo_high"]
+    best = event.best_played
+    assert best is not None
+    assert report["best_played"] == best["game"]
+    assert "Turning points" in event_page(event, "games.pgn")
+    assert {sheet.title for sheet in event_sheets(report)} >= {"Crosstable", "Every game"}
+
+
+def test_a_crosstable_counts_points_both_ways():
+    pgn = "".join(
+        f'[White "{white}"]\n[Black "{black}"]\n[Result "{result}"]\n\n1. e4 {result}\n\n'
+        for white, black, result in (("A", "B", "1-0"), ("B", "A", "1/2-1/2"), ("A", "C", "*"), ("C", "B", "0-1"))
+    )
+    rows = {row["player"]: row for row in crosstable(sk.read_games(io.StringIO(pgn)))}
+    assert {name: (row["points"], row["games"]) for name, row in rows.items()} == {
+        "A": (1.5, 2),
+        "B": (1.5, 3),
+        "C": (0.0, 1),
+    }
+    assert rows["A"]["against"] == [{"opponent": "B", "scores": [1.0, 0.5]}]
+
+
+def test_a_part_of_a_name_is_enough_where_only_one_has_it():
+    assert found_name("ann", ["Anna Bo", "Cy"]) == "Anna Bo"
+    assert found_name("Cy", ["Cy", "Cyd"]) == "Cy"
+    with pytest.raises(InputError, match="2 players"):
+        found_name("c", ["Cy", "Cyd"])
+    with pytest.raises(InputError, match="no decisions"):
+        found_name("x", ["Cy"])
+
+
+def test_without_an_engine_the_report_says_what_is_missing(tmp_path):
+    page, data = report("--player", players(sk.demo_games())[0], "--effort", "instant", tmp_path=tmp_path)
+    assert data["costliest"] == []
+    assert "No engine judged these games" in page
+
+
+def test_the_command_writes_page_pdf_and_figures(tmp_path):
+    pytest.importorskip("weasyprint", reason="WeasyPrint is not installed", exc_type=ImportError)
+    page, data = report(
+        "--effort",
+        "instant",
+        "--pdf",
+        tmp_path / "r.pdf",
+        "--figure",
+        tmp_path / "f.png",
+        "--title",
+        "A <b>",
+        tmp_path=tmp_path,
+    )
+    assert data["kind"] == "event"
+    assert "A &lt;b&gt;" in page
+    assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "f-1.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_of_an_unknown_kind_is_refused(tmp_path):
+    done = CliRunner().invoke(app, ["report", str(pgn_file(tmp_path)), "--effort", "instant", "--figure", "x.bmp"])
+    assert done.exit_code == 1
+    assert ".svg, .png or .pdf" in done.stderr
+
+
+def test_hostile_names_are_shown_as_text(tmp_path):
+    path = tmp_path / "h.pgn"
+    path.write_text('[White "<script>alert(1)</script>"]\n[Black "=1+1"]\n\n' + "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *\n")
+    done = CliRunner().invoke(app, ["report", str(path), "--effort", "instant", "--html", str(tmp_path / "h.html")])
+    assert done.exit_code == 0, done.stderr
+    page = (tmp_path / "h.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_words_of_a_decision():
+    assert pawns(-0.001) == "+0.00"
+    assert share(0.0) == "< 1 %"
+    card = decision_card(
+        {
+            "fen": chess.STARTING_FEN, "played": "e4", "played_uci": "e2e4", "better": "d4", "better_uci": "d2d4",
+            "side": "white", "number": "1.", "value": 0.3, "played_value": None, "loss": 0.1, "expected": 0.05,
+            "level": 1500.0, "p_better": 0.4, "p_better_by_level": [0.1, 0.2, 0.3, 0.4], "player": "Ann",
+            "white": "Ann", "black": None, "event": "?", "date": None,
+        }
+    )  # fmt: skip
+    assert dict(card.lines)["evaluation"] == "+0.30 → not listed"
+    assert card.link.startswith(ANALYSIS_BOARD)
+    assert " " not in card.link
+
+
+def test_the_tables_of_a_player_are_those_of_the_page(told):
+    titles = [sheet.title for sheet in player_sheets(told.as_dict())]
+    assert "Elo by phase" in titles
+    assert "The decisions that cost most for this level" in titles
+
+
+def pgn_file(folder: Path) -> Path:
+    path = folder / "games.pgn"
+    path.write_bytes(demo_file("game_of_the_century.pgn").read_bytes())
+    return path
+
+
+def report(*words: object, tmp_path: Path) -> tuple[str, dict[str, Any]]:
+    html = tmp_path / "r.html"
+    source = demo_file("simulated.pgn")
+    done = CliRunner().invoke(app, ["report", str(source), *map(str, words), "--html", str(html), "--json"])
+    assert done.exit_code == 0, done.stderr
+    return html.read_text(), json.loads(done.stdout)
