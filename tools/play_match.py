@@ -4,7 +4,7 @@
 
 Both are run as UCI engines by python-chess. Stockfish plays with UCI_LimitStrength at UCI_Elo 1700 and 5,000 nodes a
 move: it chooses at depth 4 or 5 there, so that more would change nothing. `play` has 0.9 seconds a move, with which
-its joint style looks to depth 6. Colours alternate; a draw that can be claimed is one, and so is a game of 400 plies;
+its joint style looks to depth 10. Colours alternate; a draw that can be claimed is one, and so is a game of 400 plies;
 a game in which Stockfish has seen nine pawns for one side on four moves of its own is decided.
 Games that the file has already are not played again.
 """

@@ -27,7 +27,7 @@ from skilloscope.ratings.elo_axis.axis import Effort, elo_axis
 from skilloscope.ratings.scale import scale
 from skilloscope.simulate.people import STYLES, MoveChances, agent_chances, curve_chances, human_chances, joint_chances
 
-FULL_SECONDS = 1.0
+FULL_SECONDS = 0.3
 """From so much time on the joint style looks as deep as `rate --effort full` does, below it as `quick`."""
 
 LEAST_SECONDS = 0.08
