@@ -110,6 +110,7 @@ def test_the_command_reaches_the_control(fake_engine, tmp_path):
     assert {row["group"]: row["moves"] for row in report["groups"]} == {"Ann": 2, "Bob": 2}
 
 
+@pytest.mark.soak
 def test_the_eras_that_were_searched_stand_on_one_c_line(shared_data):
     if not ERAS.is_file():
         pytest.skip(f"{ERAS.name} is absent")

@@ -15,7 +15,7 @@ from skilloscope.ratings.intrinsic.balance import Array, FitWork, Found, Limits,
 PERCENTILES = np.arange(1, 20) / 20
 """q from 0.05 to 0.95: 0 and 1 say nothing."""
 
-_MANY, _FEW = 20_000, 500  # decisions: with so many there is one minimum; on so few the grid is looked at
+_MANY = 500  # decisions: with more there is one minimum
 _GRID, _STARTS = 12, 3
 
 
@@ -32,17 +32,13 @@ def fit_percentile(work: FitWork, start: Array, limits: Limits) -> Found:
 
 
 def _other_starts(work: FitWork, limits: Limits) -> list[Array]:
-    """Return the points of a grid, on a part of the decisions, at which S is lowest; none where there are many."""
+    """Return the points of a grid at which S is lowest; none where there are many decisions."""
     if len(work.columns) > _MANY:
         return []
-    part = work.thinned(len(work.columns) // _FEW)
-    c = (
-        np.log([work.fixed_c])
-        if work.fixed_c is not None
-        else np.linspace(limits.low[1], limits.high[1], _GRID + 2)[1:-1]
-    )
-    points = [np.array([s, one]) for s in np.linspace(limits.low[0], limits.high[0], _GRID + 2)[1:-1] for one in c]
-    return sorted(points, key=lambda point: _score(part, point))[:_STARTS]
+    s_grid, c_grid = (np.linspace(limits.low[i], limits.high[i], _GRID + 2)[1:-1] for i in (0, 1))
+    c = c_grid if work.fixed_c is None else np.log([work.fixed_c])
+    points = [np.array([one, other]) for one in s_grid for other in c]
+    return sorted(points, key=lambda point: _score(work, point))[:_STARTS]
 
 
 def _score(work: FitWork, at: Array) -> float:
