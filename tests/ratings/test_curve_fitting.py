@@ -203,3 +203,34 @@ def test_the_fitted_scaling_makes_losses_flat_in_the_evaluation():
     assert fit_scaling(batch) == pytest.approx(1.0, abs=0.02)
     assert flatness(batch, 1.0).ratio == pytest.approx(1.0, abs=0.01)
     assert flatness(batch, 0.0).ratio > 2
+
+
+@pytest.mark.parametrize("how", ["likelihood", "moments"])
+def test_errors_of_games_hold_where_the_moves_of_a_game_are_alike(how):
+    """Halves of simulated records whose games have an s of their own: z of their difference has sd 1 by games."""
+    model, rng, z = CurveModel(rule="full"), np.random.default_rng(11), {True: [], False: []}
+    game = np.repeat(np.arange(40), 15)
+    for _ in range(20):
+        fits = {True: [], False: []}
+        for _ in range(2):
+            s = 0.15 * np.exp(0.9 * rng.normal(size=40))[game]
+            batch = simulate_curve_choices(made_up_spreads(len(game), rng=rng), s, 0.6, model=model, rng=rng)
+            columns, _ = model.columns(batch)
+            for clustered, found in fits.items():
+                own = game[columns.row] if clustered else None
+                found.append(fit_curves(columns, model, how, c=0.6, clusters=own))
+        for clustered, (one, other) in fits.items():
+            z[clustered].append((one.s - other.s) / np.hypot(one.s_sd, other.s_sd))
+    rms = {clustered: float(np.sqrt(np.mean(np.square(found)))) for clustered, found in z.items()}
+    assert rms[False] > 1.35 * rms[True]
+    assert 0.6 < rms[True] < 1.45
+
+
+def test_of_a_few_games_the_scatter_is_that_of_rated_players():
+    model, rng = CurveModel(rule="full"), np.random.default_rng(12)
+    spreads = made_up_spreads(120, rng=rng)
+    columns, _ = model.columns(simulate_curve_choices(spreads, 0.15, 0.6, model=model, rng=rng))
+    plain = fit_curves(columns, model, c=0.6)
+    few = fit_curves(columns, model, c=0.6, clusters=np.repeat(np.arange(4), 30)[columns.row])
+    assert few.s == plain.s
+    assert few.s_sd > plain.s_sd

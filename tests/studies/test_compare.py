@@ -227,7 +227,7 @@ class TestTheCommands:
         rounds = demo_file("simulated.pgn").read_text(encoding="utf-8").split('[Date "????.??.??"]')
         dated = [f'[Date "200{5 if number < 10 else 7}.03.01"]{rest}' for number, rest in enumerate(rounds[1:], 1)]
         games.write_text(rounds[0] + "".join(dated), encoding="utf-8")
-        options = ["--player", "simulated, c = 1.4", "--import", demo_file("analyses.jsonl.gz")]
+        options = ["--player", "simulated, c = 1.4", "--import", demo_file("analyses.jsonl.gz"), "--method", "agent"]
         done = self.invoke("compare", games, *options, "--at", "2006-07-01", "--html", page, "--json")
         assert done.exit_code == 0, done.output
         found = json.loads(done.stdout)["comparisons"][0]

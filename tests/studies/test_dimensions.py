@@ -156,7 +156,7 @@ class TestDimensions:
 def test_the_command_tells_the_phases_of_shipped_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
     page = tmp_path / "page.html"
-    common = ["dimensions", str(demo_file("simulated.pgn")), "--import", str(analyses_file())]
+    common = ["dimensions", str(demo_file("simulated.pgn")), "--import", str(analyses_file()), "--method", "agent"]
     done = CliRunner().invoke(app, [*common, "--by", "phase", "--json", "--html", str(page)], catch_exceptions=False)
     assert done.exit_code == 0, done.stderr
     groups = json.loads(done.stdout)["players"][0]["groups"]

@@ -135,9 +135,9 @@ def test_the_joint_method_counts_openings_and_decided_positions_and_the_agent_st
     ratings = sk.rate(sk.demo_games(), imports=[sk.analyses_file()], method="all")
     fischer = ratings["Fischer, Robert James"]
     assert fischer.moves == {"opening": 12, "joint": 29}
-    assert set(fischer.methods) == {"joint", "human", "agent"}
+    assert set(fischer.methods) == {"joint", "human", "agent", "curves", "gain"}
     assert {"c", "sd", "low", "high", "elo"} <= set(fischer.methods["agent"])
-    assert set(ratings.without_elo) == {"curves", "gain"}
+    assert all({"elo", "elo_low", "elo_high"} <= set(found) for found in fischer.methods.values())
     assert ratings.tally.as_dict() == {"forced": 10}
     assert fischer.move_match is not None
 
@@ -182,7 +182,7 @@ def test_methods_and_efforts_that_contradict_each_other_are_refused():
     for method, effort in (
         ("human", "full"),
         ("joint", "instant"),
-        ("curves", None),
+        ("curves", "instant"),
         ("oracle", None),
         (None, "endless"),
     ):

@@ -19,8 +19,10 @@ from skilloscope.papers import ENTRIES, reproduce
 from skilloscope.papers.harness import Budget
 from skilloscope.ratings.intrinsic.fitting import fit_curves
 from skilloscope.ratings.scale import MINUS_LOG_S, Scale
+from skilloscope.ratings.scale import scale as shipped_scale
 from skilloscope.simulate.agents import made_up_spreads
 from skilloscope.simulate.curves import simulate_curve_choices, simulate_elo_choices
+from skilloscope.studies.intrinsic.elo import intrinsic_elo, with_intrinsic_elo
 from skilloscope.studies.intrinsic.intrinsic import milepost_table, predict
 from skilloscope.studies.intrinsic.scale import (
     curve_evidence,
@@ -29,6 +31,7 @@ from skilloscope.studies.intrinsic.scale import (
     inflation,
     measure_dispersion,
 )
+from skilloscope.studies.intrinsic.tables import mileposts_sheet
 
 MODEL = CurveModel(scaling=0.0, rule="full")
 TRUTH = Scale(
@@ -216,3 +219,25 @@ def test_decisions_rate_by_curves_sends_s_and_c_of_each_decider(fit, tmp_path: P
     for row in report["deciders"]:
         assert {"s", "c", "s_sd", "c_sd", "log_likelihood", "score"} <= set(row)
         assert row["decisions"] == 300
+
+
+def test_groups_get_an_elo_along_the_scale_that_ships():
+    rng, line = np.random.default_rng(21), shipped_scale("curves")
+    elo = np.repeat([1500.0, 2500.0], 900)
+    batch = simulate_elo_choices(made_up_spreads(1800, rng=rng), elo, line, rng=rng)
+    names = {"game": [f"g{at // 30}" for at in range(1800)], "level": np.where(elo < 2000, "low", "high").tolist()}
+    people = replace(batch, context=names, deciders=("Ann", "Bob"), decider=(elo > 2000).astype(np.int32))
+    found = intrinsic_elo(people, by="level")
+    assert found["low"].mean + 400 < found["high"].mean
+    low, high = found["low"].interval()
+    assert low < 1500 < high
+    model = CurveModel.from_about(line.model)
+    report = with_intrinsic_elo(
+        milepost_table(people, model, "likelihood", by="level").as_dict(), people, model, by="level"
+    )
+    assert {row["group"] for row in report["groups"] if row["ipr"]} == {"low", "high"}
+    assert "IPR (95 % interval)" in mileposts_sheet(report, by="level").columns
+    assert any("prior: population" in note and "fitted from" in note for note in mileposts_sheet(report).notes)
+    other = with_intrinsic_elo(report, people, CurveModel(curve="ipa"), by="level")
+    assert all(row["ipr"] is None for row in other["groups"])
+    assert "no Elo" in other["intrinsic_notes"][0]

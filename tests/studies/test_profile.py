@@ -416,7 +416,7 @@ def test_the_command_follows_players_through_their_games(tmp_path: Path, monkeyp
     path = tmp_path / "career.pgn"
     path.write_text(dated(10))
     assert len(read_games(path)) == 10
-    common = (path, "--player", "simulated, c = 2.0", "--import", analyses_file())
+    common = (path, "--player", "simulated, c = 2.0", "--import", analyses_file(), "--method", "agent")
     code, out, err = run("profile", *common, "--json", "--html", tmp_path / "page.html")
     assert code == 0, err
     report = json.loads(out)

@@ -87,10 +87,11 @@ def test_games_are_parts_of_the_whole():
 
 
 def test_the_simulation_has_the_exact_mean_and_variance():
-    from skilloscope.studies.sequence.sequence import _Sums
+    from skilloscope.studies.sequence.sequence import ChoiceLogs, _Sums
 
     sets = choice_sets(made_up_spreads(60, rng=np.random.default_rng(6)))
-    sums = _Sums(sets, np.repeat([0, 1], 30), 2, 1.1, 0.1)
+    logs, offsets = outcome_log_probabilities(sets, 1.1)
+    sums = _Sums(ChoiceLogs(logs, offsets, logs[offsets[:-1]], np.repeat([0, 1], 30)), 2)
     drawn = sums.simulated(20_000, np.random.default_rng(7))
     np.testing.assert_allclose(drawn.mean(axis=0), sums.mean, atol=5 * np.sqrt(sums.variance.max() / 20_000))
     np.testing.assert_allclose(drawn.var(axis=0), sums.variance, rtol=0.06)

@@ -230,6 +230,7 @@ def test_the_command_marks_follows_and_writes_a_page(tmp_path, monkeypatch):
     games, page = tmp_path / "games.pgn", tmp_path / "page.html"
     games.write_bytes(demo_file("simulated.pgn").read_bytes())
     options = ["--import", demo_file("analyses.jsonl.gz"), "--mark", "simulated, c = 2.0", "--html", page]
+    options += ["--method", "agent"]
     assert invoke("within", games, "--player", "Ann", *options).exit_code == 1
     options += ["--alias", "simulated, c = 1.4=Ann"]
     done = invoke("within", games, "--player", "Ann", *options, "--follow", "games.pgn#6", "--json")

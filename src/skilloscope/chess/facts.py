@@ -11,7 +11,8 @@ plays no part.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import chess
 import numpy as np
@@ -21,10 +22,26 @@ from skilloscope.core.errors import InputError
 
 PHASES = ("full board", "middlegame", "endgame")
 
+CLOCKS = {"under 30 s": 0.0, "30 s to 1 min": 30.0, "1 to 5 min": 60.0, "5 to 15 min": 300.0, "15 min or more": 900.0}
+"""Classes of the time that is left, by the seconds from which they begin."""
+SPENT = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0, "2 to 10 min": 120.0, "10 min or more": 600.0}
+"""Classes of the time that a move took."""
+
 PIECE_VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}
 _MIDDLEGAME, _ENDGAME = 52, 26  # at most
 _CLASSICAL_SECONDS = 3600  # FIDE: an hour or more for sixty moves, increments included
 _STAGE = re.compile(r"(?:\d++/)?(\d{1,9}+)(?:\+(\d{1,9}+))?")
+
+
+def time_classes(seconds: npt.NDArray[np.floating[Any]], classes: Mapping[str, float]) -> list[str | None]:
+    """Return the class of each time; None where it is not known. Less than nothing counts as nothing.
+
+    >>> time_classes(np.array([12.0, np.nan, 900.0]), CLOCKS)
+    ['under 30 s', None, '15 min or more']
+    """
+    names = list(classes)
+    place = np.searchsorted(list(classes.values()), np.maximum(np.nan_to_num(seconds), 0.0), side="right") - 1
+    return [None if np.isnan(t) else names[at] for t, at in zip(seconds, place.tolist(), strict=True)]
 
 
 def san(fen: str, move: str) -> str:
@@ -61,6 +78,19 @@ def phases_of(fens: Sequence[str | None]) -> npt.NDArray[np.object_]:
         if fen:
             found[row] = phase_of(piece_value(fen))
     return found
+
+
+def sans(start: str | None, moves: Sequence[str]) -> list[str]:
+    """Return the moves of a game in standard algebraic notation.
+
+    >>> sans(None, ["g1f3", "d7d5"])
+    ['Nf3', 'd5']
+    """
+    board, written = chess.Board(start or chess.STARTING_FEN), []
+    for move in moves:
+        written.append(board.san(board.parse_uci(move)))
+        board.push_uci(move)
+    return written
 
 
 def phase_of(value: int) -> str:

@@ -1,20 +1,22 @@
-"""`skilloscope compare` and `skilloscope decisions compare`: two sets of decisions of one decider."""
+"""`skilloscope compare` and `skilloscope decisions compare`: two players, or two sets of decisions of one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skilloscope.cli.elo import asked_elo, judged_for_elo, refuse_agents
 from skilloscope.cli.options import (
     AgentOptions,
     Aliases,
+    EffortOptions,
     EngineOptions,
     GameFiles,
     IntervalOutput,
-    PlayerName,
     Rule,
     command,
 )
@@ -28,7 +30,7 @@ Values = Annotated[tuple[str, str] | None, typer.Option(help="Two values of the 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    epilog = 'Example: skilloscope compare games.pgn --player "Ann" --at 2006-07-01 --html compared.html'
+    epilog = 'Example: skilloscope compare games.pgn --player "Ann" --player "Bob" --html compared.html'
     app.command(epilog=epilog)(command(compare))
 
 
@@ -40,33 +42,86 @@ def register_on(group: typer.Typer) -> None:
 
 def compare(
     games: GameFiles,
-    player: PlayerName,
+    player: Annotated[
+        list[str], typer.Option(help="A player, or a part of the name; twice to compare two.", metavar="NAME")
+    ],
     *,
     at: Annotated[str | None, typer.Option(help="Split before this day: YYYY-MM-DD.", metavar="DATE")] = None,
     by: Annotated[str | None, typer.Option(help="Split by the two values of a column.", metavar="COLUMN")] = None,
     values: Values = None,
     alias: Aliases = None,
     dispersion: Annotated[
-        str, typer.Option(help="Scatter between games to allow for: scale, games, or a number.", metavar="NUMBER")
-    ] = "scale",
+        str | None, typer.Option(help="With --method agent: scale (default), games, or a number.", metavar="NUMBER")
+    ] = None,
     rule: Rule = None,
+    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None,
+    effort: EffortOptions,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
-    """Compare a player's decisions before and after a day: both competences, and which is probably greater."""
+    """Compare two players, or one before and after a day: both Elos, the difference, who is probably stronger."""
+    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.judged import source_line
+    from skilloscope.reports.sheet import caution_sheet
+    from skilloscope.studies.compare.elo import compare_players, compare_split
+    from skilloscope.studies.compare.tables import elo_comparison_sheet
+
+    _check_sides(player, at, by)
+    asked = asked_elo(games, effort, prior=prior, rule=rule)
+    if asked.by_agent:
+        split = _Split(player, at, by, values, dispersion or "scale", rule)
+        return _by_agent(games, split, alias, output, engine)
+    refuse_agents(dispersion=dispersion)
+    column = by or "player"
+    found, names = judged_for_elo(
+        games, asked, effort, engine, by=column, mass=output.mass, players=player, aliases=alias
+    )
+    if len(player) == 2:
+        study = compare_players(found, names)
+    else:
+        study = compare_split(found, names[0], at=at, by=by, values=values)
+    report = {**study.as_dict(), **({"positions": found.judged.as_dict()} if found.judged else {})}
+    sheets = elo_comparison_sheet(report), caution_sheet(study.caution)
+    head = str(found.judged or "")
+    show_report(report, *sheets, as_json=output.as_json, head=head, notes=report["warnings"])
+    if output.html:
+        from skilloscope.studies.compare.page import elo_comparison_page
+
+        write_page(output.html, elo_comparison_page(study, source=source_line(games, found.judged)))
+    return exit_code(study.parts.tally)
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Whose decisions the agent compares, and where they are split."""
+
+    players: list[str]
+    at: str | None
+    by: str | None
+    values: tuple[str, str] | None
+    dispersion: str
+    rule: str | None
+
+
+def _by_agent(
+    games: list[Path], split: _Split, alias: list[str] | None, output: IntervalOutput, engine: EngineOptions
+) -> int:
+    """Compare one player's decisions as the papers do, by the agent's competence."""
     from dataclasses import replace
 
     from skilloscope.cli.console import exit_code
     from skilloscope.cli.judged import agent_of, judge_fields, judge_line, scale_of, source_line
     from skilloscope.cli.work import judge_files
+    from skilloscope.core.errors import InputError
     from skilloscope.studies.compare.compare import compare as compare_sets
 
-    _check_split(at, by)
-    model, scale = agent_of(rule), scale_of()
-    allowed = scale.dispersion if dispersion == "scale" else _dispersion(dispersion)
-    judged = judge_files(games, engine, player=player, aliases=alias)
+    if len(split.players) != 1:
+        raise InputError("the papers' agent compares two sets of one player", hint="one --player, or --method joint")
+    model, scale = agent_of(split.rule), scale_of()
+    allowed = scale.dispersion if split.dispersion == "scale" else _dispersion(split.dispersion)
+    judged = judge_files(games, engine, player=split.players, aliases=alias)
     batch = judged.decisions
-    first, second, labels = _split(batch, at, by, values)
+    first, second, labels = _split(batch, split.at, split.by, split.values)
     study = compare_sets(
         first, second, model, labels=labels, dispersion=allowed, mass=output.mass, elo_per_c=1 / scale.slope
     )
@@ -116,12 +171,17 @@ def decisions_compare(
     return exit_code(study.tally)
 
 
-def _check_split(at: str | None, by: str | None) -> None:
+def _check_sides(players: list[str], at: str | None, by: str | None) -> None:
+    """Refuse what has not exactly two sides."""
     from skilloscope.core.errors import InputError
     from skilloscope.studies.compare.splitting import first_day
 
-    if (at is None) == (by is None):
-        raise InputError("a comparison needs one split, --at DATE or --by COLUMN", hint="e.g. --at 2006-07-01")
+    split = (at is not None) + (by is not None)
+    if len(players) > 2 or (len(players) == 2) + split != 1:
+        raise InputError(
+            "a comparison has two sides: two players, or one with --at DATE or --by COLUMN",
+            hint="e.g. --player Ann --player Bob, or --player Ann --at 2006-07-01",
+        )
     if at is not None:
         first_day(at)
 

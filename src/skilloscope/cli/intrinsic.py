@@ -72,9 +72,10 @@ def intrinsic(
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:
-    """Fit sensitivity s and competence c of each group, and put predicted match and loss beside the actual ones."""
+    """Rate groups intrinsically: Elo, sensitivity s and competence c, predicted match and loss beside the actual."""
     from skilloscope.cli.console import err, exit_code, show_report
     from skilloscope.cli.work import judge_files
+    from skilloscope.studies.intrinsic.elo import with_intrinsic_elo
     from skilloscope.studies.intrinsic.intrinsic import milepost_table
     from skilloscope.studies.intrinsic.tables import mileposts_sheet
 
@@ -82,7 +83,9 @@ def intrinsic(
     if single_pv:
         return _control(games, by, model.scaling, window, engine, as_json=as_json)
     judged = judge_files(games, engine, skip_moves=window.first_move - 1, max_abs_value=window.cut_off)
-    report = milepost_table(judged.decisions.at_depths(), model, fit, by=by, window=window).as_dict()
+    batch = judged.decisions.at_depths()
+    table = milepost_table(batch, model, fit, by=by, window=window)
+    report = with_intrinsic_elo(table.as_dict(), window.inside(batch), model, by=by)
     err().print(str(judged))
     show_report(report, mileposts_sheet(report, by=by), as_json=as_json)
     return exit_code(judged.decisions.tally)

@@ -105,6 +105,26 @@ class AxisOptions(Options):
 
 
 @dataclass(frozen=True)
+class EffortOptions(Options):
+    """By which method moves are read as Elo, what is spent on it, and in how long; None where settings decide."""
+
+    method: Annotated[
+        str | None,
+        typer.Option(help="joint (default with an engine), human (without), or agent; `rate` also curves, gain, all."),
+    ] = None
+    effort: Annotated[
+        str | None,
+        typer.Option(
+            help="instant (no engine), evaluations ([%eval] comments), quick or full (default with an engine)."
+        ),
+    ] = None
+    budget: Annotated[
+        float | None, typer.Option(help="Let the engine search so long, a fair share of games.", metavar="MINUTES")
+    ] = None
+    seed: Annotated[int, typer.Option(help="Decides between games alike in a budget.")] = 1
+
+
+@dataclass(frozen=True)
 class AgentOptions(Options):
     """The reference agent, and the range of its competence."""
 

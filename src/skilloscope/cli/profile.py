@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skilloscope.cli.elo import asked_elo, judged_for_elo, refuse_agents
 from skilloscope.cli.options import (
     AgentOptions,
     Aliases,
     AxisOptions,
+    EffortOptions,
     EngineOptions,
     GameFiles,
     IntervalOutput,
@@ -21,7 +24,9 @@ from skilloscope.cli.options import (
 if TYPE_CHECKING:
     from skilloscope.studies.profile.profile import Profile
 
-PeriodPrior = Annotated[str, typer.Option(help="Prior of each period: carry, widen, reset or drift.")]
+PeriodPrior = Annotated[
+    str, typer.Option(help="Prior of each period: drift or reset; by the agent also carry or widen.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -43,45 +48,84 @@ def profile(
     every: Annotated[str, typer.Option(help="The periods: year, month or event.")] = "year",
     prior: PeriodPrior = "drift",
     dispersion: Annotated[
-        float | None, typer.Option(help="Divide all evidence by this (default: the scale's); 1 believes it in full.")
+        float | None, typer.Option(help="With --method agent: divide all evidence by this (default: the scale's).")
     ] = None,
     *,
+    effort: EffortOptions,
     axis: AxisOptions,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
-    """Follow players over time: Elo and competence in every year, month or event, beside the Elo in their games."""
+    """Follow players over time: Elo in every year, month or event, beside the Elo in their games."""
+    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.judged import source_line
+    from skilloscope.inference.filter import check_period_prior
+    from skilloscope.studies.profile.elo import check_axis_prior, elo_profile, elo_profile_report
+    from skilloscope.studies.profile.periods import check_every
+    from skilloscope.studies.profile.tables import elo_profile_sheet
+
+    check_period_prior(prior)
+    check_every(every)
+    asked = asked_elo(games, effort, scale=axis.scale, rule=axis.rule)
+    if asked.by_agent:
+        followed = _Followed(games, player, alias, every, prior, dispersion)
+        return _by_agent(followed, axis, output, engine)
+    check_axis_prior(prior)
+    refuse_agents(dispersion=dispersion)
+    found, names = judged_for_elo(games, asked, effort, engine, mass=output.mass, players=player, aliases=alias)
+    study = elo_profile(found, names, every=every, prior=prior)
+    report = {**elo_profile_report(study), **({"positions": found.judged.as_dict()} if found.judged else {})}
+    head = str(found.judged or "")
+    show_report(report, elo_profile_sheet(report), as_json=output.as_json, head=head, notes=study.warnings)
+    if output.html:
+        from skilloscope.studies.profile.page import elo_profile_page
+
+        title = f"Elo over time, by {every}"
+        write_page(output.html, elo_profile_page(study, title=title, source=source_line(games, found.judged)))
+    return exit_code(study.tally)
+
+
+@dataclass(frozen=True)
+class _Followed:
+    """Whom the agent follows, and how."""
+
+    games: list[Path]
+    players: list[str]
+    aliases: list[str] | None
+    every: str
+    prior: str
+    dispersion: float | None
+
+
+def _by_agent(asked: _Followed, axis: AxisOptions, output: IntervalOutput, engine: EngineOptions) -> int:
+    """Follow players as the papers do: by the agent's competence and its own line of Elo."""
     from functools import partial
 
     from skilloscope.cli.console import exit_code, show_report
     from skilloscope.cli.judged import judge_line, scale_of, scaled_agent, source_line
     from skilloscope.cli.work import judge_files
-    from skilloscope.inference.filter import check_period_prior
-    from skilloscope.studies.profile.periods import check_every
     from skilloscope.studies.profile.profile import profiles
     from skilloscope.studies.profile.tables import profile_sheet
 
-    check_period_prior(prior)
-    check_every(every)
     scale = scale_of(axis.scale)
     model = scaled_agent(scale, axis.rule)
-    judged = judge_files(games, engine, player=player, aliases=alias)
+    judged = judge_files(asked.games, engine, player=asked.players, aliases=asked.aliases)
     study = partial(
         profiles,
         judged.decisions,
         scale,
         model=model,
-        every=every,
-        players=player,
-        dispersion=dispersion,
+        every=asked.every,
+        players=asked.players,
+        dispersion=asked.dispersion,
         mass=output.mass,
     )
-    chosen = study((prior,))[0]
+    chosen = study((asked.prior,))[0]
     report = {**chosen.as_dict(), "positions": judged.as_dict()}
     notes = chosen.warnings
     show_report(report, profile_sheet(report), as_json=output.as_json, head=judge_line(judged), notes=notes)
     if output.html:
-        _write_page(output.html, chosen, study(), source_line(games, judged))
+        _write_page(output.html, chosen, study(), source_line(asked.games, judged))
     return exit_code(judged.decisions.tally)
 
 

@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 from skilloscope.core.columns import ragged_take
 from skilloscope.core.errors import InputError
 from skilloscope.models.kernels.joint import add_joint_curves
+from skilloscope.models.scaling import scaled_loss
 
 Array = npt.NDArray[np.float64]
 
@@ -103,8 +104,7 @@ def scaled_roots(best: npt.ArrayLike, value: npt.ArrayLike) -> Array:
     >>> scaled_roots(0.0, [0.0, -1.0]).round(4).tolist()
     [0.0, 0.8326]
     """
-    top, own = (np.sign(z) * np.log1p(np.abs(z)) for z in (np.asarray(best, float), np.asarray(value, float)))
-    return np.asarray(np.sqrt(np.maximum(top - own, 0.0)))
+    return np.asarray(np.sqrt(np.maximum(scaled_loss(best, value), 0.0)))
 
 
 def log_choice(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:

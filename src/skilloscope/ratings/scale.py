@@ -57,6 +57,8 @@ class Scale:
     fit: Mapping[str, Any] = field(default_factory=dict)
     also: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """Further parameters of the model along the same axis: name → (intercept, slope). The curves have one, c."""
+    effects: Mapping[str, float] = field(default_factory=dict)
+    """How far the games of one person are believed: temper, game_sd and person_sd, where they were measured."""
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "scale") -> Scale:
@@ -78,7 +80,7 @@ class Scale:
         for name in ("name", "data", "pool", "axis"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name} is no text")
-        for name in ("model", "settings", "population", "fit", "also"):
+        for name in ("model", "settings", "population", "fit", "also", "effects"):
             if not isinstance(getattr(self, name), dict):
                 raise InputError(f"{name} is no object")
         if not isinstance(self.provisional, bool):
@@ -91,6 +93,8 @@ class Scale:
         _check_numbers("population", 2, self.population["mean"], self.population["sd"])
         for name, line in self.also.items():
             _check_numbers(f"also {name}", 2, *line)
+        if self.effects:
+            _check_numbers("effects", 3, *(self.effects[name] for name in ("temper", "game_sd", "person_sd")))
         filters = self.fit.get("filters", {})
         if not isinstance(filters, dict):
             raise InputError("fit filters is no object")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skilloscope.chess.facts import PHASES, phase_of
+from skilloscope.chess.facts import CLOCKS, PHASES, SPENT, phase_of, time_classes
 from skilloscope.core.errors import InputError
 from skilloscope.sources.strength import PlayedMoves
 
@@ -19,8 +19,15 @@ HEADER_COLUMNS = (
     "player", "event", "year", "opponent", "mover", "result", "game", "date", "site", "time_control", "file", "elo",
     "opponent_elo",
 )  # fmt: skip
-_SPENT = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0, "2 to 10 min": 120.0, "10 min or more": 600.0}
 _CLASS = 200  # Elo points of a class of opponents
+
+ORDERS = {
+    "phase": ("opening", *PHASES[1:]),
+    "colour": ("white", "black"),
+    "spent": tuple(SPENT),
+    "clock": tuple(CLOCKS),
+}
+"""The labels of some columns in the order in which they are told; the others come as they sort."""
 
 Labels = list[Any]
 
@@ -77,11 +84,16 @@ def _spent(moves: PlayedMoves, by: str, _: int) -> Labels:
     before = np.where(moves.ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
     steps = np.array([_increment(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
     seconds = before - games.clocks[at] + steps[moves.game]
-    bounds = np.array([*_SPENT.values()])
-    names = list(_SPENT)
-    place = np.searchsorted(bounds, np.maximum(np.nan_to_num(seconds), 0.0), side="right") - 1
-    known = ~np.isnan(seconds)
-    return [names[p] if k else None for p, k in zip(place.tolist(), known.tolist(), strict=True)]
+    return list(time_classes(seconds, SPENT))
+
+
+def _clock(moves: PlayedMoves, by: str, _: int) -> Labels:
+    """The time that was left after the move: what was left before it is not told by games."""
+    return list(time_classes(moves.games.clocks[moves.games.offsets[:-1][moves.game] + moves.ply], CLOCKS))
+
+
+def _ply(moves: PlayedMoves, by: str, _: int) -> Labels:
+    return list(moves.ply.tolist())
 
 
 def _increment(time_control: str | None) -> float:
@@ -102,5 +114,7 @@ GROUPINGS: dict[str, Callable[[PlayedMoves, str, int], Labels]] = {
     "eco": _eco,
     "opposition": _opposition,
     "spent": _spent,
+    "clock": _clock,
+    "ply": _ply,
 }
 """What `rate --by` takes, and how the labels are found."""

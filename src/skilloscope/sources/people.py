@@ -80,7 +80,7 @@ class AxisEvidence:
 class _Question:
     """What is asked of the games."""
 
-    by: str
+    by: tuple[str, ...]
     opening_moves: int
     effort: Effort
     kinds: Sequence[str]
@@ -92,16 +92,19 @@ def axis_evidence(
     analyses: Analyses | None,
     effort: Effort,
     *,
-    by: str = "player",
+    by: str | tuple[str, ...] = "player",
     opening_moves: int = 12,
     kinds: Sequence[str] = ("human",),
     players: Sequence[str] = (),
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> AxisEvidence:
-    """Return what the moves of the games, or of some players in them, say about Elo, by group."""
-    question = _Question(by, opening_moves, effort, tuple(kinds), frozenset(players))
-    playable = _playable_games(games)
+    """Return what the moves of the games, or of some players in them, say about Elo, by group.
+
+    With several columns a label is a tuple.
+    """
+    question = _Question((by,) if isinstance(by, str) else by, opening_moves, effort, tuple(kinds), frozenset(players))
+    playable = playable_games(games)
     ask = partial(_part, games, analyses, question, playable)
     found = AxisEvidence({kind: {} for kind in kinds}, {}, Tally(), {})
     found.tally.count(UNPLAYABLE, int((~playable).sum()))
@@ -143,7 +146,7 @@ def _part(
 ) -> _Part | None:
     rows = first + np.flatnonzero(playable[first : first + _GAMES])
     some = games.select(rows)
-    wanted = _wanted(some, question.wanted)
+    wanted = moves_of(some, question.wanted)
     if not wanted.any():
         return None
     moves = played_moves(some, wanted=wanted)
@@ -151,8 +154,8 @@ def _part(
     weights = question.effort.weights
     if own is not None and weights is not None and "joint" in question.kinds:
         moves = moves.with_engine(own, len(weights.depths))
-    labels, people = move_labels(moves, question.by, question.opening_moves), movers_of(moves)
-    reasons = _reasons(moves, labels, people, question.by, own)
+    labels, people = _labels(moves, question), movers_of(moves)
+    reasons = _reasons(moves, labels, people, question.by[-1], own)
     pairs = [None if reason else pair for reason, pair in zip(reasons, zip(labels, people, strict=True), strict=True)]
     alone = replace(moves, joint=None, judged=None)
     curves = {
@@ -168,6 +171,13 @@ def _part(
             for kind, known in curves.items()
         }
     return _Part(rows, moves, labels, people, curves, reasons)
+
+
+def _labels(moves: PlayedMoves, question: _Question) -> list[Any]:
+    columns = [move_labels(moves, name, question.opening_moves) for name in question.by]
+    if len(columns) == 1:
+        return columns[0]
+    return [None if None in label else label for label in zip(*columns, strict=True)]
 
 
 def _reasons(moves: PlayedMoves, labels: list[Any], people: list[Any], by: str, analyses: Analyses | None) -> list[str]:
@@ -234,7 +244,7 @@ def _idle(games: Games, wanted: frozenset[str], seen: Mapping[str, Counter[str]]
     return idle
 
 
-def _wanted(games: Games, players: frozenset[str]) -> npt.NDArray[np.bool_]:
+def moves_of(games: Games, players: frozenset[str]) -> npt.NDArray[np.bool_]:
     """Return for each move whether one of the players made it; all where none is named."""
     if not players:
         return np.ones(len(games.moves), dtype=bool)
@@ -247,7 +257,7 @@ def _starts(games: Games) -> list[str | None]:
     return starts
 
 
-def _playable_games(games: Games) -> npt.NDArray[np.bool_]:
+def playable_games(games: Games) -> npt.NDArray[np.bool_]:
     """Return which games start from a position that the human model takes."""
     known: dict[str | None, bool] = {None: True, "": True, chess.STARTING_FEN: True}
     for fen in _starts(games):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +83,14 @@ class Sample:
         return {"games": len(self.rows), **{name: getattr(self, name) for name in names}}
 
 
-def plan(games: Games, work: Work, *, seed: int = 1, player: str | None = None, measure: bool = True) -> AnalysisPlan:
+def plan(
+    games: Games,
+    work: Work,
+    *,
+    seed: int = 1,
+    player: str | Collection[str] | None = None,
+    measure: bool = True,
+) -> AnalysisPlan:
     """Return what analysing the games, or one player's moves in them, will cost.
 
     A few positions are searched to learn how long one takes, and kept; without `measure` none, and what is not known

@@ -20,6 +20,11 @@ Array = npt.NDArray[np.float64]
 Found = tuple[Array, Array, bool]
 """Where a fit ended, its covariance there, and whether it converged."""
 
+FEWEST_GAMES = 10
+"""Below so many games their scatter cannot be measured by themselves."""
+GAME_SCATTER = 1.46
+"""How much more the games of rated players scatter than independent decisions: the dispersion of the shipped scale."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -51,6 +56,8 @@ class FitWork:
     model: CurveModel
     weights: Array
     fixed_c: float | None
+    clusters: npt.NDArray[np.int64] | None = None
+    """Which game each decision belongs to: the standard errors are then those of games, not of decisions."""
 
     @property
     def free(self) -> npt.NDArray[np.bool_]:
@@ -62,7 +69,29 @@ class FitWork:
         if every <= 1:
             return self
         index = np.arange(0, len(self.columns), every)
-        return FitWork(self.columns.take(index), self.model, self.weights[index], self.fixed_c)
+        own = None if self.clusters is None else self.clusters[index]
+        return FitWork(self.columns.take(index), self.model, self.weights[index], self.fixed_c, own)
+
+    def spread(self, rows: Array) -> Array:
+        """Return Σ r·rᵀ over independent rows: decisions, or the sums of games where these are known.
+
+        Of a few games alone their scatter cannot be told: there that of decisions counts, times GAME_SCATTER.
+        """
+        if self.clusters is None:
+            return np.asarray(rows.T @ rows)
+        _, codes = np.unique(self.clusters, return_inverse=True)
+        games = int(codes.max()) + 1
+        if games < FEWEST_GAMES:
+            return np.asarray(GAME_SCATTER * rows.T @ rows)
+        summed = np.zeros((games, rows.shape[1]))
+        np.add.at(summed, codes, rows)
+        return np.asarray(games / (games - 1) * summed.T @ summed)
+
+    def score_rows(self, at: Array) -> Array:
+        """Return each decision's slopes of the log-likelihood, weighted: a row for each."""
+        c = np.exp(at[1])
+        found = scores(self.columns, self.model.mapping, self.model.curve, at[0], c)
+        return np.column_stack([self.weights * found.by_log_s, self.weights * c * found.by_c])
 
     def log_likelihood(self, at: Array) -> float:
         """Return the weighted log-likelihood of all choices."""
@@ -103,7 +132,7 @@ def balanced(
     fit = least_squares(means, inside, bounds=bounds, diff_step=1e-4, xtol=1e-8, ftol=1e-12, gtol=1e-12, x_scale=1.0)
     at = full(fit.x)
     weighted = contributions(at) / unit * work.weights[:, None]
-    spread = weighted.T @ weighted / total**2
+    spread = work.spread(weighted) / total**2
     covariance = np.full((2, 2), np.nan)
     try:
         pull = np.linalg.pinv(fit.jac)

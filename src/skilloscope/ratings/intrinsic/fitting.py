@@ -75,8 +75,12 @@ def fit_curves(
     c: float | None = None,
     weights: Array | None = None,
     limits: Limits | None = None,
+    clusters: npt.NDArray[np.integer[Any]] | None = None,
 ) -> CurveFit:
-    """Fit s and c, or s alone at a given c (the paper's s_fit at c_fit); weights count decisions several times."""
+    """Fit s and c, or s alone at a given c (the paper's s_fit at c_fit); weights count decisions several times.
+
+    With `clusters`, the game of each decision, the standard errors are those of games.
+    """
     if how not in FITS:
         raise InputError(f"no fit {how!r}", hint=f"the fits: {', '.join(FITS)}")
     if not len(columns):
@@ -84,7 +88,8 @@ def fit_curves(
     if c is not None and not c > 0:
         raise InputError(f"c is a number above 0, got {c:g}")
     limits = limits or Limits()
-    work = FitWork(columns, model, np.ones(len(columns)) if weights is None else weights, c)
+    games = None if clusters is None else np.asarray(clusters, dtype=np.int64)
+    work = FitWork(columns, model, np.ones(len(columns)) if weights is None else weights, c, games)
     if not columns.chosen_loss[work.weights > 0].any():
         return _without_loss(work, limits, how)
     reach = FITS[how]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,36 +12,87 @@ from skilloscope.inference import Posterior
 from skilloscope.reports.style import COLOURS, plt, style, svg
 from skilloscope.reports.words import probability_text
 from skilloscope.studies.compare.compare import Comparison, Comparisons
+from skilloscope.studies.compare.elo import EloComparison
+from skilloscope.studies.rate.parts import change_fields
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """What is drawn of a comparison: both sides by label, words and posterior, the difference, the axes' words."""
+
+    labels: tuple[str, str]
+    words: tuple[str, str]
+    sides: tuple[Posterior, Posterior]
+    difference: Posterior
+    probability: float
+    axis: str
+    short: str
 
 
 def comparison_figure(study: Comparison, mass: float) -> str:
     """Return both densities of c, and below that of the difference, shaded where the second is stronger. [DFH13 8b]"""
+    first, second = study.first, study.second
+    return _figure(
+        _Drawn(
+            (first.label, second.label),
+            (f"{first.decisions:,} decisions", f"{second.decisions:,} decisions"),
+            (first.posterior, second.posterior),
+            study.difference,
+            study.probability,
+            axis="competence c of the reference agent",
+            short="c",
+        ),
+        mass,
+    )
+
+
+def elo_comparison_figure(study: EloComparison) -> str:
+    """Return both densities of Elo, and below that of the difference, shaded where the second is stronger."""
+    (first, one), (second, other) = study.first, study.second
+    mass = study.parts.mass
+    probability = change_fields(study.difference, mass)["probability_above"]
+    return _figure(
+        _Drawn(
+            (first, second),
+            (f"{one.played.moves:,} moves", f"{other.played.moves:,} moves"),
+            (one.elo, other.elo),
+            study.difference,
+            probability,
+            axis=study.parts.axis.axis,
+            short="Elo",
+        ),
+        mass,
+    )
+
+
+def _figure(drawn: _Drawn, mass: float) -> str:
     with style():
         figure, (top, bottom) = plt.subplots(2, 1, figsize=(7.5, 5.6), gridspec_kw={"height_ratios": [3, 2]})
-        for side, colour in ((study.first, COLOURS[0]), (study.second, COLOURS[1])):
-            at, density = _thinned(side.posterior)
-            top.plot(at, density, color=colour, label=f"{side.label} ({side.decisions:,} decisions)")
+        for label, words, side, colour in zip(drawn.labels, drawn.words, drawn.sides, COLOURS, strict=False):
+            at, density = _thinned(side)
+            top.plot(at, density, color=colour, label=f"{label} ({words})")
             top.fill_between(at, density, color=colour, alpha=0.10, linewidth=0)
-        _frame(top, "competence c of the reference agent", [study.first.posterior, study.second.posterior])
+        _frame(top, drawn.axis, list(drawn.sides))
         top.set_ylabel("posterior density")
         _legend(top)
-        _draw_difference(bottom, study, mass)
+        _draw_difference(bottom, drawn, mass)
         return svg(figure)
 
 
-def _draw_difference(axes: Any, study: Comparison, mass: float) -> None:
-    at, density = _thinned(study.difference)
+def _draw_difference(axes: Any, drawn: _Drawn, mass: float) -> None:
+    at, density = _thinned(drawn.difference)
     axes.plot(at, density, color="#444444", linewidth=1.3)
-    stronger = f"{study.second.label} stronger: {probability_text(study.probability)}"
-    weaker = f"{study.first.label} stronger: {probability_text(1 - study.probability)}"
+    first, second = drawn.labels
+    stronger = f"{second} stronger: {probability_text(drawn.probability)}"
+    weaker = f"{first} stronger: {probability_text(1 - drawn.probability)}"
     for where, colour, label in ((at <= 0, COLOURS[0], weaker), (at >= 0, COLOURS[1], stronger)):
         shade: dict[str, Any] = {"color": colour, "alpha": 0.3, "linewidth": 0, "label": label}
         axes.fill_between(at, density, where=_with_neighbour(where), **shade)
     axes.axvline(0.0, color="#222222", linewidth=1.0)
-    low, high = study.difference.interval(mass)
+    low, high = drawn.difference.interval(mass)
     axes.plot([low, high], [0, 0], color="#222222", linewidth=3.5, solid_capstyle="butt", clip_on=False, zorder=5)
-    label = f"difference of c, {study.second.label} − {study.first.label}; bar: {100 * mass:g} % interval"
-    _frame(axes, label, [study.difference])
+    label = f"difference of {drawn.short}, {second} − {first}; bar: {100 * mass:g} % interval"
+    _frame(axes, label, [drawn.difference])
     axes.set_ylabel("density")
     _legend(axes)
 

@@ -54,7 +54,17 @@ def split_by_column(
     cells = decisions.column(column).to_pylist()
     known: list[Any] = list(dict.fromkeys(cell for cell in cells if cell is not None))
     texts = [str(value) for value in sorted(known, key=lambda value: (str(type(value)), value))]
-    chosen = list(values) if values else texts
+    chosen = chosen_values(texts, values, column)
+    written = np.array(["" if cell is None else str(cell) for cell in cells], dtype=object)
+    present = np.array([cell is not None for cell in cells], dtype=bool)
+    sides = [present & (written == value) for value in chosen]
+    first, second = _two_parts(decisions, sides[0], sides[1], f"{column} is neither {chosen[0]} nor {chosen[1]}")
+    return first, second, (chosen[0], chosen[1])
+
+
+def chosen_values(texts: Sequence[str], values: Sequence[str] | None, column: str) -> list[str]:
+    """Return the two values of a column that are compared: those asked for, or the only two."""
+    chosen = list(values) if values else list(texts)
     if missing := [value for value in chosen if value not in texts]:
         raise InputError(f"the column {column!r} has no value {missing[0]!r}", hint=f"its values: {_few(texts)}")
     if len(chosen) != 2 or chosen[0] == chosen[1]:
@@ -62,11 +72,7 @@ def split_by_column(
             f"the column {column!r} has {len(chosen):,} values, a comparison has two sides",
             hint=f"say which two; its values: {_few(texts)}",
         )
-    written = np.array(["" if cell is None else str(cell) for cell in cells], dtype=object)
-    present = np.array([cell is not None for cell in cells], dtype=bool)
-    sides = [present & (written == value) for value in chosen]
-    first, second = _two_parts(decisions, sides[0], sides[1], f"{column} is neither {chosen[0]} nor {chosen[1]}")
-    return first, second, (chosen[0], chosen[1])
+    return chosen
 
 
 def _two_parts(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skilloscope.reports.sheet import Sheet
-from skilloscope.reports.words import EDGE_NOTE, competence, probability_text, skipped_line
+from skilloscope.reports.sheet import Sheet, number
+from skilloscope.reports.words import EDGE_NOTE, competence, elo_interval, probability_text, skipped_line
+from skilloscope.studies.rate.elo_tables import axis_lines
+from skilloscope.studies.rate.parts_tables import SHARED_NOTE, change_text
 
 _SIDES = ("first", "second")
 
@@ -28,6 +30,28 @@ def comparison_sheet(report: Mapping[str, Any]) -> Sheet:
         for found in report["comparisons"]
     ]
     return Sheet("competence c, decisions in brackets", columns, rows, _notes(report))
+
+
+def elo_comparison_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return the table of `compare` on the Elo axis: a row for each side, and who is probably stronger."""
+    (found,) = report["comparisons"]
+    sides = [found[name] for name in _SIDES]
+    columns = ["", f"Elo ({100 * report['mass']:g} % interval)", "games", "moves", "header"]
+    rows = [
+        [one["label"], elo_interval(one), f"{one['games']:,}", f"{one['decisions']:,}", number(one["header_elo"], 0)]
+        for one in sides
+    ]
+    apart = change_text(found)
+    first, second = (one["label"] for one in sides)
+    notes = [
+        f"difference, {second} − {first}: {apart} Elo",
+        f"{second} stronger: {probability_text(found['second_stronger'])}",
+        skipped_line(sum(one["decisions"] for one in sides), report["skipped"], what="moves"),
+        *axis_lines(report, sides),
+    ]
+    if report["shared_effects"]:
+        notes += [SHARED_NOTE, f"before the games the sides may differ with an sd of {report['sides_sd']:.0f} Elo each"]
+    return Sheet(report["scale"]["axis"], columns, rows, notes)
 
 
 def _notes(report: Mapping[str, Any]) -> list[str]:

@@ -1,9 +1,10 @@
-"""Skill in several dimensions: competence by phase, colour, clock or complexity, with partial pooling.
+"""The agent's competence in several dimensions: by phase, colour, clock or complexity, with partial pooling.
 
 In: decisions. Out: for each player the competence in each group, alone and pooled, and the sd between groups, fitted.
 Both papers leave the multidimensional skill for later.
 
-Only c is told, not Elo: the scale was fitted on whole games, and c differs by phase or complexity for everybody.
+Only c is told here: the agent's line was fitted on whole games, and c differs by phase or complexity for everybody.
+`studies.dimensions.elo` tells Elo.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.chess.facts import PHASES, phases_of
+from skilloscope.chess.facts import CLOCKS, PHASES, phases_of, time_classes
 from skilloscope.core.checks import check_dispersion
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
@@ -30,7 +31,6 @@ SCHEMA = 1
 EVERYBODY = "everybody"
 
 _GROUP = "group of the dimension"
-_CLOCKS = {"under 30 s": 0.0, "30 s to 1 min": 30.0, "1 to 5 min": 60.0, "5 to 15 min": 300.0, "15 min or more": 900.0}
 _BINS = 4  # of complexity, equally many decisions in each
 
 Array = npt.NDArray[np.float64]
@@ -185,9 +185,7 @@ def _colours(batch: Decisions, _: Agent) -> Labels:
 def _clocks(batch: Decisions, _: Agent) -> Labels:
     """Return the time that was left after the move: what was left before it is not told by games."""
     clock = batch.column("clock").cast(pa.float64()).to_numpy()
-    names = list(_CLOCKS)
-    place = np.searchsorted(list(_CLOCKS.values()), np.nan_to_num(clock), side="right") - 1
-    return [None if np.isnan(t) else names[at] for t, at in zip(clock, place, strict=True)], names
+    return time_classes(clock, CLOCKS), list(CLOCKS)
 
 
 def _complexities(batch: Decisions, model: Agent) -> Labels:

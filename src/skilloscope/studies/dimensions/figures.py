@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from skilloscope.reports.style import COLOURS, plt, style, svg
 from skilloscope.studies.dimensions.dimensions import Dimensions
+from skilloscope.studies.rate.parts import EloParts
 
 DIMENSIONS_CAPTION = (
     "Filled: with the other groups' help, with its interval; open: from the group's own decisions alone; shaded: what "
     "is common to the groups of a player, ± 1 sd."
+)
+
+ELO_DIMENSIONS_CAPTION = (
+    "Filled: with the other groups' help, with its interval; open: from the group's own moves alone. The intervals "
+    "hold what a model says of the person's style, which is one in all groups: they differ more surely than it looks."
 )
 
 _MOST = 6  # players in one figure
@@ -37,6 +43,27 @@ def dimensions_figure(study: Dimensions) -> str:
         axes.set_yticks(range(len(rows)), names)
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlabel(f"competence c by {study.by}")
+        axes.grid(axis="y", visible=False)
+        return svg(figure)
+
+
+def elo_dimensions_figure(study: EloParts) -> str:
+    """Return every group's Elo, alone and with the other groups' help, with the interval of the latter."""
+    rows = [(player, part) for player in list(study.players)[:_MOST] for part in player.parts]
+    with style():
+        figure, axes = plt.subplots(figsize=(7.5, 1.1 + 0.4 * len(rows)))
+        colours = {player.player: COLOURS[at % len(COLOURS)] for at, player in enumerate(study.players)}
+        for row, (player, part) in enumerate(rows):
+            low, high = part.elo.interval(study.mass)
+            colour = colours[player.player]
+            axes.plot([low, high], [row, row], color=colour, linewidth=2.2, solid_capstyle="butt")
+            axes.plot(part.alone.mean, row, "o", color=colour, markerfacecolor="white", alpha=0.8)
+            axes.plot(part.elo.mean, row, "o", color=colour)
+        several = len(study.players) > 1
+        names = [f"{player.player}: {part.played.name}" if several else part.played.name for player, part in rows]
+        axes.set_yticks(range(len(rows)), names)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_xlabel(f"{study.axis.axis}, by {study.by}")
         axes.grid(axis="y", visible=False)
         return svg(figure)
 

@@ -180,18 +180,31 @@ def milepost_table(
     if not known:
         raise InputError("no decisions left for the table", hint=f"skipped: {batch.tally + tally}")
     parts = {code: columns.take(np.flatnonzero(groups == code)) for code in known}
-    fits = {code: fit_curves(parts[code], model, how) for code in known}
+    games = _games_of(batch, columns, groups, known)
+    fits = {code: fit_curves(parts[code], model, how, clusters=games.get(code)) for code in known}
     elos = {code: _mean_elo(batch, np.flatnonzero(codes == code)) for code in known}
     line = line or _line([(elos[code], fits[code].c) for code in known if fits[code].edge is None])
     rows = []
     for code in sorted(known, key=lambda code: (-(elos[code] or 0.0), str(labels[code]))):
         elo, part = elos[code], parts[code]
         c_fit = None if line is None or elo is None else line[0] + line[1] * elo
-        refit = None if c_fit is None or c_fit <= 0 else fit_curves(part, model, how, c=c_fit)
+        refit = None
+        if c_fit is not None and c_fit > 0:
+            refit = fit_curves(part, model, how, c=c_fit, clusters=games.get(code))
         normal = refit or fits[code]
         found = predict(part, model, normal.s, normal.c, labels=[labels[code]])
         rows.append(Milepost(labels[code], elo, fits[code], c_fit, refit, found))
     return Mileposts(rows, model, how, line, batch.tally + tally)
+
+
+def _games_of(
+    batch: Decisions, columns: CurveColumns, groups: npt.NDArray[np.integer[Any]], known: Sequence[int]
+) -> dict[int, npt.NDArray[np.integer[Any]]]:
+    """Return for each group the game of its decisions; nothing where the table does not name games."""
+    if "game" not in batch.context.column_names:
+        return {}
+    game = batch.groups("game")[1][columns.row]
+    return {code: game[groups == code] for code in known}
 
 
 def _mean_elo(batch: Decisions, rows: npt.NDArray[np.int64]) -> float | None:

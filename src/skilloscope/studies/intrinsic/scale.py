@@ -22,6 +22,7 @@ from skilloscope.inference import EvidenceTable, Grid
 from skilloscope.inference.optimise import climb
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import CurveColumns, probability_columns, scores
+from skilloscope.ratings.elo_axis.effects import ELO
 from skilloscope.ratings.intrinsic.fitting import CurveFit, fit_curves
 from skilloscope.ratings.scale import MINUS_LOG_S, Scale
 from skilloscope.studies.intrinsic.intrinsic import predict
@@ -90,6 +91,12 @@ def curve_evidence(
         curves[:, j] = np.bincount(groups, log_p, len(labels))
     counts = np.bincount(groups, minlength=len(labels)).astype(np.int64)
     return EvidenceTable(grid, labels, curves, counts, decisions.tally + tally, dict(scale.model))
+
+
+def curves_on_elo(table: EvidenceTable, scale: Scale) -> Array:
+    """Return each group's evidence along the scale's line as a curve on ELO; beyond the line's ends it stays."""
+    at = np.clip(scale.parameter(ELO), table.grid.low, table.grid.high)
+    return np.asarray(table.grid.interpolate(table.curves.T, at))
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from skilloscope.reports.style import COLOURS, plt, style, svg
-from skilloscope.studies.profile.profile import ComparedPriors, PeriodSkill, PlayerProfile, Profile
+from skilloscope.studies.profile.profile import ComparedPriors, Profile
+from skilloscope.studies.rate.parts import EloParts
+
+T = TypeVar("T")
 
 PROFILE_CAPTION = (
     "Line: posterior mean from the moves; band: interval; dotted: the mean Elo in the headers of the same games, "
@@ -33,6 +38,34 @@ def profile_figure(profile: Profile) -> str:
         _draw(axes, profile)
         _label(axes, profile)
         handles, labels = _handles(axes, profile)
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(handles), 4), fontsize=9)
+        return svg(figure)
+
+
+def elo_profile_figure(study: EloParts) -> str:
+    """Return the players of a profile on the Elo axis: line and band from the moves, dotted the Elo in the games."""
+    with style():
+        figure, axes = plt.subplots(figsize=(7.5, 4.2))
+        for player, colour in zip(study.players, COLOURS, strict=False):
+            for part in _runs(player.parts, [one.played.time for one in player.parts], study.by):
+                time = np.array([one.played.time for one in part])
+                mean = np.array([one.elo.mean for one in part])
+                bounds = np.array([one.elo.interval(study.mass) for one in part])
+                axes.fill_between(time, bounds[:, 0], bounds[:, 1], color=colour, alpha=0.13, linewidth=0)
+                if len(part) == 1:
+                    axes.errorbar(time, mean, [mean - bounds[:, 0], bounds[:, 1] - mean], color=colour, alpha=0.35)
+                axes.plot(time, mean, color=colour, marker="o", markersize=2.6, linewidth=1.5)
+                known = [(one.played.time, elo) for one in part if (elo := one.played.group.header_elo) is not None]
+                if known:
+                    axes.plot(*zip(*known, strict=True), color=colour, linestyle=_DOTTED, marker=".", markersize=1.5)
+        axes.set_xlabel({"event": "year", "month": "year"}.get(study.by, study.by))
+        axes.set_ylabel(study.axis.axis)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        names = [player.player for player, _ in zip(study.players, COLOURS, strict=False)]
+        handles: list[Artist] = [axes.plot([], [], color=COLOURS[at])[0] for at in range(len(names))]
+        handles += [axes.fill_between([], [], [], color="#888888", alpha=0.25, linewidth=0)]
+        handles += [axes.plot([], [], color="#555555", linestyle=_DOTTED)[0]]
+        labels = [*names, f"{100 * study.mass:g} % interval", "Elo in the games"]
         figure.legend(handles, labels, loc="outside upper center", ncols=min(len(handles), 4), fontsize=9)
         return svg(figure)
 
@@ -76,7 +109,7 @@ def compared_priors_figures(study: ComparedPriors) -> list[tuple[str, str]]:
 def _draw(axes: Axes, profile: Profile) -> None:
     for place, player in enumerate(list(profile.players)[:_MOST]):
         colour = COLOURS[place % len(COLOURS)]
-        for part in _unbroken(player, profile.every):
+        for part in _runs(player.periods, [one.time for one in player.periods], profile.every):
             shown = [one.elo or one.c for one in part]
             time = np.array([one.time for one in part])
             mean = np.array([posterior.mean for posterior in shown])
@@ -90,12 +123,12 @@ def _draw(axes: Axes, profile: Profile) -> None:
                 axes.plot(*zip(*known, strict=True), color=colour, linestyle=_DOTTED, marker=".", markersize=1.5)
 
 
-def _unbroken(player: PlayerProfile, every: str) -> list[list[PeriodSkill]]:
-    """Return the player's periods in runs: a line does not cross a gap of years or months without games."""
+def _runs(periods: Sequence[T], times: Sequence[float], every: str) -> list[list[T]]:
+    """Return a player's periods in runs: a line does not cross a gap of years or months without games."""
     step = {"year": 1.0, "month": 1 / 12}.get(every)
-    runs: list[list[PeriodSkill]] = []
-    for one in player.periods:
-        if runs and (step is None or one.time - runs[-1][-1].time < 1.5 * step):
+    runs: list[list[T]] = []
+    for at, one in enumerate(periods):
+        if runs and (step is None or times[at] - times[at - 1] < 1.5 * step):
             runs[-1].append(one)
         else:
             runs.append([one])

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skilloscope.reports.page import Section, report_page
-from skilloscope.studies.profile.figures import PROFILE_CAPTION, priors_figure, profile_figure
+from skilloscope.studies.profile.elo import elo_profile_report
+from skilloscope.studies.profile.figures import PROFILE_CAPTION, elo_profile_figure, priors_figure, profile_figure
 from skilloscope.studies.profile.profile import Profile
-from skilloscope.studies.profile.tables import PRIOR_WORDS, profile_sheet, scores_sheet
+from skilloscope.studies.profile.tables import PRIOR_WORDS, elo_profile_sheet, profile_sheet, scores_sheet
+from skilloscope.studies.rate.parts import EloParts
 
 _CANNOT_TELL = (
     "Why a competence changed: the page rates moves, not persons, and knows nothing of their circumstances.",
@@ -15,6 +17,29 @@ _CANNOT_TELL = (
     "How strong somebody was in a period without games: lines are broken there, unless periods are events.",
     "The scale was fitted on games of 2006 to 2014; earlier and later play is read along the same line.",
 )
+
+_AXIS_CANNOT_TELL = (
+    "What the same rating meant in another decade: the axis was fitted on games of the last decades, and openings that "
+    "were unknown then are not played then."
+)
+
+
+def elo_profile_page(study: EloParts, *, title: str, source: str) -> str:
+    """Return the page on the Elo axis."""
+    report = elo_profile_report(study)
+    said = f"Prior {report['period_prior']}: {PRIOR_WORDS[report['period_prior']]}."
+    sections = [
+        Section("Over time", said, figure=elo_profile_figure(study), caption=PROFILE_CAPTION),
+        Section.from_sheet(elo_profile_sheet(report), "Period by period"),
+    ]
+    return report_page(
+        title,
+        source,
+        sections,
+        warnings=study.warnings,
+        skipped=study.tally.as_dict(),
+        cannot_tell=[*_CANNOT_TELL[:3], _AXIS_CANNOT_TELL],
+    )
 
 
 def profile_page(profile: Profile, others: Sequence[Profile] = (), *, title: str, source: str) -> str:

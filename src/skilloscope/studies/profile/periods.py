@@ -78,7 +78,9 @@ def date_periods(batch: Decisions, every: str) -> DecisionPeriods:
     check_every(every)
     columns = [batch.column(name).to_pylist() for name in ("date", "year", "event")]
     of_game: dict[tuple[Any, ...], _Place | str] = {}
-    places = [of_game.get(key) or of_game.setdefault(key, _place(every, *key)) for key in zip(*columns, strict=True)]
+    places = [
+        of_game.get(key) or of_game.setdefault(key, period_of_game(every, *key)) for key in zip(*columns, strict=True)
+    ]
     for reason in sorted({place for place in places if isinstance(place, str)}):
         keep = np.array([place != reason for place in places], dtype=bool)
         batch = batch.select(keep, reason=reason)
@@ -93,7 +95,7 @@ def check_every(every: str) -> None:
         raise InputError(f"no periods by {every!r}", hint=f"the periods: {', '.join(EVERY)}")
 
 
-def _place(every: str, date: str | None, year: int | None, event: str | None) -> _Place | str:
+def period_of_game(every: str, date: str | None, year: int | None, event: str | None) -> _Place | str:
     """Return a game's period and its time, or why it has none."""
     blank = not (date or "").strip("?-./ ")
     when = decimal_year(str(year) if blank and year else date)

@@ -8,6 +8,7 @@ from typing import Any
 from skilloscope.reports.sheet import Sheet, number
 from skilloscope.reports.words import EDGE_NOTE, competence, elo_interval, fitted_sd, skipped_line
 from skilloscope.studies.profile.profile import Profile
+from skilloscope.studies.rate.parts_tables import parts_sheet, spread_line
 
 PRIOR_WORDS = {
     "carry": "each period begins with the posterior of the one before",
@@ -31,6 +32,14 @@ def profile_sheet(report: Mapping[str, Any]) -> Sheet:
     axis = f"{report['scale']['axis']}; " if report["scale"] else ""
     title = f"{axis}prior {report['prior']}: {PRIOR_WORDS[report['prior']]}"
     return Sheet(title, columns, rows, _notes(report), left=2)
+
+
+def elo_profile_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return the table of `profile` on the Elo axis."""
+    prior = report["period_prior"]
+    said = spread_line(report, "drift in a year")
+    title = f"prior {prior}: {PRIOR_WORDS[prior]}"
+    return parts_sheet(report, "period", change=f"since the {report['by']} before", said=said, title=title)
 
 
 def scores_sheet(profiles: Sequence[Profile]) -> Sheet:

@@ -103,8 +103,6 @@ class EloRatings(Framed, Shown):
     warnings: Sequence[str]
     mass: float
     by: str = "player"
-    without_elo: Mapping[str, str] = field(default_factory=dict)
-    """Methods that were asked for and have no Elo on this axis, with the reason."""
     sample: Mapping[str, Any] = field(default_factory=dict)
     """What a budget took."""
 
@@ -133,17 +131,10 @@ class EloRatings(Framed, Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the dict that every report of these ratings sends."""
-        effort = self.scale.effort(self.effort)
-        scale = {name: getattr(self.scale, name) for name in ("name", "axis", "data", "opening_moves")}
         return {
             "schema": SCHEMA,
             "method": self.method,
-            "effort": {
-                "name": effort.name,
-                "effects": {source: vars(numbers) for source, numbers in effort.effects.items()},
-                "settings": dict(effort.settings),
-            },
-            "scale": {**scale, "valid": list(self.scale.valid), "human_model": self.scale.model},
+            **axis_fields(self.scale, self.effort),
             "prior": dict(self.prior),
             "engine": dict(self.settings),
             "by": self.by,
@@ -152,9 +143,22 @@ class EloRatings(Framed, Shown):
             "skipped": self.tally.as_dict(),
             "players": [player.as_dict() for player in self.players],
             "unrated": [{"player": name, "reason": reason} for name, reason in self.unrated.items()],
-            "without_elo": dict(self.without_elo),
             **({"sample": dict(self.sample)} if self.sample else {}),
         }
+
+
+def axis_fields(axis: EloAxis, effort: str) -> dict[str, Any]:
+    """Return the axis and the effort on it, as every report of Elo names them."""
+    used = axis.effort(effort)
+    scale = {name: getattr(axis, name) for name in ("name", "axis", "data", "opening_moves")}
+    return {
+        "effort": {
+            "name": used.name,
+            "effects": {source: vars(numbers) for source, numbers in used.effects.items()},
+            "settings": dict(used.settings),
+        },
+        "scale": {**scale, "valid": list(axis.valid), "human_model": axis.model},
+    }
 
 
 def in_order(players: Sequence[EloRating]) -> list[EloRating]:

@@ -13,6 +13,8 @@ _MOST_NAMES = 8
 _BEHIND = {
     "joint": "engine and what people play; in the opening what people play",
     "human": "what people play, no engine",
+    "curves": "RH11's curves, what the moves lost after the opening in undecided positions",
+    "gain": "FER12's gains against a fixed field, after the opening in undecided positions",
     "all": "each method beside the others; first engine and what people play",
 }
 
@@ -33,7 +35,7 @@ def elo_sheets(report: Mapping[str, Any], *, by: str = "player") -> list[Sheet]:
 def _block(
     report: Mapping[str, Any], players: Sequence[Mapping[str, Any]], by: str, title: str, *, missing: bool = False
 ) -> Sheet:
-    several = [name for name in ("human", "agent") if report["method"] == "all"]
+    several = [name for name in ("human", "agent", "curves", "gain") if report["method"] == "all"]
     judged = report["method"] != "human"
     columns = [by, f"Elo ({100 * report['mass']:g} % interval)", *several, "games", "moves", "header"]
     columns += ["move match", "mean loss"] if judged else []
@@ -67,25 +69,33 @@ def _more(games: int | None) -> str:
 
 
 def _notes(report: Mapping[str, Any]) -> list[str]:
-    players, scale, effort = report["players"], report["scale"], report["effort"]
-    (low, high), method = scale["valid"], report["method"]
-    engine = f"; {engine_line(report['engine'])}" if report["engine"] else ""
+    players = report["players"]
     notes = [
         skipped_line(sum(player["decisions"] for player in players), report["skipped"], what="moves"),
-        f"prior: {prior_line(report['prior'])}",
-        f"axis {scale['name']!r}, effort {effort['name']!r}, method {method!r}: {_BEHIND[method]}{engine}",
-        f"fitted from {low:.0f} to {high:.0f}",
+        *axis_lines(report, players),
     ]
-    if any(player["extrapolated"] for player in players):
-        notes.append("* outside the range in which the axis was fitted: a direction, not a number")
-    if any(player["elo_edge"] for player in players):
-        notes.append(EDGE_NOTE)
     if any(player["little_evidence"] for player in players) and report["by"] == "player":
         notes.append(
             f"± {GOAL:.0f} is one standard deviation; what a model says of a person's style stays in every game"
         )
-    notes += [f"no Elo by {name!r}: {reason}" for name, reason in report["without_elo"].items()]
     return [*notes, *_unrated(report["unrated"])]
+
+
+def axis_lines(report: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what stands under every table of Elo: prior, axis, effort, method and range; and what the marks mean."""
+    scale, method = report["scale"], report["method"]
+    engine = f"; {engine_line(report['engine'])}" if report["engine"] else ""
+    low, high = scale["valid"]
+    lines = [
+        f"prior: {prior_line(report['prior'])}",
+        f"axis {scale['name']!r}, effort {report['effort']['name']!r}, method {method!r}: {_BEHIND[method]}{engine}",
+        f"fitted from {low:.0f} to {high:.0f}",
+    ]
+    if any(one["extrapolated"] for one in shown):
+        lines.append("* outside the range in which the axis was fitted: a direction, not a number")
+    if any(one["elo_edge"] for one in shown):
+        lines.append(EDGE_NOTE)
+    return lines
 
 
 def prior_line(prior: Mapping[str, Any]) -> str:

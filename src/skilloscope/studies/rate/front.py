@@ -7,10 +7,12 @@ had and none was asked for by name, what people play decides alone, and a line s
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
+
+import numpy as np
 
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
@@ -21,7 +23,8 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import decisions_from_frame
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.scale import Scale
-from skilloscope.sources.judge import Judged, Work, check_games, check_name, judge, judge_games, players
+from skilloscope.sources.judge import Judged, Work, check_games, check_name, found_name, judge, judge_games
+from skilloscope.sources.judge import players as known_players
 from skilloscope.sources.plan import fair_order, plan, sample_games
 from skilloscope.studies.rate.elo import EloRatings
 from skilloscope.studies.rate.games import AxisRating, rate_on_axis
@@ -77,46 +80,99 @@ def _rate_games(
         imports=tuple(Path(path) for path in imports),
         workers=workers,
     )
-    return rate_read_games(games, asked, work, player=player, strict=method is not None or effort is not None)[0]
+    limit = Limit(strict=method is not None or effort is not None)
+    return rate_read_games(games, asked, work, player=player, limit=limit)[0]
 
 
-def rate_files(
-    paths: Sequence[Path], asked: AxisRating, work: Work, *, player: str | None = None, strict: bool = False
-) -> tuple[EloRatings, Judged | None]:
-    """Rate the players of PGN files: read once, asked of the engine where the method needs one.
+@dataclass(frozen=True, eq=False)
+class JudgedGames:
+    """Games on their way to the axis: what the engine said of them, and how they are to be read."""
 
-    With `strict` a missing engine is an error.
-    """
-    if not asked.needs_engine:
-        return rate_read_games(read_games(list(paths)), asked, work, player=player)
-    judged, told = _judged(lambda: judge(paths, work, player=player), work, strict)
-    if judged is None or judged.analyses is None:
-        return _without_engine(read_games(list(paths)), asked, told, player)
-    ratings = rate_on_axis(judged.analyses.games, judged, asked, players=_named(player))
-    return ratings, judged
+    games: Games
+    judged: Judged | None
+    """None where no engine was asked."""
+    asked: AxisRating
+    told: Sequence[str] = ()
+    """Why something is otherwise than asked for."""
+    sample: Mapping[str, Any] = field(default_factory=dict)
+    """What a budget took."""
 
 
-def rate_read_games(
-    games: Games,
+def judged_files(
+    paths: Sequence[Path],
     asked: AxisRating,
     work: Work,
     *,
-    player: str | None = None,
-    budget: float | None = None,
-    seed: int = 1,
-    strict: bool = False,
+    players: Sequence[str] = (),
+    aliases: Mapping[str, str] | None = None,
+    both_sides: bool = False,
+    limit: Limit | None = None,
+) -> tuple[JudgedGames, list[str]]:
+    """Return the games of PGN files, judged where the method needs an engine, and the players' names written out.
+
+    With players only their games, and only their moves are judged unless both sides are wanted. A player may be named
+    by a part of his name that nobody else's has.
+    """
+    limit = limit or Limit()
+    if asked.needs_engine and not players and not aliases and limit.minutes is None:
+        judged, told = _judged(lambda: judge(paths, work), work, limit.strict)
+        if judged is not None and judged.analyses is not None:
+            return JudgedGames(judged.analyses.games, judged, asked), []
+        return JudgedGames(read_games(list(paths)), None, asked.without_engine(), told), []
+    games = read_games(list(paths)).renamed(aliases or {})
+    check_games(games)
+    names = list(dict.fromkeys(found_name(player, known_players(games)) for player in players))
+    if names:
+        sides = zip(*(games.headers[side].to_pylist() for side in ("white", "black")), strict=True)
+        games = games.select(np.array([not {*names}.isdisjoint(pair) for pair in sides], dtype=bool))
+    return judged_games(games, asked, work, players=[] if both_sides else names, limit=limit), names
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How long an engine may search, and whether a missing engine is an error."""
+
+    minutes: float | None = None
+    seed: int = 1
+    strict: bool = False
+
+
+def judged_games(
+    games: Games, asked: AxisRating, work: Work, *, players: Sequence[str] = (), limit: Limit | None = None
+) -> JudgedGames:
+    """Return games judged where the method needs an engine; within a budget of minutes it is asked about some only."""
+    limit = limit or Limit()
+    check_games(games)
+    for player in players:
+        check_name(player, known_players(games))
+    if not asked.needs_engine:
+        return JudgedGames(games, None, asked)
+    asking = _Asking(games, work, list(players), limit.minutes, limit.seed)
+    judged, told = _judged(asking, work, limit.strict)
+    if judged is None:
+        return JudgedGames(games, None, asked.without_engine(), told)
+    return JudgedGames(games, judged, asked, sample=asking.sample)
+
+
+def rate_files(
+    paths: Sequence[Path], asked: AxisRating, work: Work, *, player: str | None = None, limit: Limit | None = None
+) -> tuple[EloRatings, Judged | None]:
+    """Rate the players of PGN files: read once, asked of the engine where the method needs one."""
+    found, names = judged_files(paths, asked, work, players=_named(player), limit=limit)
+    return _rated(found, names), found.judged
+
+
+def rate_read_games(
+    games: Games, asked: AxisRating, work: Work, *, player: str | None = None, limit: Limit | None = None
 ) -> tuple[EloRatings, Judged | None]:
     """Rate the players of games; within a budget of minutes the engine is asked about some games only."""
-    check_games(games)
-    if player is not None:
-        check_name(player, players(games))
-    if not asked.needs_engine:
-        return rate_on_axis(games, None, asked, players=_named(player)), None
-    asking = _Asking(games, work, player, budget, seed)
-    judged, told = _judged(asking, work, strict)
-    if judged is None:
-        return _without_engine(games, asked, told, player)
-    return rate_on_axis(games, judged, asked, players=_named(player), sample=asking.sample), judged
+    found = judged_games(games, asked, work, players=_named(player), limit=limit)
+    return _rated(found, _named(player)), found.judged
+
+
+def _rated(found: JudgedGames, players: Sequence[str]) -> EloRatings:
+    ratings = rate_on_axis(found.games, found.judged, found.asked, players=players, sample=found.sample)
+    return replace(ratings, warnings=[*found.told, *ratings.warnings])
 
 
 @dataclass
@@ -125,19 +181,19 @@ class _Asking:
 
     games: Games
     work: Work
-    player: str | None
+    players: Sequence[str]
     budget: float | None
     seed: int
     sample: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self) -> Judged:
         if self.budget is None:
-            return judge_games(self.games, self.work, player=self.player)
-        planned = plan(self.games, self.work, seed=self.seed, player=self.player)
+            return judge_games(self.games, self.work, player=self.players)
+        planned = plan(self.games, self.work, seed=self.seed, player=self.players or None)
         order = fair_order(self.games, self.seed)
         found = sample_games(self.games, planned, self.budget, seed=self.seed, order=order)
         self.sample = found.as_dict()
-        return judge_games(self.games, self.work, player=self.player, rows=found.rows)
+        return judge_games(self.games, self.work, player=self.players, rows=found.rows)
 
 
 def effort_settings(effort: Effort) -> Settings:
@@ -163,13 +219,6 @@ def _judged(ask: Callable[[], Judged], work: Work, strict: bool) -> tuple[Judged
         if strict or work.scheduler or engine_found(work.engine):
             raise
         return None, [f"{error}: rated by what people play alone, effort instant"]
-
-
-def _without_engine(
-    games: Games, asked: AxisRating, told: Sequence[str], player: str | None
-) -> tuple[EloRatings, Judged | None]:
-    ratings = rate_on_axis(games, None, asked.without_engine(), players=_named(player))
-    return replace(ratings, warnings=[*told, *ratings.warnings]), None
 
 
 def _named(player: str | None) -> list[str]:

@@ -2,7 +2,7 @@
 
 In: games, and what an engine said of their positions where one was asked. Out: EloRatings. The methods share the moves:
 `joint` reads the engine's losses and what people play in one choice, `human` what people play alone, and the papers'
-`agent` the losses alone, after the opening and in undecided positions, along its own scale.
+`agent`, `curves` and `gain` the losses alone, after the opening and in undecided positions, each along its own scale.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from skilloscope.core.checks import check_mass
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
-from skilloscope.inference import Normal, Posterior, Prior
+from skilloscope.inference import Normal, Posterior
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis, elo_axis, elo_posterior
+from skilloscope.ratings.elo_axis.effects import Effects
 from skilloscope.ratings.elo_axis.more_games import game_precisions, games_for_sd
 from skilloscope.ratings.scale import Scale
 from skilloscope.ratings.scale import scale as agent_scale
@@ -28,8 +29,9 @@ from skilloscope.sources.judge import Judged, engine_of
 from skilloscope.sources.labels import check_grouping
 from skilloscope.sources.people import AxisEvidence, GroupEvidence, axis_evidence
 from skilloscope.studies.rate.elo import GOAL, EloRating, EloRatings, in_order
-from skilloscope.studies.rate.methods import WITHOUT_ELO, effort_for, settings_warnings
-from skilloscope.studies.rate.rate import PlayerRating, group_name, pool_warnings, rate_decisions
+from skilloscope.studies.rate.methods import effort_for, settings_warnings
+from skilloscope.studies.rate.paper_methods import PAPER_METHODS, paper_effects, paper_groups, paper_warnings
+from skilloscope.studies.rate.rate import NO_DECISION, PlayerRating, group_name, pool_warnings, rate_decisions
 
 _UNASKED = ("not analysed", "not analysed (time)")
 
@@ -74,7 +76,12 @@ class AxisRating:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The models of choice whose evidence is read, that of the main figure first."""
-        return {"joint": ("joint",), "human": ("human",)}.get(self.method, ("joint", "human"))
+        return ("joint", "human", *PAPER_METHODS) if self.method == "all" else (self.method,)
+
+    @property
+    def effects(self) -> dict[str, Effects]:
+        """How far each source is believed."""
+        return {**self.effort.effects, **(paper_effects() if {*PAPER_METHODS} & {*self.kinds} else {})}
 
 
 def rate_on_axis(
@@ -87,31 +94,35 @@ def rate_on_axis(
 ) -> EloRatings:
     """Rate every player (or group) of games; `judged` holds what the engine said, None where none was asked."""
     analyses = None if judged is None else judged.analyses
+    read = [kind for kind in asked.kinds if kind not in PAPER_METHODS] or ["human"]
     found = axis_evidence(
-        games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=asked.kinds,
+        games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=read,
         players=players, workers=asked.workers, progress=asked.progress,
     )  # fmt: skip
-    agents = {} if judged is None else _agents(games, judged.decisions, found, asked)
+    for kind in (kind for kind in asked.kinds if kind in PAPER_METHODS):
+        found.groups[kind] = {} if judged is None else paper_groups(kind, games, judged.decisions, found.labels)
+    names = {key: group_name(label) for key, label in found.labels.items()}
+    agents = {} if judged is None else agents_by_move(games, judged.decisions, names, asked)
     rated = [
         _with_agent(_rated(label, group, found, asked), agents.get(group_name(label)), judged, asked)
         for label, group in found.groups[asked.kinds[0]].items()
     ]
-    tally = games.tally + found.tally + (Tally() if analyses is None else _faults(analyses.tally))
+    tally = games.tally + found.tally + (Tally() if analyses is None else analysis_faults(analyses.tally))
+    idle = {**found.idle, **_unused(found, asked)}
     if not rated:
         raise InputError(f"no move left to rate; skipped: {tally}")
     return EloRatings(
         in_order(_with_more_games(rated, found, asked)),
-        found.idle if asked.by in ("player", "decider") else {},
+        idle if asked.by in ("player", "decider") else {},
         asked.axis,
         asked.method,
         asked.effort.name,
         prior=prior_fields(asked.axis, asked.prior),
         settings={} if judged is None else engine_of(judged.decisions),
         tally=tally,
-        warnings=_warnings(games, judged, asked, found, sample or {}),
+        warnings=axis_warnings(games, judged, asked, found, sample or {}),
         mass=asked.mass,
         by=asked.by,
-        without_elo=WITHOUT_ELO if asked.method == "all" else {},
         sample=sample or {},
     )
 
@@ -131,7 +142,8 @@ def prior_fields(axis: EloAxis, name: str) -> dict[str, Any]:
 
 def _rated(label: Any, group: GroupEvidence, found: AxisEvidence, asked: AxisRating) -> EloRating:
     prior = asked.axis.prior(asked.prior, header_elo=group.header_elo)
-    posteriors = {kind: _posterior(found.groups[kind][label], asked, prior) for kind in asked.kinds}
+    own = {kind: found.groups[kind][label] for kind in asked.kinds if label in found.groups[kind]}
+    posteriors = {kind: elo_posterior(one.curve(asked.effects), prior) for kind, one in own.items()}
     elo = posteriors[asked.kinds[0]]
     methods = {kind: _short(posterior, asked.mass) for kind, posterior in posteriors.items()}
     return EloRating(
@@ -153,14 +165,20 @@ def _with_agent(rated: EloRating, agent: PlayerRating | None, judged: Judged | N
         return rated
     return replace(
         rated,
-        methods={**rated.methods, "agent": _agent_fields(agent, judged, asked)},
+        methods={**rated.methods, "agent": agent_fields(agent, judged, asked)},
         move_match=(agent.move_match, agent.move_match_low, agent.move_match_high),
         mean_loss=agent.mean_loss,
     )
 
 
-def _posterior(group: GroupEvidence, asked: AxisRating, prior: Prior) -> Posterior:
-    return elo_posterior(group.curve(asked.effort.effects), prior)
+def _unused(found: AxisEvidence, asked: AxisRating) -> dict[str, str]:
+    """Return who has moves, and none that the main method reads."""
+    main = found.groups[asked.kinds[0]]
+    return (
+        {}
+        if asked.kinds[0] not in PAPER_METHODS
+        else {group_name(label): NO_DECISION for label in found.groups["human"] if label not in main}
+    )
 
 
 def _short(posterior: Posterior, mass: float) -> dict[str, Any]:
@@ -172,7 +190,7 @@ def _with_more_games(rated: Sequence[EloRating], found: AxisEvidence, asked: Axi
     """Return the players with how many more games each needs; groups of moves have no such number."""
     if asked.by not in ("player", "decider"):
         return list(rated)
-    groups, effects = found.groups[asked.kinds[0]], asked.effort.effects
+    groups, effects = found.groups[asked.kinds[0]], asked.effects
     worth = game_precisions(
         ((one.elo.mean, sources) for one in rated for sources in groups[one.player].people.values()), effects
     )
@@ -185,24 +203,26 @@ def _with_more_games(rated: Sequence[EloRating], found: AxisEvidence, asked: Axi
     return [replace(one, more_games=more(one)) for one in rated]
 
 
-def _agents(games: Games, batch: Decisions, found: AxisEvidence, asked: AxisRating) -> dict[str, PlayerRating]:
-    """Return the papers' agent for each group, with the statistics of the same decisions."""
+def agents_by_move(
+    games: Games, batch: Decisions, labels: Mapping[tuple[int, int], str], asked: AxisRating
+) -> dict[str, PlayerRating]:
+    """Return the papers' agent for each group of moves (by row of the game and ply), with statistics of the same."""
     rows = {name: row for row, name in enumerate(games.headers["game"].to_pylist())}
     if not len(batch) or not {"game", "ply"} <= set(batch.context.column_names):
         return {}
     keys = zip(*(batch.context.column(name).to_pylist() for name in ("game", "ply")), strict=True)
-    labels = [found.labels.get((rows[game], ply)) for game, ply in keys]
-    known = np.array([label is not None for label in labels], dtype=bool)
+    own_labels = [labels.get((rows[game], ply)) for game, ply in keys]
+    known = np.array([label is not None for label in own_labels], dtype=bool)
     if not known.any():
         return {}
-    names, codes = encode([group_name(label) for label in labels if label is not None])
+    names, codes = encode([label for label in own_labels if label is not None])
     own = replace(batch.select(known), deciders=names, decider=codes)
     line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
     ratings = rate_decisions(own, line, prior=asked.prior, mass=asked.mass)
     return {player.player: player for player in ratings.players}
 
 
-def _agent_fields(agent: PlayerRating, judged: Judged, asked: AxisRating) -> dict[str, Any]:
+def agent_fields(agent: PlayerRating, judged: Judged, asked: AxisRating) -> dict[str, Any]:
     """Return the agent's figures; its Elo only where its scale fits the search, or where it was asked for by name."""
     fields: dict[str, Any] = agent.as_dict()["methods"]["agent"]
     kept = asked.method == "all" or not _agent_warnings(judged, asked)
@@ -214,18 +234,21 @@ def _agent_warnings(judged: Judged, asked: AxisRating) -> list[str]:
     return [f"agent: {said}" for said in line.warnings(line.model, judged.decisions.about.get("settings", {}))]
 
 
-def _faults(tally: Tally) -> Tally:
+def analysis_faults(tally: Tally) -> Tally:
     """Return what was at fault in the analyses; positions nobody asked about count by what people play."""
     left = {reason: n for reason, n in tally.counts.items() if reason not in (*_UNASKED, "engine failed")}
     return Tally(left, tally.faults)
 
 
-def _warnings(
+def axis_warnings(
     games: Games, judged: Judged | None, asked: AxisRating, found: AxisEvidence, sample: Mapping[str, Any]
 ) -> list[str]:
+    """Return what must be known beside Elo: other settings than the axis's, moves without an engine's answer, pools."""
     told = []
     if judged is not None:
-        told += settings_warnings(asked.effort, judged.decisions.about.get("settings", {}))
+        settings = judged.decisions.about.get("settings", {})
+        told += settings_warnings(asked.effort, settings)
+        told += [said for kind in asked.kinds if kind in PAPER_METHODS for said in paper_warnings(kind, settings)]
         told += judged.decisions.about.get("notes", [])
         told += _missing(games, judged, found, sample)
         told += _agent_warnings(judged, asked) if asked.method == "all" else []
@@ -240,7 +263,8 @@ def _missing(games: Games, judged: Judged, found: AxisEvidence, sample: Mapping[
     """Return what the engine was not asked, or did not get to: those moves count by what people play alone."""
     told = []
     if sample:
-        none = [group_name(label) for label, group in found.groups["joint"].items() if not group.searched]
+        groups = found.groups.get("joint", {}).items()
+        none = [group_name(label) for label, group in groups if not group.searched and not isinstance(label, tuple)]
         without = f"; without any: {'; '.join(none[:8])}{' and others' if len(none) > 8 else ''}" if none else ""
         told.append(
             f"the budget of {sample['budget_minutes']:g} minutes took {sample['games']:,} games "

@@ -1,4 +1,4 @@
-"""Which method and effort a rating takes, and what is told of those that have no Elo on the axis."""
+"""Which method and effort a rating takes."""
 
 from __future__ import annotations
 
@@ -9,27 +9,20 @@ from skilloscope.core.errors import InputError
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 
 METHODS = ("joint", "human", "agent", "curves", "gain", "all")
-WITHOUT_ELO = {
-    "curves": "no scale of the curves ships; `skilloscope intrinsic` gives their s and c",
-    "gain": "a gain is told against the opponents of the same games; `skilloscope tournament` gives it",
-}
-"""Methods that have no Elo on this axis, with the reason."""
-
 _INSTANT = "instant"
-_COMPARED = ("engine", "net", "depth", "nodes", "multipv", "hash_mb", "fen_rule", "options")
+COMPARED = ("engine", "net", "depth", "nodes", "multipv", "hash_mb", "fen_rule", "options")
+"""What of a search changes its answers."""
 
 
 def check_method(method: str | None, effort: str | None, axis: EloAxis) -> None:
-    """Refuse a method or an effort that does not exist, has no Elo, or contradicts the other."""
+    """Refuse a method or an effort that does not exist or contradicts the other."""
     if method is not None and method not in METHODS:
         raise InputError(f"no method {method!r}", hint=f"the methods: {', '.join(METHODS)}")
-    if method in WITHOUT_ELO:
-        raise InputError(f"the method {method!r} has no Elo on this axis", hint=WITHOUT_ELO[method])
     if effort is not None:
         needs = axis.effort(effort).weights is not None
         if method == "human" and needs:
             raise InputError(f"the method 'human' asks no engine, the effort {effort!r} does", hint="leave one out")
-        if method in ("joint", "agent", "all") and not needs:
+        if method not in (None, "human") and not needs:
             raise InputError(
                 f"the method {method!r} needs an engine, the effort {effort!r} has none", hint="quick or full"
             )
@@ -57,6 +50,6 @@ def settings_warnings(effort: Effort, settings: Mapping[str, Any]) -> list[str]:
     return [
         f"{name} is {settings.get(name)!r}, the effort {effort.name!r} was fitted with {effort.settings[name]!r}: "
         "no scale was fitted for this"
-        for name in _COMPARED
+        for name in COMPARED
         if name in effort.settings and settings.get(name) != effort.settings[name]
     ]

@@ -26,7 +26,8 @@ from skilloscope.sources.judge import engine_of
 SCHEMA = 1
 _POOL = ("time_control", "site")
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
-_UNUSED = "no decision after the opening in an undecided position"
+NO_DECISION = "no decision after the opening in an undecided position"
+"""Why somebody cannot be rated by losses."""
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
 
 
@@ -121,7 +122,7 @@ class Ratings(Framed, Shown):
             "warnings": list(self.warnings),
             "skipped": self.tally.as_dict(),
             "players": [player.as_dict() for player in self.players],
-            "unrated": [{"player": name, "reason": _UNUSED} for name in self.unrated],
+            "unrated": [{"player": name, "reason": NO_DECISION} for name in self.unrated],
         }
 
 

@@ -20,7 +20,7 @@ from skilloscope.sources.costs import LEVELS
 from skilloscope.sources.judge import Judged, Work
 from skilloscope.sources.people import GroupEvidence, axis_evidence
 from skilloscope.studies.rate.elo import EloRatings
-from skilloscope.studies.rate.front import rate_read_games
+from skilloscope.studies.rate.front import Limit, rate_read_games
 from skilloscope.studies.rate.games import AxisRating
 from skilloscope.studies.report.player import MOST, SCHEMA, costs_of
 from skilloscope.studies.report.told import told_moves
@@ -75,7 +75,7 @@ def event_report(
     games: Games, asked: AxisRating, work: Work, *, budget: float | None = None, strict: bool = False
 ) -> tuple[EventReport, Judged | None]:
     """Return the report of all games together, and what the engine was asked for it."""
-    ratings, judged = rate_read_games(games, asked, work, budget=budget, strict=strict)
+    ratings, judged = rate_read_games(games, asked, work, limit=Limit(budget, strict=strict))
     used = asked if judged is not None else replace(asked, method="human", effort=asked.axis.effort(ratings.effort))
     told = _games(games, judged, used)
     levels = {one.player: one.elo.mean for one in ratings.players}

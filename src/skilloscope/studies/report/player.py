@@ -17,7 +17,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.sources.costs import LEVELS, MoveCosts, move_costs
 from skilloscope.sources.judge import Judged, Work
 from skilloscope.studies.rate.elo import EloRating, EloRatings
-from skilloscope.studies.rate.front import rate_read_games
+from skilloscope.studies.rate.front import Limit, rate_read_games
 from skilloscope.studies.rate.games import AxisRating, rate_on_axis
 from skilloscope.studies.report.told import told_moves
 
@@ -71,7 +71,7 @@ def player_report(
     games: Games, player: str, asked: AxisRating, work: Work, *, budget: float | None = None, strict: bool = False
 ) -> tuple[PlayerReport, Judged | None]:
     """Return the report of one player, and what the engine was asked for it."""
-    ratings, judged = rate_read_games(games, asked, work, player=player, budget=budget, strict=strict)
+    ratings, judged = rate_read_games(games, asked, work, player=player, limit=Limit(budget, strict=strict))
     if not any(one.player == player for one in ratings.players):
         raise InputError(f"nothing of {player!r} can be rated", hint=ratings.unrated.get(player, ""))
     used = asked if judged is not None else replace(asked, method="human", effort=asked.axis.effort(ratings.effort))

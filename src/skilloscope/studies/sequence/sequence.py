@@ -28,8 +28,8 @@ SCHEMA = 1
 Array = npt.NDArray[np.float64]
 _AT_ONCE = 2_000_000  # draws held in memory at one time
 _CAUTION = (
-    "A percentile says how unusual the choices are for one agent of one strength. People of that strength are not that "
-    "agent: they differ from it and from each other; the dispersed percentile allows for how much games do.",
+    "A percentile says how unusual the choices are for one model of one strength. People of that strength are not that "
+    "model: they differ from it and from each other; the dispersed percentile allows for how much games do.",
     "Somebody is always at the top. Among many sequences that were looked at some are far out by chance, and the most "
     "extreme game of a player is no fair sample of that player.",
     "It is evidence about choices, never a verdict on a person.",
@@ -67,10 +67,11 @@ class SequencePart:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceSequence:
-    """A decider's whole sequence and each game of it, for an agent of competence c."""
+    """A decider's whole sequence and each game of it, for an agent of competence c, or for people of an Elo."""
 
     decider: str
-    c: float
+    c: float | None
+    """The agent's competence; None where people of an Elo stand in its place."""
     elo: float | None
     total: SequencePart
     games: Sequence[SequencePart]
@@ -161,7 +162,7 @@ def sequence_probability(
     (0.0866, -1.351, 0.2)
     """
     batch, name = _one_decider(decisions)
-    _check(c, dispersion, draws)
+    check_sequence(c, dispersion, draws)
     model = (model or Agent()).prepared(batch)
     if model.rule == "sampled":
         raise InputError(
@@ -172,10 +173,11 @@ def sequence_probability(
     if not len(sets):
         raise InputError(f"no usable decision of {name!r}; skipped: {batch.tally + sets.tally}")
     labels, groups = _games(batch, sets)
-    sums = _Sums(sets, groups, len(labels), c, model.k)
-    simulated = sums.simulated(draws, np.random.default_rng(seed))
-    parts = [_part(str(label), sums, simulated[:, row], [row], dispersion) for row, label in enumerate(labels) if label]
-    total = _part("all", sums, simulated.sum(axis=1), range(len(labels)), dispersion)
+    logs, offsets = outcome_log_probabilities(sets, c, k=model.k)
+    actual = log_likelihood(sets, c, k=model.k)[:, 0]
+    total, parts = sequence_parts(
+        ChoiceLogs(logs, offsets, actual, groups), labels, dispersion=dispersion, draws=draws, seed=seed
+    )
     tally = batch.tally + sets.tally
     return ChoiceSequence(
         decider=name,
@@ -191,16 +193,37 @@ def sequence_probability(
     )
 
 
-class _Sums:
-    """Log-probabilities by game: of the choices made, their exact moments, and draws of the agent."""
+@dataclass(frozen=True, eq=False)
+class ChoiceLogs:
+    """Log-probabilities of all alternatives of choices, end to end, of those that were made, and each one's game."""
 
-    def __init__(self, sets: ChoiceSets, groups: npt.NDArray[np.int64], n: int, c: float, k: float) -> None:
-        self.logs, self.offsets = outcome_log_probabilities(sets, c, k=k)
-        self.groups, self.n = groups, n
+    logs: Array
+    offsets: npt.NDArray[np.int64]
+    actual: Array
+    groups: npt.NDArray[np.int64]
+    """The game of each choice, by its place among the labels."""
+
+
+def sequence_parts(
+    choices: ChoiceLogs, labels: Sequence[Any], *, dispersion: float, draws: int, seed: int
+) -> tuple[SequencePart, list[SequencePart]]:
+    """Return the whole sequence and each game of it beside what whoever has these probabilities would choose."""
+    sums = _Sums(choices, len(labels))
+    simulated = sums.simulated(draws, np.random.default_rng(seed))
+    parts = [_part(str(label), sums, simulated[:, row], [row], dispersion) for row, label in enumerate(labels) if label]
+    return _part("all", sums, simulated.sum(axis=1), range(len(labels)), dispersion), parts
+
+
+class _Sums:
+    """Log-probabilities by game: of the choices made, their exact moments, and draws."""
+
+    def __init__(self, choices: ChoiceLogs, n: int) -> None:
+        self.logs, self.offsets = choices.logs, choices.offsets
+        self.groups, self.n = choices.groups, n
         mean, variance = sequence_moments(self.logs, self.offsets)
-        self.actual = self._by_game(log_likelihood(sets, c, k=k)[:, 0])
+        self.actual = self._by_game(choices.actual)
         self.mean, self.variance = self._by_game(mean), self._by_game(variance)
-        self.decisions = np.bincount(groups, minlength=n)
+        self.decisions = np.bincount(self.groups, minlength=n)
 
     def _by_game(self, column: Array) -> Array:
         return np.asarray(np.bincount(self.groups, weights=column, minlength=self.n), dtype=np.float64)
@@ -263,9 +286,10 @@ def _one_decider(decisions: Decisions) -> tuple[Decisions, str]:
     return decisions.at_depths(), names[0]
 
 
-def _check(c: float, dispersion: float, draws: int) -> None:
-    if not (np.isfinite(c) and c >= 0):
-        raise InputError(f"a competence is a number from 0 on, got {c}")
+def check_sequence(strength: float, dispersion: float, draws: int) -> None:
+    """Refuse a strength that is none, or draws that say nothing."""
+    if not (np.isfinite(strength) and strength >= 0):
+        raise InputError(f"a competence or an Elo is a number from 0 on, got {strength}")
     check_dispersion(dispersion)
     if draws < 100:
         raise InputError(f"{draws} draws say nothing of a percentile", hint="give 100 or more")

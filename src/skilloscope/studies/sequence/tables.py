@@ -13,17 +13,27 @@ _COLUMNS = ("", "decisions", "log probability", "expected", "z", "percentile", "
 
 def sequence_sheet(report: Mapping[str, Any]) -> Sheet:
     """Return the table of a sequence, game by game and as a whole."""
-    strength = f"c = {report['c']:.3f}" + (f" (Elo {report['elo']:.0f})" if report["elo"] is not None else "")
-    title = f"how probable the choices of {report['decider']} are for an agent of {strength}"
+    title = f"how probable the choices of {report['decider']} are for {_whom(report)}"
     notes = [
         skipped_line(report["total"]["decisions"], report["skipped"]),
         f"percentile: of {report['draws']:,} simulated sequences (seed {report['seed']}), the share that is less "
-        f"probable; dispersed: with a variance {report['dispersion']:.2f} times the agent's",
+        f"probable; dispersed: with a variance {report['dispersion']:.2f} times the model's",
     ]
+    if report["c"] is None:
+        model = report["model"]
+        low, high = model["scale"]["valid"]
+        named = f"axis {model['scale']['name']!r}, effort {model['effort']['name']!r}, method {model['method']!r}"
+        notes.append(f"{named}; {model['scale']['axis']}, fitted from {low:.0f} to {high:.0f}")
     if report["extreme_chance"] is not None and len(report["games"]) > 1:
         chance = probability_text(report["extreme_chance"])
         notes.append(f"the most extreme of {len(report['games']):,} games is so by chance in {chance} of such records")
     return Sheet(title, _COLUMNS, [_cells(part) for part in [*report["games"], report["total"]]], notes)
+
+
+def _whom(report: Mapping[str, Any]) -> str:
+    if report["c"] is None:
+        return f"people of Elo {report['elo']:.0f}"
+    return f"an agent of c = {report['c']:.3f}" + (f" (Elo {report['elo']:.0f})" if report["elo"] is not None else "")
 
 
 def _cells(part: Mapping[str, Any]) -> list[str]:

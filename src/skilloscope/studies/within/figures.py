@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from skilloscope.reports.style import COLOURS, plt, style, svg
+from skilloscope.studies.within.elo import EloWithinGames, RunningElo
 from skilloscope.studies.within.within import RunningCompetence, WithinGames
 
 _MANY = 40  # games, beyond which symbols and lines are drawn smaller and fainter
@@ -22,6 +23,15 @@ _RESULTS = (
 
 def within_figure(study: WithinGames) -> str:
     """Return the within-game chart: own c̄ against the opponent's, symbols by result, a marked opponent filled. [7]"""
+    return _chart(study, "competence c̄", floor=0.0)
+
+
+def elo_within_figure(study: EloWithinGames) -> str:
+    """Return the within-game chart on the Elo axis: own Elo in each game against the opponent's, symbols by result."""
+    return _chart(study, "Elo", floor=None)
+
+
+def _chart(study: WithinGames | EloWithinGames, what: str, floor: float | None) -> str:
     with style():
         figure, axes = plt.subplots(figsize=(7.5, 6.0))
         for score, _, marker, colour in _RESULTS:
@@ -29,17 +39,17 @@ def within_figure(study: WithinGames) -> str:
                 _points(axes, study, score, marked, marker, colour)
         axes.axvline(study.overall.posterior.mean, color="#666666", linestyle="--", linewidth=1.1, zorder=1)
         axes.axhline(study.opponents.posterior.mean, color="#666666", linestyle=":", linewidth=1.1, zorder=1)
-        axes.set_xlabel(f"competence c̄ of {study.player} in the game (dashed: all games together)")
-        axes.set_ylabel("competence c̄ of the opponent (dotted: all together)")
-        axes.set_xlim(*_limits(study, "own"))
-        axes.set_ylim(*_limits(study, "other"))
+        axes.set_xlabel(f"{what} of {study.player} in the game (dashed: all games together)")
+        axes.set_ylabel(f"{what} of the opponent (dotted: all together)")
+        axes.set_xlim(*_limits(study, "own", floor))
+        axes.set_ylim(*_limits(study, "other", floor))
         signs = _signs(study)
         place: dict[str, Any] = {"bbox_to_anchor": (0.5, 1.0), "ncols": len(signs), "handletextpad": 0.2}
         axes.legend(handles=signs, loc="lower center", fontsize=9, **place)
         return svg(figure)
 
 
-def _signs(study: WithinGames) -> list[Line2D]:
+def _signs(study: WithinGames | EloWithinGames) -> list[Line2D]:
     """Return the legend: a symbol for each result that occurs, and what a filled one means."""
     seen = {point.score for point in study.games}
     face = "white" if study.mark else None
@@ -52,7 +62,9 @@ def _signs(study: WithinGames) -> list[Line2D]:
     ]
 
 
-def _points(axes: Any, study: WithinGames, score: float | None, marked: bool, marker: str, colour: str) -> None:
+def _points(
+    axes: Any, study: WithinGames | EloWithinGames, score: float | None, marked: bool, marker: str, colour: str
+) -> None:
     points = [point for point in study.games if point.score == score and point.marked == marked]
     if not points:
         return
@@ -66,13 +78,30 @@ def _points(axes: Any, study: WithinGames, score: float | None, marked: bool, ma
     axes.scatter(x, y, marker=marker, zorder=3, **look)
 
 
-def _limits(study: WithinGames, side: str) -> tuple[float, float]:
+def _limits(study: WithinGames | EloWithinGames, side: str, floor: float | None) -> tuple[float, float]:
     """Return limits that hold every point and its sd."""
     posteriors = [getattr(point, side).posterior for point in study.games]
     low = min(p.mean - p.sd for p in posteriors)
     high = max(p.mean + p.sd for p in posteriors)
     room = 0.04 * (high - low)
-    return max(0.0, low - room), high + room
+    return low - room if floor is None else max(floor, low - room), high + room
+
+
+def running_elo_figure(study: RunningElo) -> str:
+    """Return both players' Elo after every move: mean and interval."""
+    with style():
+        figure, axes = plt.subplots(figsize=(7.5, 4.0))
+        for name, colour in zip(dict.fromkeys(row["player"] for row in study.rows), COLOURS, strict=False):
+            own = [row for row in study.rows if row["player"] == name]
+            move = [1 + row["ply"] / 2 for row in own]
+            low, high, mean = ([row[field] for row in own] for field in ("elo_low", "elo_high", "elo"))
+            axes.fill_between(move, low, high, step="post", color=colour, alpha=0.13, linewidth=0)
+            axes.step(move, mean, where="post", color=colour, label=name)
+        axes.set_xlabel("move")
+        axes.set_ylabel(f"Elo, mean and {100 * study.mass:g} % interval")
+        axes.legend(fontsize=9, loc="upper right", ncols=2)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return svg(figure)
 
 
 def running_figure(study: RunningCompetence) -> str:

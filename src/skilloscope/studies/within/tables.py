@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet, number
-from skilloscope.reports.words import EDGE_NOTE, competence, skipped_line
+from skilloscope.reports.words import EDGE_NOTE, competence, edge_mark, elo_interval, skipped_line
+from skilloscope.studies.rate.elo_tables import axis_lines
+
+_SCORES = {1.0: "1", 0.5: "½", 0.0: "0", None: "–"}
 
 
 def within_sheet(report: Mapping[str, Any]) -> Sheet:
@@ -17,7 +20,7 @@ def within_sheet(report: Mapping[str, Any]) -> Sheet:
             game["game"],
             game["date"] or "–",
             game["opponent"] + (" ●" if game["marked"] else ""),
-            {1.0: "1", 0.5: "½", 0.0: "0", None: "–"}[game["score"]],
+            _SCORES[game["score"]],
             *_side(game["own"]),
             *_side(game["other"]),
         ]
@@ -28,11 +31,58 @@ def within_sheet(report: Mapping[str, Any]) -> Sheet:
     return Sheet(title, [*columns, "c of opponent", "decisions"], [*rows, together], _notes(report), left=3)
 
 
+def elo_within_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return the table of `within` on the Elo axis: a row per game, and a last one for all games together."""
+    interval = f"Elo ({100 * report['mass']:g} % interval)"
+    columns = ["game", "date", "opponent", "score", f"{report['player']}: {interval}", "moves"]
+    rows = [
+        [
+            game["game"],
+            game["date"] or "–",
+            game["opponent"] + (" ●" if game["marked"] else ""),
+            _SCORES[game["score"]],
+            *_elo_side(game["own"]),
+            *_elo_side(game["other"]),
+        ]
+        for game in report["games"]
+    ]
+    together = ["all games", "", "", "", *_elo_side(report["overall"]), *_elo_side(report["opponents"])]
+    shown = [report["overall"], report["opponents"]]
+    every = [*shown, *(game[side] for game in report["games"] for side in ("own", "other"))]
+    notes = [
+        skipped_line(sum(side["decisions"] for side in shown), report["skipped"], what="moves"),
+        *axis_lines(report, every),
+        "one game is little evidence: every row begins with the prior; all opponents together count as of one strength",
+    ]
+    title = f"{report['scale']['axis']}; {report['player']}, game by game"
+    marked = f" (● against {report['mark']})" if report["mark"] else ""
+    return Sheet(title + marked, [*columns, f"opponent: {interval}", "moves"], [*rows, together], notes, left=3)
+
+
+def running_elo_sheet(running: Mapping[str, Any]) -> Sheet:
+    """Return the table of one game on the Elo axis, move by move."""
+    rows = [
+        [
+            _numbered(row),
+            row["player"],
+            number(row["probability"], 3),
+            f"{row['elo']:.0f} ({row['elo_low']:.0f} to {row['elo_high']:.0f}){edge_mark(row['elo_edge'])}",
+            str(row["decisions"]),
+        ]
+        for row in running["moves"]
+    ]
+    note = (
+        "probability: of the move, by what was known of the player before it; Elo after it; forced moves are left out"
+    )
+    columns = ("move", "player", "probability", f"Elo ({100 * running['mass']:g} % interval)", "moves")
+    return Sheet(f"{running['game']}, move by move", columns, rows, [note], left=2)
+
+
 def running_sheet(running: Mapping[str, Any]) -> Sheet:
     """Return the table of one game, move by move."""
     rows = [
         [
-            f"{row['ply'] // 2 + 1}{'.' if row['ply'] % 2 == 0 else '…'} {row['move'] or ''}".strip(),
+            _numbered(row),
             row["player"],
             number(row["loss"], 2),
             number(row["probability"], 3),
@@ -54,6 +104,14 @@ def _notes(report: Mapping[str, Any]) -> list[str]:
     if any(game[side]["edge"] for game in report["games"] for side in ("own", "other")):
         notes.append(EDGE_NOTE)
     return [*notes, f"prior of c: {report['prior']}; one game is little evidence: ± is one standard deviation"]
+
+
+def _elo_side(side: Mapping[str, Any]) -> list[str]:
+    return [elo_interval(side), f"{side['decisions']:,}"]
+
+
+def _numbered(row: Mapping[str, Any]) -> str:
+    return f"{row['ply'] // 2 + 1}{'.' if row['ply'] % 2 == 0 else '…'} {row['move'] or ''}".strip()
 
 
 def _side(side: Mapping[str, Any]) -> list[str]:
