@@ -9,7 +9,7 @@ values a move by the position after it needs them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import chess
@@ -114,23 +114,23 @@ def positions(
     )
 
 
-def position_of(board: chess.Board) -> Positions:
-    """Return a position that belongs to no game: no move is played in it.
+def positions_of(boards: Sequence[chess.Board]) -> Positions:
+    """Return positions that belong to no game: no move is played in them.
 
-    >>> position_of(chess.Board()).n_legal
+    >>> positions_of([chess.Board()]).n_legal
     array([20], dtype=int32)
     """
-    none, zero = np.zeros(0, dtype=np.float32), np.zeros(1, dtype=np.int32)
+    none, zero = np.zeros(0, dtype=np.float32), np.zeros(len(boards), dtype=np.int32)
     columns = (none.astype(np.uint16), np.zeros(1, dtype=np.int64), none, none, none.astype(np.int16))
     return Positions(
         Games(HEADERS.empty_table(), *columns),
         game=zero,
         ply=zero,
-        mover=np.array([not board.turn], dtype=np.int8),
-        fen=pa.array([board.fen()], type=pa.string()),
+        mover=np.array([not board.turn for board in boards], dtype=np.int8),
+        fen=pa.array([board.fen() for board in boards], type=pa.string()),
         played=zero.astype(np.uint16),
-        n_legal=np.array([board.legal_moves.count()], dtype=np.int32),
-        clock=np.full(1, np.nan, dtype=np.float32),
+        n_legal=np.array([board.legal_moves.count() for board in boards], dtype=np.int32),
+        clock=np.full(len(boards), np.nan, dtype=np.float32),
         skip_moves=0,
     )
 

@@ -23,6 +23,7 @@ from skilloscope.cli import (
     live,
     moves,
     names,
+    play,
     profile,
     rate,
     report,
@@ -93,7 +94,21 @@ def options(
 
 
 _GROUPS: dict[str, tuple[Any, ...]] = {
-    "From moves": (rate, report, game, moves, profile, compare, within, dimensions, sequence, tournament, screen, live),
+    "From moves": (
+        rate,
+        report,
+        game,
+        moves,
+        profile,
+        compare,
+        within,
+        dimensions,
+        sequence,
+        tournament,
+        screen,
+        live,
+        play,
+    ),
     "From results": (results, names),
     "Any decisions": (decisions, sensitivity),
     "Papers": (composites, intrinsic, reproduce),

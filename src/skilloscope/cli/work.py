@@ -58,14 +58,19 @@ def judge_files(
     aliases: Sequence[str] | None = None,
     both_sides: bool = False,
     any_domain: bool = False,
+    skip_moves: int | None = None,
+    max_abs_value: float = 3.0,
 ) -> Judged:
     """Return the decisions in files, games judged by the engine asked for; faults are shown on stderr."""
+    from dataclasses import replace
+
     from skilloscope.cli.console import report_faults
     from skilloscope.core.names import aliases_given
     from skilloscope.sources.judge import judge
 
     names = aliases_given(aliases or [])
-    with working(engine) as work:
+    with working(engine) as asked:
+        work = replace(asked, skip_moves=skip_moves, max_abs_value=max_abs_value)
         judged = judge(paths, work, player=player, aliases=names, both_sides=both_sides, any_domain=any_domain)
     report_faults(judged.decisions.tally)
     return judged

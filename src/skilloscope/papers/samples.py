@@ -115,6 +115,20 @@ def sampled_games(
     return chosen
 
 
+def known_decisions(budget: Budget, games: Games, *, name: str) -> Sampled:
+    """Return the decisions of the games of which every position is known; refuse where there is none."""
+    try:
+        planned = plan(games, budget.work, seed=budget.seed, measure=False)
+    except EngineError as error:
+        raise NotAnalysedError(f"{name}: {error}", hint="import their analyses, or install an engine") from error
+    rows = np.setdiff1d(np.arange(len(games)), list(planned.unknown))
+    if not len(rows):
+        raise NotAnalysedError(f"{name}: no game is known", hint=_MORE)
+    judged = judge_games(games.select(rows), budget.work)
+    said = f"{name}: {len(rows):,} of {len(games):,} games are known"
+    return Sampled(judged.decisions, games.select(rows), f"{said}, {len(judged.decisions):,} decisions; {judged}")
+
+
 def sampled_decisions(
     budget: Budget,
     games: Games,

@@ -48,6 +48,10 @@ class Work:
     export: Path | None = None
     """Where the answers are written to, if anywhere."""
     progress: Callable[[Progress], None] | None = None
+    skip_moves: int | None = None
+    """How many moves of each side are left out as known; None: as the scope has it, 12 where there is a decision."""
+    max_abs_value: float = 3.0
+    """Positions whose best value lies beyond are left out as decided."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +172,9 @@ def _judged_sample(
         planned = plan(games, work, seed=budget.seed, player=wanted or None, both_sides=both_sides)
         found = sample_games(games, planned, budget.minutes, seed=budget.seed)
         games, sample = games.select(found.rows, reason=NOT_SAMPLED), found.as_dict()
-    batch = positions(games, player=wanted or None, both_sides=both_sides, scope=work.settings.scope)
+    batch = positions(
+        games, skip_moves=work.skip_moves, player=wanted or None, both_sides=both_sides, scope=work.settings.scope
+    )
     judged = _judged(batch, work, [] if both_sides else wanted)
     return replace(judged, players=tuple(wanted), sample=sample)
 
@@ -204,7 +210,7 @@ def judge_games(
 
     check_games(games)
     wanted = _wanted(player, players(games))
-    batch = positions(games, player=wanted or None, scope=work.settings.scope)
+    batch = positions(games, skip_moves=work.skip_moves, player=wanted or None, scope=work.settings.scope)
     judged = _judged(batch if rows is None else batch.select(np.isin(batch.game, rows)), work, wanted)
     return replace(judged, players=tuple(wanted))
 
@@ -214,7 +220,9 @@ def _judged(batch: Positions, work: Work, wanted: Sequence[str]) -> Judged:
 
     found = analyse_as(work, batch)
     # With every position, those after the player's moves are the opponents' decisions.
-    own = decisions(found) if work.settings.scope == "decisions" else _of(decisions(found), wanted)
+    own = decisions(found, max_abs_value=work.max_abs_value)
+    if work.settings.scope != "decisions":
+        own = _of(own, wanted)
     return Judged(own, found.searched, found.cached, found.imported, found.failed, found)
 
 

@@ -1,30 +1,30 @@
 """What (s, c) predict, beside what happened: matches, mean loss and blunders, with the variances of multinomial draws.
 
 In: decisions, a model of RH11, s and c (one, or one a decision). Out: predicted against actual per group, the milepost
-table of section 7 for any grouping, and the single-PV control of section 5 on losses.
+table of section 7 for any grouping.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.decision import Decisions, Losses
+from skilloscope.decision import Decisions
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import CurveColumns, probability_columns
 from skilloscope.models.scaling import scaled_value
 from skilloscope.ratings.intrinsic.fitting import CurveFit, fit_curves
-from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
+from skilloscope.ratings.mileposts import MILEPOST
+from skilloscope.studies.intrinsic.window import MilepostWindow
 
 Array = npt.NDArray[np.float64]
 
 STATISTICS = ("match", "loss", "blunders")
-_WITHIN = 20.0  # points between a rating and its milepost
 _STEP = 1e-4  # of log s and c, for slopes
 
 
@@ -207,17 +207,24 @@ class Mileposts:
 
 
 def milepost_table(
-    decisions: Decisions, model: CurveModel | None = None, how: str = "percentile", *, by: str = MILEPOST
+    decisions: Decisions,
+    model: CurveModel | None = None,
+    how: str = "likelihood",
+    *,
+    by: str = MILEPOST,
+    window: MilepostWindow | None = None,
+    line: tuple[float, float] | None = None,
 ) -> Mileposts:
     """Return s and c of each group, c_fit by a line through the c of all groups, and s refitted there. [RH11 sect. 7]
 
-    With `milepost` the groups are the hundreds of Elo, of movers within 20 points of one; any other column groups as
-    it says. The line needs an Elo in the context, and at least three groups of different Elo.
+    With `milepost` the groups are the hundreds of Elo, of movers near one as the window says; any other column groups
+    as it says. The line needs an Elo in the context and at least three groups of different Elo, or it is given:
+    the paper takes that of 2006–2009 for every era.
     """
-    batch = decisions
+    window = window or MilepostWindow()
+    batch = window.inside(decisions)
     if by == MILEPOST:
-        reason = f"no rating within {_WITHIN:g} points of a hundred"
-        batch = with_mileposts(decisions, _WITHIN, both=False, reason=reason)
+        batch = window.mileposts(batch)
     model = (model or CurveModel()).prepared(batch)
     columns, tally = model.columns(batch)
     labels, codes = batch.groups(by)
@@ -230,59 +237,19 @@ def milepost_table(
     games = _games_of(batch, columns, groups, known)
     fits = {code: fit_curves(parts[code], model, how, clusters=games.get(code)) for code in known}
     elos = {code: _mean_elo(batch, np.flatnonzero(codes == code)) for code in known}
-    line = _line([(elos[code], fits[code].c) for code in known])
+    line = line or _line([(elos[code], fits[code].c) for code in known if fits[code].edge is None])
     rows = []
     for code in sorted(known, key=lambda code: (-(elos[code] or 0.0), str(labels[code]))):
         elo, part = elos[code], parts[code]
         c_fit = None if line is None or elo is None else line[0] + line[1] * elo
-        refit = None if c_fit is None else fit_curves(part, model, how, c=c_fit, clusters=games.get(code))
+        refit = None
+        if c_fit is not None and c_fit > 0:
+            refit = fit_curves(part, model, how, c=c_fit, clusters=games.get(code))
         normal = refit or fits[code]
         found = predict(part, model, normal.s, normal.c, labels=[labels[code]])
         unlisted = int(((codes == code) & ~batch.listed & ~used).sum())
         rows.append(Milepost(labels[code], elo, fits[code], c_fit, refit, found, unlisted=unlisted))
     return Mileposts(rows, model, how, line, batch.tally + tally)
-
-
-@dataclass(frozen=True)
-class SinglePV:
-    """The control of section 5 for one group: move match and average difference from single evaluations."""
-
-    label: Any
-    moves: int
-    match: float
-    average_difference: float
-    rising: int
-    """Moves after which the evaluation stood higher than before: they count as no loss."""
-    tally: Tally = field(default_factory=Tally)
-
-
-def single_pv(
-    losses: Losses, *, by: str = "decider", first_move: int = 9, max_abs_value: float = 3.0
-) -> list[SinglePV]:
-    """Return match and average difference of each group, from move 9 and within ±3 pawns. [RH11 sect. 5]
-
-    Two evaluations do not say which move the engine prefers: a move that lost nothing counts as a match. The cut is
-    by the evaluation before the move, so that it does not depend on the move.
-    """
-    batch = losses
-    if "ply" in losses.context.column_names:
-        ply = losses.context.column("ply").to_numpy()
-        batch = losses.select(ply // 2 + 1 >= first_move, reason=f"before move {first_move}")
-    batch = batch.select(np.abs(batch.before) <= max_abs_value, reason=f"decided (beyond ±{max_abs_value:g} pawns)")
-    rows = []
-    for label, own in batch.group_by(by).items():
-        loss = -own.gain
-        rows.append(
-            SinglePV(
-                label,
-                len(own),
-                float((loss <= 0).mean()),
-                float(np.maximum(loss, 0.0).mean()),
-                int((loss < 0).sum()),
-                batch.tally,
-            )
-        )
-    return rows
 
 
 def _games_of(
