@@ -63,7 +63,7 @@ def what_intervals_leave_out() -> None:
     batch = batch.select(batch.listed)
     game = encode(batch.context.column("game").to_pylist())[1]
     own = [(name, at) for at, name in enumerate(batch.deciders) if (batch.decider == at).sum() >= FEWEST]
-    gain, size = -batch.chosen_loss, len(batch.deciders)
+    gain, size = -batch.chosen_loss(), len(batch.deciders)
     group = np.concatenate([batch.decider, np.full(len(gain), size)])
     table = GainTable.from_gains(np.tile(gain, 2), group, np.tile(game, 2))
     who = np.array([at for _, at in own])
@@ -102,8 +102,7 @@ def by_gain(analyses: Analyses) -> dict[str, Numbers]:
     }
     means = {name: np.bincount(code, column) / n for name, column in columns.items()}
     return {
-        name: {tuple(names[at].split("\t")): float(own[at]) for at in np.flatnonzero(n >= FEWEST)}
-        for name, own in means.items()
+        name: {_key(names[at]): float(own[at]) for at in np.flatnonzero(n >= FEWEST)} for name, own in means.items()
     }
 
 
@@ -113,7 +112,7 @@ def by_agent(analyses: Analyses) -> Numbers:
     keys = zip(*(batch.context.column(name).to_pylist() for name in ("game", "mover")), strict=True)
     names, codes = encode([f"{game}\t{mover}" for game, mover in keys])
     table = evidence(replace(batch, deciders=names, decider=codes), Agent(k=0.1), by="decider")
-    return {tuple(str(name).split("\t")): table[name].posterior().mean for name in table}
+    return {_key(str(name)): table[name].posterior().mean for name in table}
 
 
 def by_axis(analyses: Analyses) -> dict[str, Numbers]:
@@ -131,6 +130,11 @@ def by_axis(analyses: Analyses) -> dict[str, Numbers]:
             name: axis.posterior(curves.of(at), effort, axis.prior()).mean for at, name in enumerate(curves.groups)
         }
     return found
+
+
+def _key(label: str) -> tuple[str, str]:
+    game, _, side = label.partition("\t")
+    return game, side
 
 
 def rating_of(analyses: Analyses) -> Numbers:

@@ -19,6 +19,7 @@ from skilloscope.ratings.gain.perceived import perceived_least_squares, perceive
 from skilloscope.sources.gains import AFFORDABLE, Gained, gains_of_games
 from skilloscope.sources.judge import Work
 
+NAMES = ("london_classic_2011", "tal_memorial_2011", "candidates_2011")
 KEPT = Path(__file__).resolve().parents[2] / "measurements" / "events_depth13_sf151.parquet"
 Schedule = Sequence[tuple[int, int]]
 Sides = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
@@ -142,19 +143,34 @@ def _dealt(sides: Sides, schedule: Schedule, pairs: Schedule, *, pool: str, rng:
     return GainTable.from_gains(np.concatenate(gains), np.concatenate(groups), np.concatenate(games))
 
 
+def knock_out(games: int) -> Schedule:
+    pairs = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (4, 6), (0, 4))
+    return [pair for pair in pairs for _ in range(games)]
+
+
+def round_robin(players: int, times: int = 1) -> Schedule:
+    return [(i, j) for _ in range(times) for i in range(players) for j in range(i)]
+
+
 SCHEDULES: dict[str, Schedule] = {
-    "round robin": [(i, j) for i in range(8) for j in range(i)],
-    "knock-out, matches of 4": [
-        pair for pair in ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (4, 6), (0, 4)) for _ in "1234"
-    ],
+    "round robin": round_robin(8),
+    "knock-out, matches of 4": knock_out(4),
     "match of 12": [(0, 1)] * 12,
+}
+MORE: dict[str, Schedule] = {
+    "round robin of 9": round_robin(9),
+    "four players twice": round_robin(4, 2),
+    "five players four times": round_robin(5, 4),
+    "knock-out, matches of 4": knock_out(4),
+    "knock-out, matches of 2": knock_out(2),
+    **{f"match of {games}": [(0, 1)] * games for games in (6, 12, 24)},
 }
 
 
 @pytest.fixture(scope="module")
 def sides(shared_data: Path) -> Sides:
     """Return the games of three events of 2011: both sides' gains, and those of the engine's own moves."""
-    files = [shared_data / "events" / f"{name}.pgn" for name in ("london_classic_2011", "candidates_2011")]
+    files = [shared_data / "events" / f"{name}.pgn" for name in NAMES]
     work = Work(settings=AFFORDABLE, imports=[KEPT], deadline_seconds=0.0)
     return sides_of(gains_of_games(read_games(files), work, values="engine"))
 
@@ -175,6 +191,16 @@ def test_real_games_dealt_at_random_are_covered_as_often_as_the_intervals_say(si
     single = name == "round robin"  # no interval for a match of one game
     for what, share in found.items():
         if not (single and what.startswith("match")):
+            assert 0.91 <= share <= 0.985, f"{what}: {share:.3f}"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", MORE)
+def test_the_shares_of_the_documentation_come_out_again(sides: Sides, name: str, record_property):
+    found = covered(sides, MORE[name], 900 if name.startswith("match") else 150, seed=2)
+    record_property("covered", found)
+    for what, share in found.items():
+        if not (name == "round robin of 9" and what.startswith("match")):
             assert 0.91 <= share <= 0.985, f"{what}: {share:.3f}"
 
 

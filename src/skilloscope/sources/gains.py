@@ -137,7 +137,7 @@ def gains_of_one(path: Path, number: int, work: Work, *, values: str = "auto", m
 
 def _row(games: Games, number: int) -> int:
     """Return the row of the game with this number in its file: games that could not be read have one too."""
-    numbers = games.headers["index"].to_pylist()
+    numbers: list[int] = games.headers["index"].to_pylist()
     if number not in numbers:
         first, last = min(numbers), max(numbers)
         hint = f"{len(games):,} games could be read, numbered {first} to {last}"

@@ -75,12 +75,13 @@ class GameStudy:
     @property
     def between(self) -> dict[str, Any] | None:
         """White's expected score against Black at the end, with the difference and its interval."""
-        return between_fields(*(side.gain for side in self.sides), self.curve, self.mass)
+        white, black = (side.gain for side in self.sides)
+        return between_fields(white, black, self.curve, self.mass)
 
     def between_after(self, ply: int) -> dict[str, Any] | None:
         """Return the same after a move, from the moves of both sides up to it."""
-        own = (side.gain[: int(np.searchsorted(side.ply, ply, side="right"))] for side in self.sides)
-        return between_fields(*own, self.curve, self.mass)
+        white, black = (side.gain[: int(np.searchsorted(side.ply, ply, side="right"))] for side in self.sides)
+        return between_fields(white, black, self.curve, self.mass)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what `game --json` sends."""

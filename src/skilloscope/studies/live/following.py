@@ -135,9 +135,7 @@ class Following:
         """Value a position: from the store, or by the engine within its time."""
         stored = self._stored(task.fen)
         if stored is not None:
-            return self.follower.valued(
-                task, mate=stored.mate, score=stored.score, depth=stored.depth, choice=stored.move
-            )
+            return self._taken(task, stored, 0.0)
         path = self._path = self._path or self._find()  # where there is no engine at all, that is an error
         begin, reason = self._clock(), ""
         for _ in range(2):
@@ -157,9 +155,13 @@ class Following:
                 if answer is None:  # news of the feed came first
                     return []
                 took = self._clock() - begin
-                found = {"mate": answer.mate, "score": answer.score, "depth": answer.depth, "choice": answer.move}
-                return self.follower.valued(task, seconds=took, **found)
+                return self._taken(task, answer, took)
         return self.follower.gave_up(task, reason, self._clock() - begin)
+
+    def _taken(self, task: Task, answer: QuickAnswer, seconds: float) -> list[Event]:
+        """Hand an answer to the boards."""
+        mate, score, depth, choice = answer.mate, answer.score, answer.depth, answer.move
+        return self.follower.valued(task, mate=mate, score=score, depth=depth, seconds=seconds, choice=choice)
 
     def _ask(self, task: Task, path: Path) -> QuickAnswer | None:
         if self._engine is None:

@@ -36,7 +36,7 @@ def strengths_figure(study: Tournament, event: str) -> str:
                 axes.plot([], [], "s-", color=COLOURS[2], markersize=4, linewidth=1, label="Elo, one axis")
         axes.set_yticks(range(len(shown)), [study.entries[at].player for at in shown])
         axes.set_ylim(len(shown) - 0.5, -0.5)
-        anchor = "Elo, anchored to the mean rating of the event's players"
+        anchor = "Elo; by gain: around the mean rating of the event's players"
         axes.set_xlabel(anchor if rated else "Elo difference to the mean of the event's players; no rating is known")
         axes.grid(axis="y", visible=False)
         axes.legend(fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)

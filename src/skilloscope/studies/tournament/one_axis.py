@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, MissingExtraError
@@ -47,7 +48,9 @@ def axis_elo(games: Games, events: Sequence[str], *, mass: float = 0.95) -> Axis
     return AxisElo(found, about)
 
 
-def rated_field(elo: Sequence[float], perceived: Sequence[float], ends: tuple[Sequence[float], Sequence[float]]) -> Any:
+def rated_field(
+    elo: npt.ArrayLike, perceived: npt.ArrayLike, ends: tuple[npt.ArrayLike, npt.ArrayLike]
+) -> dict[str, Any] | None:
     """Return how the perceived Elo of rated players compares with their ratings: both spreads, and how many inside.
 
     >>> rated_field([2200.0, 2400.0], [2290.0, 2310.0], ([2270.0, 2300.0], [2310.0, 2320.0]))

@@ -43,8 +43,7 @@ def tournament_report(study: Tournament) -> dict[str, Any]:
 def _rated(study: Tournament, event: str) -> dict[str, Any] | None:
     own = [at for at, entry in enumerate(study.entries) if entry.event == event]
     ends = (study.strengths.low[own], study.strengths.high[own])
-    found: dict[str, Any] | None = rated_field([study.entries[at].elo for at in own], study.perceived.elo[own], ends)
-    return found
+    return rated_field([study.entries[at].elo for at in own], study.perceived.elo[own], ends)
 
 
 def _engine(study: Tournament) -> dict[str, Any]:
