@@ -21,6 +21,7 @@ from skilloscope.chess.pgn.games import read_games
 from skilloscope.ratings.elo_axis.axis import elo_axis
 from skilloscope.sources.strength import played_moves
 from skilloscope.studies.moves.moves import moves_study
+from skilloscope.web.app import ServeOptions, serving
 from skilloscope.web.game_records import game_records
 from skilloscope.web.intake import add_upload
 from skilloscope.web.jobs import Jobs
@@ -196,3 +197,21 @@ def test_a_killed_server_goes_on_with_its_jobs_after_a_restart(tmp_path, living)
     finally:
         _end(process, signal.SIGTERM)
     wait_for(lambda: not living(str(tmp_path)))
+
+
+def test_serve_says_where_it_is_and_keeps_its_folder_to_itself(tmp_path):
+    from typer.testing import CliRunner
+
+    from skilloscope.cli.app import app
+
+    line = ["serve", "--port", "0", "--seconds", "0", "--json", "--store", str(tmp_path)]
+    said = CliRunner().invoke(app, line, catch_exceptions=False)
+    assert said.exit_code == 0, said.stderr
+    assert json.loads(said.stdout)["address"].startswith("http://127.0.0.1:")
+    with serving(ServeOptions(tmp_path, port=0)):
+        again = CliRunner().invoke(app, line)
+        assert again.exit_code == 1
+        assert "another server" in again.stderr
+    (tmp_path / "word").write_text("short")
+    assert "at least eight" in CliRunner().invoke(app, [*line, "--password-file", str(tmp_path / "word")]).stderr
+    assert "no password" in CliRunner().invoke(app, [*line, "--host", "0.0.0.0"]).stderr

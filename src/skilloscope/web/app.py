@@ -14,6 +14,7 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
@@ -57,8 +58,10 @@ def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        threading.Thread(target=_warm_up, daemon=True).start()
+        warming = threading.Thread(target=_warm_up)
+        warming.start()
         yield
+        await run_in_threadpool(warming.join)  # whoever leaves while a model is being loaded ends badly
 
     app = FastAPI(
         title="skilloscope",
