@@ -61,7 +61,7 @@ def judge_files(
 ) -> Judged:
     """Return the decisions in files, games judged by the engine asked for; faults are shown on stderr."""
     from skilloscope.cli.console import report_faults
-    from skilloscope.core.names import aliases_given
+    from skilloscope.results.names import aliases_given
     from skilloscope.sources.judge import judge
 
     names = aliases_given(aliases or [])
