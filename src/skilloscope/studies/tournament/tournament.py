@@ -253,7 +253,9 @@ class _Tables:
         counts = np.isfinite(found.by_rating)
         _, slopes = self.by_entry.leads(who, engine, options.curve)
         weights = np.where(counts, -1.0, 0.0)[None, :] / max(1, int(counts.sum()))
-        return SampledInterval.of(np.array([found.elo]), slopes.combined(weights), options.mass, np.array([not counts.any()]))
+        return SampledInterval.of(
+            np.array([found.elo]), slopes.combined(weights), options.mass, np.array([not counts.any()])
+        )
 
     def moves_and_means(self, entries: int) -> tuple[Indices, Array]:
         """Return how many known gains each entry has, and their mean."""
