@@ -73,7 +73,7 @@ def _against(
             continue
         best = max(ours["rho"].values())
         yield Figure(f"rank correlation, ours minus {name}'s", best - found[name]["rho"], "", at_least=-0.0005)
-        share = (seconds + ours["joint"]) / found[name]["seconds"]
+        share = (seconds + ours["whole"]) / found[name]["seconds"]
         yield Figure(f"time for it, as a share of {name}'s", share, "of it", at_most=0.01)
     losses = {name: one["log_loss"] for name, one in found.items() if one["log_loss"] is not None}
     if losses:

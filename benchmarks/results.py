@@ -23,7 +23,7 @@ from skilloscope.models.logistic_normal import integrated_probability
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.prediction import evaluate
-from skilloscope.ratings.periods.smoothing import joint, smooth
+from skilloscope.ratings.periods.smoothing import smooth, whole
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variances import fit_variances
 from skilloscope.results.period_games import PeriodGames
@@ -87,7 +87,7 @@ def _headers(made: Simulated) -> Figure:
                 result = "1-0" if score else "0-1"
                 file.write(form.format(period, at % 28 + 1, white, black, result) + f"\n{moves} {result}\n\n")
         seconds = cpu_seconds(lambda: read_pgn_results(path), 3)
-    return Figure("results from PGN headers", len(one) / seconds / 1e3, "thousand games per CPU-second", at_least=227)
+    return Figure("results from PGN headers", len(one) / seconds / 1e3, "thousand games per CPU-second", at_least=1000)
 
 
 def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Figure | NotMeasured]:
@@ -102,7 +102,7 @@ def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Fi
     late = games.between(split, games.n_periods)
     model = Periods(sigma0=early.sigma0, nu=early.nu).fit(games.between(0, split))
     filtered = model.evaluate(late).log_loss
-    weighed = Periods(sigma0=early.sigma0, nu=early.nu, smoothing="joint", predict_from="joint")
+    weighed = Periods(sigma0=early.sigma0, nu=early.nu, smoothing="whole", predict_from="whole")
     beliefs = weighed.fit(games.between(0, split)).beliefs_
     names = np.asarray(games.players, dtype=object)
     sides = [
@@ -110,19 +110,19 @@ def _quality(made: Simulated, games: PeriodGames, seconds: float) -> Iterator[Fi
     ]
     ours = evaluate(integrated_probability(*sides[0], *sides[1]), late.score).log_loss
     smoothing = cpu_seconds(lambda: smooth(history), 3)
-    joining = cpu_seconds(lambda: joint(history, games), 1)
-    strengths = {"rts": smooth(history), "joint": joint(history, games)[0]}
+    joining = cpu_seconds(lambda: whole(history, games), 1)
+    strengths = {"rts": smooth(history), "whole": whole(history, games)[0]}
     rho = {name: _rank_correlation(found, truth) for name, found in strengths.items()}
     yield Figure("rank correlation with the truth at the end, rts", rho["rts"], "", at_least=0.95, digits=4)
-    yield Figure("rank correlation with the truth at the end, joint", rho["joint"], "", at_least=0.957, digits=4)
+    yield Figure("rank correlation with the truth at the end, whole", rho["whole"], "", at_least=0.957, digits=4)
     yield Figure("smoothing by rts, beyond rating", smoothing, "CPU-seconds")
-    yield Figure("smoothing by joint, beyond rating", joining, "CPU-seconds")
-    losses = {"the filter and (16)": filtered, "joint and the integral": ours}
+    yield Figure("smoothing by whole, beyond rating", joining, "CPU-seconds")
+    losses = {"the filter and (16)": filtered, "whole and the integral": ours}
     for name, loss in losses.items():
         yield Figure(
             f"log-loss of the last {HELD_OUT} periods by {name}, σ0 and ν fitted before", loss, "per game", digits=5
         )
-    yield from peers.compared(games, truth, HELD_OUT, seconds, {"log_loss": ours, "rho": rho, "joint": joining})
+    yield from peers.compared(games, truth, HELD_OUT, seconds, {"log_loss": ours, "rho": rho, "whole": joining})
 
 
 def _rank_correlation(history: History, truth: np.ndarray) -> float:

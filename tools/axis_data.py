@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ class JudgedPeople:
     def at_depth(self, depth: int) -> JudgedPeople:
         """Return the same moves judged by a search of that depth, which the deeper one holds; 0: by none."""
         if depth == 0 or self.analyses is None:
-            return replace(self, moves=replace(self.moves, joint=None, judged=None))
+            return replace(self, moves=replace(self.moves, joint=None, judged=None, preferred=None, answer=None))
         return replace(self, moves=self.moves.with_engine(self.analyses, depth))
 
     def of(self, names: Collection[str]) -> JudgedPeople:
@@ -83,7 +84,9 @@ class JudgedPeople:
         if judged is None or self.moves.joint is None:
             return replace(self, names=kept)
         own = np.array([kept[at] is not None for at in judged.tolist()])
-        moves = replace(self.moves, joint=self.moves.joint.select(own), judged=judged[own])
+        more = {name: getattr(self.moves, name) for name in ("preferred", "answer")}
+        kept_more = {name: None if column is None else column[own] for name, column in more.items()}
+        moves = replace(self.moves, joint=self.moves.joint.select(own), judged=judged[own], **kept_more)
         return replace(self, names=kept, moves=moves)
 
     def people(self, weights: JointWeights | None = None, *, each_game: bool = False) -> list[KnownPerson]:
@@ -173,9 +176,7 @@ def persons() -> Known:
 
 def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.integer[Any]]) -> Known:
     """Return some games of human/ by number; `who` is rated in each, the other side is the opponent."""
-    table = np.load(SHARED / "human" / "games.npz")
-    columns = {name: table[name] for name in table.files}
-    moves = np.frombuffer(bz2.decompress((SHARED / "human" / "moves.u16.bz2").read_bytes()), dtype="<u2")
+    columns, moves = _human_table()
     offsets = np.concatenate([[0], np.cumsum(columns["plies"].astype(np.int64))])
     rows, played = [], []
     for game, player in zip(wanted.tolist(), who.tolist(), strict=True):
@@ -186,6 +187,13 @@ def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.intege
         rows.append(_header(f"human#{game}-{player}", names, elos, result, int(columns["year"][game])))
         played.append(_own_codes(moves[offsets[game] : offsets[game + 1]]))
     return Known(_games(rows, played))
+
+
+@cache
+def _human_table() -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.uint16]]:
+    table = np.load(SHARED / "human" / "games.npz")
+    moves = bz2.decompress((SHARED / "human" / "moves.u16.bz2").read_bytes())
+    return {name: table[name] for name in table.files}, np.frombuffer(moves, dtype="<u2")
 
 
 def people() -> Known:

@@ -7,12 +7,15 @@ src/skilloscope/data/scales/axis-default.json. The network saw none of these peo
 of the analysed games and of the people searched for it; the effects of the human model's sources to other people of
 human/ (up to ten games each in one year, as many of each 100 Elo), those of the joint source to the people searched,
 cross-fitted: weights of one half judge the other. The people of persons/ are kept for the report (tools/accuracy.py).
+What other tools wrote into the axis stays, and wants to be fitted anew: fit_evaluations.py --write, forecast_fused.py
+--write.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +28,9 @@ from skilloscope.chess.human.network import shipped_network
 from skilloscope.inference import Normal
 from skilloscope.models.joint import JointChoices, JointWeights, fit_weights
 from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
+from skilloscope.ratings.elo_axis.axis import Effort, EloAxis, elo_axis
 from skilloscope.ratings.elo_axis.effects import ELO, Effects
-from skilloscope.ratings.elo_axis.fitting import KnownPerson, fit_effects
+from skilloscope.ratings.elo_axis.fitting import KnownPerson, fit_effects, fit_searches
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "axis-default.json"
 EFFORT_DEPTHS = {"quick": 6, "full": 10}
@@ -55,17 +58,28 @@ def main() -> None:
     print("human sources:", human, flush=True)
     analysed, people = (axis_data.judged(known) for known in (axis_data.analysed(), axis_data.people()))
     efforts = {"instant": Effort("instant", human)}
+    searches = {name: cross_judged(analysed, people, depth) for name, depth in EFFORT_DEPTHS.items()}
+    joint = fit_searches(searches, "joint", FLAT, fixed=human)
     for name, depth in EFFORT_DEPTHS.items():
         both = analysed.at_depth(depth), people.at_depth(depth)
-        weights = weights_of(both, depth)
-        joint = joint_effects(*both, depth, human)
-        print(name, joint, flush=True)
+        print(name, joint[name], flush=True)
         settings = {**SHARED_ANALYSES, "depth": depth}
-        efforts[name] = Effort(name, {**human, "joint": joint}, settings, weights)
+        efforts[name] = Effort(name, {**human, "joint": joint[name]}, settings, weights_of(both, depth))
     judged = sum(len(batch.judged_elo) for batch in both)
     data = f"{judged:,} judged moves of {sum(len(set(batch.names)) for batch in both):,} people, 1000 to 2750"
-    axis = EloAxis("default", efforts, POPULATION, (1000.0, 2750.0), data, shipped_network().sha256)
+    axis = EloAxis(
+        "default", with_others(efforts, arguments.out), POPULATION, (1000.0, 2750.0), data, shipped_network().sha256
+    )
     arguments.out.write_text(axis.to_json(), encoding="utf-8")
+
+
+def with_others(efforts: dict[str, Effort], path: Path) -> dict[str, Effort]:
+    """Return the efforts with what other tools wrote into the axis before: `evaluations`, and results beside moves."""
+    before = elo_axis(str(path)).efforts if path.is_file() else {}
+    fitted = {
+        name: replace(one, beside=before[name].beside if name in before else None) for name, one in efforts.items()
+    }
+    return {**before, **fitted}
 
 
 def human_effects(people: int, seed: int) -> dict[str, Effects]:
@@ -81,10 +95,9 @@ def weights_of(batches: Sequence[axis_data.JudgedPeople], depth: int) -> JointWe
     return fit_weights(stacked([joint for joint, _ in parts]), elo, elo_basis(elo), tuple(range(1, depth + 1)))
 
 
-def joint_effects(
-    analysed: axis_data.JudgedPeople, people: axis_data.JudgedPeople, depth: int, human: dict[str, Effects]
-) -> Effects:
-    """Return the effects of `joint`: each half of the people judged by weights of the other half and the analysed."""
+def cross_judged(analysed: axis_data.JudgedPeople, people: axis_data.JudgedPeople, depth: int) -> list[KnownPerson]:
+    """Return the people, each half judged by weights of the other half and of the analysed games."""
+    analysed, people = analysed.at_depth(depth), people.at_depth(depth)
     names = sorted({name for name in people.names if name})
     half = dict(zip(names, np.random.default_rng(1).permutation(len(names)) % 2, strict=True))
     known: list[KnownPerson] = []
@@ -93,7 +106,7 @@ def joint_effects(
         weights = weights_of([analysed, others], depth)
         own = people.of({name for name in names if half[name] == side})
         known += sized(own.people(weights))
-    return fit_effects(known, ["joint"], FLAT, fixed=human)["joint"]
+    return known
 
 
 def sized(people: Sequence[KnownPerson]) -> list[KnownPerson]:

@@ -161,7 +161,8 @@ def write(weights: LossWeights, effects: Mapping[str, Effects], found: list[Pool
     axis = elo_axis()
     rounded = {n: Effects(round(e.temper, 3), round(e.game_sd, 1), round(e.person_sd, 1)) for n, e in effects.items()}
     about = {"data": SAMPLE.name, "folds": FOLDS, "one_game": found[0].as_dict()}
-    effort = Effort(EVALUATIONS, rounded, measured=about, losses=weights)
+    before = axis.efforts.get(EVALUATIONS)
+    effort = Effort(EVALUATIONS, rounded, measured=about, losses=weights, beside=before and before.beside)
     TARGET.write_text(replace(axis, efforts={**axis.efforts, EVALUATIONS: effort}).to_json(), encoding="utf-8")
 
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyse import analyse
     from skilloscope.chess.decisions import decisions
     from skilloscope.chess.engine.settings import DFH13, FER12, FULL, RH11, RH11_SINGLE, Settings, preset
+    from skilloscope.chess.game_tables import game_table, position_table
     from skilloscope.chess.human.model import human
-    from skilloscope.chess.pgn.games import read_games
+    from skilloscope.chess.pgn.games import iter_games, read_games
     from skilloscope.decision import Decisions, Losses
     from skilloscope.decision.arrow import decisions_from_frame
     from skilloscope.decision.text import read_decisions
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from skilloscope.sources.shipped import analyses_file, demo_games
     from skilloscope.studies.profile.profile import profile
     from skilloscope.studies.rate.front import rate
+    from skilloscope.studies.rate.fusion import fuse
 
 _HOMES = {
     "DFH13": "chess.engine.settings",
@@ -63,9 +65,13 @@ _HOMES = {
     "profile": "studies.profile.profile",
     "expected_score": "models.gain",
     "rate": "studies.rate.front",
+    "fuse": "studies.rate.fusion",
     "human": "chess.human.model",
     "read_decisions": "decision.text",
     "read_games": "chess.pgn.games",
+    "iter_games": "chess.pgn.games",
+    "game_table": "chess.game_tables",
+    "position_table": "chess.game_tables",
     "scale": "ratings.scale",
     "simulate_choices": "simulate.agents",
 }
@@ -99,7 +105,11 @@ __all__ = [
     "elo_difference",
     "evidence",
     "expected_score",
+    "fuse",
+    "game_table",
     "human",
+    "iter_games",
+    "position_table",
     "preset",
     "profile",
     "rate",

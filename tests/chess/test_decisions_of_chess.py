@@ -91,6 +91,11 @@ def test_the_context_is_that_of_the_mover() -> None:
         "fen": None,
         "clock": 60.0,
         "move": "e2e4",
+        "round": None,
+        "termination": None,
+        "time_class": None,
+        "eco": "C4",
+        "opening": "King's Knight Opening",
     }
     assert (black["mover"], black["elo"], black["opponent"], black["opponent_elo"]) == ("black", None, "Ann", 2000)
     assert (black["result"], black["clock"]) == (0.0, None)

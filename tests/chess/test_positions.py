@@ -12,6 +12,7 @@ from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.positions import positions
 from skilloscope.core.errors import InputError
+from skilloscope.sources.shipped import demo_file
 
 GAMES = """[White "A"]
 [Black "B"]
@@ -90,3 +91,21 @@ def test_replayed_positions_are_those_of_python_chess(shared_data: Path) -> None
     assert list(zip(batch.ply.tolist(), batch.fen.to_pylist(), batch.n_legal.tolist(), strict=True)) == want
     assert batch.tally.as_dict() == {"opening (first 12 moves of each side)": 24, "forced": 7}
     np.testing.assert_array_equal(batch.played, games.moves[batch.ply])
+
+
+def test_castling_promotions_and_captures_in_passing_are_replayed_as_python_chess_plays_them():
+    texts = ['[FEN "r3k2r/pPpp1ppp/8/3Pp3/8/8/P1PP1PPP/R3K2R w KQkq e6 0 14"]\n\n14. dxe6 O-O 15. bxa8=Q *']
+    texts += ["1. e4 c5 2. e5 d5 3. exd6 *", "1. e4 e6 2. e5 Bc5 3. Nf3 d5 4. O-O f5 *"]
+    texts += ['[FEN "8/8/8/k1pP3Q/8/8/8/4K3 w - c6 0 30"]\n\n30. Kd2 *']  # to take in passing would open the rank
+    for text in [*texts, demo_file("simulated.pgn").read_text()]:
+        games = read_games(io.StringIO(text))
+        batch = positions(games, scope="every position")
+        rows = iter(zip(batch.fen.to_pylist(), batch.n_legal.tolist(), strict=True))
+        for game in range(len(games)):
+            board = chess.Board(games.headers["start_fen"][game].as_py() or chess.STARTING_FEN)
+            for code in [*games.moves[games.offsets[game] : games.offsets[game + 1]].tolist(), None]:
+                if board.legal_moves.count():
+                    assert next(rows) == (board.fen(), board.legal_moves.count())
+                if code is not None:
+                    board.push(chess.Move(code & 63, code >> 6 & 63, code >> 12 or None))
+        assert next(rows, None) is None

@@ -312,7 +312,7 @@ def test_simulated_choices_are_written_and_rate_as_what_they_are(tmp_path):
     spreads = tmp_path / "spreads.jsonl"
     spreads.write_text('{"decider": "x", "utilities": [0.3, 0.1, -0.5, -1], "chosen": 0}\n' * 2000)
     for name in ("s.jsonl", "s.csv", "s.parquet"):
-        done = skilloscope("simulate", spreads, "--c", 1.5, "--seed", 3, "--out", tmp_path / name)
+        done = skilloscope("simulate", "choices", spreads, "--c", 1.5, "--seed", 3, "--out", tmp_path / name)
         assert done.returncode == 0, done.stderr
         row = json.loads(skilloscope("decisions", "rate", tmp_path / name, "--json").stdout)["deciders"][0]
         assert row["decider"] == "simulated, c = 1.5"

@@ -141,7 +141,10 @@ def test_the_engines_own_gains_can_be_measured(tmp_path, stockfish):
     work = replace_settings(Work(), stockfish)
     gained = gains_of_games(read_games(path), work)
     agreed, searched = (engine_gains(gained, kind, work) for kind in ("agreed", "searched"))
-    assert 0 < agreed.moves <= searched.moves == 7
+    assert 0 < len(agreed.gains) <= len(searched.gains) == 7
+    assert agreed.histogram.moves == len(agreed.gains)
+    assert engine_gains(gained, "auto", work).kind == "peak"  # too few of its own moves were played
+    assert report("game", path, "--engine", stockfish, "--depth", 2)["engine"]["distribution"] == "peak"
     found = report("game", path, "--engine", stockfish, "--depth", 2, "--engine-gains", "searched")
     assert found["engine"]["distribution"] == "searched"
 
@@ -193,6 +196,33 @@ def test_the_page_holds_the_chart_and_every_move(tmp_path):
     assert text.count('<div class="board"') == 83  # before the first move, and after each
     assert "Rc2#" in text
     assert "<script" not in text
+
+
+def test_a_game_is_told_by_the_number_in_its_id_though_one_before_it_cannot_be_read(tmp_path):
+    good = '[White "A"]\n[Black "{}"]\n\n1. e4 {{[%eval 0.1]}} e5 {{[%eval 0.2]}} *\n\n'
+    path = tmp_path / "three.pgn"
+    path.write_text(good.format("B") + '[White "A"]\n[Black "C"]\n[Variant "Atomic"]\n\n1. e4 *\n\n' + good.format("D"))
+    found = report("game", path, "--index", 3)
+    assert (found["game"]["game"], found["game"]["black"]) == ("three.pgn#3", "D")
+    assert "numbered 1 to 3" in run("game", path, "--index", 2).stderr
+
+
+def test_after_every_move_there_is_an_interval_a_score_between_the_players_and_an_elo():
+    found = report("game", CENTURY)
+    half = {move["ply"]: move["high"] - move["low"] for move in found["moves"] if move["low"] is not None}
+    assert half[81] < half[41] < half[21]
+    for move in found["moves"][1:]:
+        assert move["axis_low"] < move["axis_elo"] < move["axis_high"]
+        if move["elo_difference"] is not None:
+            assert move["low"] <= move["elo_difference"] <= move["high"]
+    last = found["moves"][-1]["white_against_black"]
+    assert last == found["white_against_black"]
+    assert last["low"] < last["elo_difference"] < last["high"]
+    rated = json.loads(run("rate", CENTURY, "--effort", "instant", "--json").stdout)["players"]
+    wanted = {row["player"]: row["elo"] for row in rated}
+    assert {row["player"]: row["axis_elo"] for row in found["players"]} == pytest.approx(wanted)
+    narrow = report("game", CENTURY, "--mass", 0.5)["players"][0]
+    assert narrow["high"] - narrow["low"] < found["players"][0]["high"] - found["players"][0]["low"]
 
 
 def test_a_game_from_a_later_position_keeps_its_move_numbers(tmp_path):

@@ -136,7 +136,7 @@ class TestOutputs:
             ["analyse", "X.jsonl", "--out", "X.jsonl"],
             ["analyse", "X.jsonl", "--export", "X.jsonl"],
             ["decisions", "convert", "backgammon", "X.jsonl", "--out", "X.jsonl"],
-            ["simulate", "X.jsonl", "--c", "1", "--out", "X.jsonl"],
+            ["simulate", "choices", "X.jsonl", "--c", "1", "--out", "X.jsonl"],
             ["results", "rate", "X.csv", "--history", "X.csv"],
             ["results", "rate", "X.csv", "--state", "X.csv"],
             ["results", "predict", "X.csv", "--pairs", "Y.csv", "--out", "Y.csv"],

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
+import subprocess
+import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +18,8 @@ import pytest
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.results import read_pgn_results
 from skilloscope.core.errors import InputError
-from skilloscope.core.files import given_once
+from skilloscope.core.inputs import unpacking
+from skilloscope.core.inputs.paths import given_once, named_files
 from skilloscope.decision.domains.risky_choice import read_risky_choice
 from skilloscope.decision.text import read_decisions
 from skilloscope.results.reading import read_results
@@ -95,3 +100,60 @@ def test_what_is_not_there_is_said_in_one_way(tmp_path):
     for read in (read_decisions, read_games):
         with pytest.raises(InputError, match=f"no file {tmp_path}/nosuch"):
             read(tmp_path / "nosuch")
+
+
+def packed_zip(*parts: bytes) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("folder/", b"")
+        archive.writestr("__MACOSX/._games.pgn", b"\0\1\2")
+        for n, part in enumerate(parts):
+            archive.writestr(f"folder/{n}.pgn", part)
+    return held.getvalue()
+
+
+def test_the_files_of_a_zip_archive_come_one_after_another(tmp_path):
+    (tmp_path / "two.zip").write_bytes(packed_zip(PGN.strip(), PGN))
+    assert len(read_games(tmp_path / "two.zip")) == len(read_pgn_results(tmp_path / "two.zip")) == 2
+    assert len(read_games(io.BytesIO(packed_zip(PGN)))) == 1
+
+
+def test_a_damaged_zip_archive_is_a_fault(tmp_path):
+    (tmp_path / "cut.zip").write_bytes(packed_zip(PGN * 50)[:-30])
+    assert read_games(tmp_path / "cut.zip").tally.counts == {"damaged file": 1}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "latin-1"])
+def test_other_encodings_are_told_by_the_first_bytes(tmp_path, encoding):
+    (tmp_path / "wide.pgn").write_bytes(PGN.decode().replace("A", "Ä").replace("\n", "\r\n").encode(encoding))
+    assert read_games(tmp_path / "wide.pgn").headers["white"].to_pylist() == ["Ä"]
+
+
+@pytest.mark.parametrize("packing", ["gzip", "bzip2", "xz", "zstd"])
+def test_a_bomb_is_stopped_by_its_limit(tmp_path, monkeypatch, packing):
+    monkeypatch.setattr(unpacking, "MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(unpacking, "MOST_TIMES", 20)
+    (tmp_path / "bomb").write_bytes(PACKINGS[packing](PGN * 30_000))
+    games = read_games(tmp_path / "bomb")
+    assert 0 < len(games) < 30_000
+    assert games.tally.counts["damaged file"] == 1
+    assert "20 times its size" in games.tally.faults[-1].detail
+
+
+def test_a_folder_stands_for_its_games_and_a_pattern_for_what_fits(tmp_path):
+    for name in ("b.pgn", "a.PGN", "sub/c.pgn.gz", "notes.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(gzip.compress(PGN) if name.endswith("gz") else PGN)
+    assert [path.name for path in named_files([tmp_path])] == ["a.PGN", "b.pgn", "c.pgn.gz"]
+    assert len(read_games(tmp_path)) == 3
+    assert [path.name for path in named_files([tmp_path / "**" / "*.gz"])] == ["c.pgn.gz"]
+    (tmp_path / "odd[1].pgn").write_bytes(PGN)
+    assert len(read_games(tmp_path / "odd[1].pgn")) == 1
+    with pytest.raises(InputError, match="no file fits"):
+        named_files([tmp_path / "*.zst"])
+
+
+def test_what_comes_in_may_be_read_twice():
+    code = "from skilloscope.chess.pgn.games import read_games as r; print(len(r('-')), len(r('-')))"
+    done = subprocess.run([sys.executable, "-c", code], input=gzip.compress(PGN), capture_output=True, check=True)
+    assert done.stdout.split() == [b"1", b"1"]

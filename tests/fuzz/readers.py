@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fuzz.harness import Reader
+from pgn_oracle import difference, plain_games
 from skilloscope.chess.analysis.files import export_analyses, read_export
 from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists
@@ -83,6 +84,7 @@ def readers(folder: Path) -> dict[str, Reader]:
     """Return the readers by name; their inputs are written in the folder on the way."""
     made = folder / "made"
     made.mkdir(exist_ok=True)
+    read_games(io.BytesIO(PGN))  # what is compiled is compiled before time counts
     return {
         "pgn": Reader((PGN, demo_file("game_of_the_century.pgn").read_bytes()), _read_pgn),
         "headers": Reader((PGN, PGN.replace(b"\n", b"\r\n"), b'[White "A"] [Black "B"]\n1. d4 *\n'), _read_headers),
@@ -117,6 +119,7 @@ def _read_pgn(data: bytes, folder: Path) -> None:
     checked(games.tally)
     assert games.offsets[-1] == len(games.moves) == len(games.clocks)
     assert len(games) or games.tally.total
+    assert not difference(games, plain_games(io.BytesIO(data))), "the compiled reader and the plain one differ"
 
 
 def _read_headers(data: bytes, folder: Path) -> None:

@@ -152,7 +152,7 @@ class TestKernels:
         assert len(rows) == len(history)
         assert rows["games"].sum() == 2 * len(score)
         for row in rows:
-            player, period, *moments, _ = row.item()
+            player, period, *moments, _, _ = row.item()
             assert moments == pytest.approx(history[player, period], abs=1e-8)
 
     def test_players_very_far_apart_are_no_exception(self):

@@ -11,7 +11,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.inference import Normal
 from skilloscope.ratings.elo_axis.axis import EFFORTS, EloAxis, elo_axis, elo_posterior
 from skilloscope.ratings.elo_axis.effects import ELO, Effects, blurred, combined, person_curve
-from skilloscope.ratings.elo_axis.fitting import KnownPerson, fit_effects, rating_score
+from skilloscope.ratings.elo_axis.fitting import KnownPerson, fit_effects, fit_searches, pooled, rating_score
 
 FLAT = Normal(1900.0, 400.0, float(ELO[0]), float(ELO[-1]))
 
@@ -92,3 +92,31 @@ def test_what_is_no_axis_is_refused_with_a_hint(text):
     with pytest.raises(InputError) as refused:
         EloAxis.from_json(text, source="mine.json")
     assert "mine.json" in str(refused.value)
+
+
+def test_what_stays_with_a_person_comes_back_from_two_searches_of_the_same_people():
+    rng = np.random.default_rng(4)
+    searches = {"quick": [], "full": []}
+    for _ in range(150):
+        elo, own = rng.normal(1900, 300), rng.normal(0, 120)
+        for name, sd in (("quick", 180), ("full", 120)):
+            curves = np.array([normal_curve(elo + own + rng.normal(0, sd), sd) for _ in range(12)])
+            searches[name] += [KnownPerson(elo, {"joint": curves[:n]}) for n in (1, 4, 12)]
+    found = fit_searches(searches, "joint", Normal(1900.0, 300.0, float(ELO[0]), float(ELO[-1])), fixed={})
+    assert found["quick"].person_sd == found["full"].person_sd == pytest.approx(120, abs=35)
+    assert found["quick"].temper == pytest.approx(1, abs=0.3)
+
+
+def test_people_scored_together_are_the_people_scored_apart():
+    people = [
+        KnownPerson(
+            1800.0, {"opening": np.array([normal_curve(1700, 200)]), "joint": np.array([normal_curve(1900, 150)])}
+        ),
+        KnownPerson(2000.0, {"joint": np.array([normal_curve(2100, 150), normal_curve(2000, 250)])}),
+    ]
+    effects = {"opening": Effects(0.8, 100.0, 150.0), "joint": Effects(0.7, 120.0, 100.0)}
+    together = pooled(people).logs(effects)
+    apart = np.array([combined(person.sources, effects)[::5] for person in people])
+    assert (together - together.max(axis=1, keepdims=True))[:, 10:37] == pytest.approx(
+        (apart - apart.max(axis=1, keepdims=True))[:, 10:37], abs=0.02
+    )

@@ -15,7 +15,7 @@ from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
 from skilloscope.ratings.periods.leaderboards import components, leaderboard, peaks
 from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.prediction import evaluate, fit_draws, forecast
-from skilloscope.ratings.periods.smoothing import joint, smooth
+from skilloscope.ratings.periods.smoothing import smooth, whole
 from skilloscope.ratings.periods.states import State
 from skilloscope.results.period_games import PeriodGames
 
@@ -55,6 +55,7 @@ def history_of_one(times, mean, variance, nu):
         np.array([0, n]),
         np.asarray(times),
         ones.astype(int),
+        0 * ones,
         ones,
         ones,
         mean,
@@ -87,8 +88,8 @@ class TestSmoothing:
         both = History(
             ["one", "two"], np.array([0, 3, 4]), *(
                 np.concatenate([getattr(history, name), getattr(late, name)])
-                for name in ("period", "games", "prior_mean", "prior_variance", "filtered_mean", "filtered_variance",
-                             "mean", "variance")
+                for name in ("period", "games", "seen", "prior_mean", "prior_variance", "filtered_mean",
+                             "filtered_variance", "mean", "variance")
             ), history.state,
         )  # fmt: skip
         ours = smooth(both, "eq14", from_last_active=from_last_active)
@@ -104,11 +105,11 @@ class TestSmoothing:
                 k = int(np.searchsorted(times, t))
                 assert (ours.mean[k], ours.variance[k]) == pytest.approx((float(m), float(v)))
 
-    def test_rts_and_joint_cover_what_they_say_and_eq14_does_not(self):
+    def test_rts_and_whole_cover_what_they_say_and_eq14_does_not(self):
         games, theta = wandering_games(np.random.default_rng(1), 48_000, 400, 20, sigma0=200, nu=40)
         history = rated(games, sigma0=200)
         assert 0.93 <= covered(smooth(history), theta) <= 0.97
-        assert 0.93 <= covered(joint(history, games)[0], theta) <= 0.97
+        assert 0.93 <= covered(whole(history, games)[0], theta) <= 0.97
         assert covered(smooth(history, "eq14"), theta) < 0.90
 
     def test_the_last_row_of_everybody_is_not_smoothed(self):
@@ -148,7 +149,7 @@ class TestJoint:
         games, theta = wandering_games(np.random.default_rng(3), 12_000, 300, 12)
         history = rated(games)
         truth = theta[history.period, history.player]
-        better, how = joint(history, games)
+        better, how = whole(history, games)
         assert how.converged
         error = [np.sqrt(np.mean((h.mean - truth) ** 2)) for h in (history, smooth(history), better)]
         assert error[0] > error[1] > error[2]
@@ -160,14 +161,14 @@ class TestJoint:
             *(column[shuffled] for column in (games.player_1, games.player_2, games.score, games.period)),
             players=games.players,
         )
-        one, other = joint(rated(games), games)[0], joint(rated(again), again)[0]
+        one, other = whole(rated(games), games)[0], whole(rated(again), again)[0]
         assert np.array_equal(one.mean, other.mean)
         assert np.array_equal(one.variance, other.variance)
 
     def test_one_period_of_games_is_the_posterior_of_the_joint_model(self):
         """Three players, one period: the means are those of the exact posterior, integrated on a grid."""
         games = PeriodGames.build([0, 0, 1, 0], [1, 2, 2, 1], [1, 1, 1, 0.5], [0, 0, 0, 0], players=["a", "b", "c"])
-        ours, _ = joint(rated(games, sigma0=100), games, tol=1e-9)
+        ours, _ = whole(rated(games, sigma0=100), games, tol=1e-9)
         x = np.linspace(-450, 450, 61)
         a, b, c = np.meshgrid(x, x, x, indexing="ij", sparse=True)
         log = -(a**2 + b**2 + c**2) / 2e4
@@ -183,7 +184,7 @@ class TestJoint:
     def test_games_of_another_history_are_refused(self):
         games, _ = wandering_games(np.random.default_rng(4), 200, 10, 4)
         with pytest.raises(InputError):
-            joint(rated(games), games.between(0, 3))
+            whole(rated(games), games.between(0, 3))
 
 
 def same(one: State, other: State) -> bool:
@@ -256,12 +257,12 @@ class TestStates:
         with pytest.raises(InputError):
             History.from_rows(rows, on).state_before(5)
 
-    def test_joint_refuses_half_a_period(self):
+    def test_whole_refuses_half_a_period(self):
         games, _ = wandering_games(np.random.default_rng(9), 60, 10, 3)
         kept = Periods(sigma0=200, nu=30).fit(games.between(0, 2)).state_
         with pytest.raises(InputError):
-            Periods(smoothing="joint").fit(games.between(1, 3), state=kept)
-        assert Periods(smoothing="joint").fit(games.between(2, 3), state=kept).convergence_.converged
+            Periods(smoothing="whole").fit(games.between(1, 3), state=kept)
+        assert Periods(smoothing="whole").fit(games.between(2, 3), state=kept).convergence_.converged
 
     def test_rewinding_to_before_everything_is_the_beginning(self):
         games, _ = wandering_games(np.random.default_rng(9), 100, 10, 4)
@@ -408,7 +409,7 @@ class TestPeriods:
         games, theta = wandering_games(np.random.default_rng(18), 30_000, 600, 12)
         early, late = games.between(0, 10), games.between(10, 12)
         alone = Periods(sigma0=300, nu=40).fit(early)
-        both = Periods(sigma0=300, nu=40, smoothing="joint", predict_from="joint").fit(early)
+        both = Periods(sigma0=300, nu=40, smoothing="whole", predict_from="whole").fit(early)
         assert both.score(late) == pytest.approx(alone.score(late), abs=0.01)
         error = [np.mean((m.beliefs_.moments()[0] - theta[9]) ** 2) for m in (both, alone)]
         assert error[0] < error[1]
@@ -418,14 +419,14 @@ class TestPeriods:
 
     def test_unknown_names_of_choices_are_refused(self):
         with pytest.raises(InputError):
-            Periods(predict_from="joint")
+            Periods(predict_from="whole")
         with pytest.raises(InputError):
             Periods(smoothing="spline")
         with pytest.raises(InputError):
             Periods().set_params(sigma=3)
         assert Periods().set_params(sigma0=3.0).get_params()["sigma0"] == 3.0
 
-    @pytest.mark.parametrize("smoothing", ["rts", "eq14", "joint", None])
+    @pytest.mark.parametrize("smoothing", ["rts", "eq14", "whole", None])
     def test_every_smoothing_has_its_name_in_the_history(self, smoothing):
         games, _ = wandering_games(np.random.default_rng(17), 300, 10, 4)
         model = Periods(sigma0=300, nu=40, smoothing=smoothing).fit(games)

@@ -148,9 +148,12 @@ def test_other_column_names_are_mapped_and_a_missing_column_says_which_there_are
     path = table(tmp_path, "day,white,black,result\n20240101,A,B,0-1\n")
     columns = {"date": "day", "player_1": "white", "player_2": "black", "score": "result"}
     assert read_results(path, columns=columns).score.tolist() == [0.0]
-    with pytest.raises(InputError, match="lacks the columns") as error:
+    assert read_results(path).score.tolist() == [0.0]
+    path = table(tmp_path, "day,left,right,result\n20240101,A,B,0-1\n")
+    with pytest.raises(InputError, match="which column is player_1 and which player_2") as error:
         read_results(path)
-    assert "day, white, black, result" in error.value.hint
+    assert "day, left, right, result" in error.value.hint
+    assert "--columns player_1=…,player_2=…,date=day,score=result" in error.value.hint
     with pytest.raises(InputError, match="no column 'winner'"):
         read_results(path, columns={"winner": "white"})
 

@@ -203,6 +203,20 @@ def test_without_a_measurement_only_what_is_known_is_taken(games: Games, work: W
     assert sample.expected_seconds == 0.0
 
 
+def test_games_that_are_wholly_known_count_though_one_before_them_in_the_order_is_not(games: Games, work: Work) -> None:
+    order = game_order(games, 1)
+    known = order[[0, 2, 5, 11]]
+    analyse(positions(games.select(np.sort(known))), settings=SHALLOW, store=work.store, engine=work.engine)
+    planned = plan(games, work, measure=False)
+    assert sample_games(games, planned, 0.0).rows.tolist() == [order[0]]
+    assert set(sample_games(games, planned, 0.0, known_too=True).rows.tolist()) == set(known.tolist())
+    # With time for one more game, that is the first of the order that is not known.
+    timed = replace(planned, seconds_each=10.0)
+    sample = sample_games(games, timed, 1.0, known_too=True)
+    assert set(sample.rows.tolist()) == {*known.tolist(), int(order[1])}
+    assert sample.to_search == 6
+
+
 def test_spellings_of_one_player_become_one_name() -> None:
     text = '[White "Ann B"]\n[Black "Cid"]\n\n1. e4 e5 *\n\n[White "Cid"]\n[Black "B, Ann"]\n\n1. d4 d5 *\n'
     games = read_games(io.StringIO(text)).renamed({"Ann B": "B, Ann"})

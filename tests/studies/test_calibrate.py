@@ -15,6 +15,7 @@ from skilloscope.chess.human import kernels
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import Human, _codes, elo_basis
 from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.chess.rules import MOST_MOVES
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.ratings.elo_axis.axis import EloAxis, elo_axis
@@ -36,7 +37,7 @@ class Tastes(Human):
 
     def _chunk(self, boards):
         counts = np.zeros(len(boards), dtype=np.int64)
-        places = np.empty((len(boards) + 1) * kernels.MOST_MOVES, dtype=np.int16)
+        places = np.empty((len(boards) + 1) * MOST_MOVES, dtype=np.int16)
         total = kernels.listed_moves(boards.board, boards.rights, boards.passant, counts, places)
         codes = _codes(places[:total], np.repeat(boards.black, counts), boards, counts)
         return counts, codes, self.table[codes].astype(np.float32)

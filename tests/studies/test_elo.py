@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import skilloscope as sk
+from skilloscope.chess.human.network import Network
 from skilloscope.chess.pgn.games import Games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import EngineError, InputError
@@ -66,6 +67,18 @@ def test_instant_needs_no_engine(instant, without_engine):
     assert ratings["Byrne, Donald"].elo.mean == pytest.approx(same.elo.mean, abs=1e-9)
     assert same.move_match is None
     assert set(same.methods) == {"human"}
+
+
+def test_what_people_play_is_kept_beside_the_store(tmp_path, monkeypatch):
+    game, store = demo_file("game_of_the_century.pgn"), tmp_path / "analyses.sqlite"
+    first = sk.rate(game, effort="instant", store=store)
+
+    def asked(*_: object) -> None:
+        raise AssertionError("the network was asked again")
+
+    monkeypatch.setattr(Network, "maps", asked)
+    second = sk.rate(game, effort="instant", store=store)
+    assert [one.elo.mean for one in second.players] == [one.elo.mean for one in first.players]
 
 
 def test_without_an_engine_people_decide_alone_and_a_line_says_so(without_engine):

@@ -1,4 +1,4 @@
-"""What (s, c) predict, the table of section 7, the scale of the curves, the single-PV control, and the command."""
+"""What (s, c) predict, the table of section 7, the scale of the curves, and the command."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
+import skilloscope as sk
+from skilloscope.chess.analysis.analyse import analyse
+from skilloscope.chess.decisions import decisions
 from skilloscope.core.errors import InputError
-from skilloscope.decision import Decisions, Losses
+from skilloscope.decision import Decisions
 from skilloscope.inference import Uniform
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.papers import ENTRIES, reproduce
@@ -22,8 +25,9 @@ from skilloscope.ratings.scale import MINUS_LOG_S, Scale
 from skilloscope.ratings.scale import scale as shipped_scale
 from skilloscope.simulate.agents import made_up_spreads
 from skilloscope.simulate.curves import simulate_curve_choices, simulate_elo_choices
+from skilloscope.sources.shipped import demo_file
 from skilloscope.studies.intrinsic.elo import intrinsic_elo, with_intrinsic_elo
-from skilloscope.studies.intrinsic.intrinsic import milepost_table, predict, single_pv
+from skilloscope.studies.intrinsic.intrinsic import ParameterError, milepost_table, predict
 from skilloscope.studies.intrinsic.scale import (
     curve_evidence,
     error_rating,
@@ -32,6 +36,7 @@ from skilloscope.studies.intrinsic.scale import (
     measure_dispersion,
 )
 from skilloscope.studies.intrinsic.tables import mileposts_sheet
+from skilloscope.studies.rate.rate import rate_decisions
 
 MODEL = CurveModel(scaling=0.0, rule="full")
 TRUTH = Scale(
@@ -178,22 +183,6 @@ def test_ratings_far_from_a_hundred_are_counted(games):
     assert table.tally.counts == {"no rating within 20 points of a hundred": 40}
 
 
-def test_the_single_pv_control_begins_at_move_9_and_leaves_decided_positions_out():
-    losses = Losses(
-        ("Ann",),
-        np.zeros(5, np.int32),
-        np.array([0.0, 0.2, 0.5, 3.5, -0.1]),
-        np.array([-1.0, 0.2, 0.1, 3.0, 0.1]),
-        pa.table({"ply": [15, 16, 18, 20, 22]}),
-    )
-    (row,) = single_pv(losses)
-    assert row.moves == 3
-    assert row.match == pytest.approx(2 / 3)
-    assert row.average_difference == pytest.approx(0.4 / 3)
-    assert row.rising == 1
-    assert row.tally.counts == {"before move 9": 1, "decided (beyond ±3 pawns)": 1}
-
-
 @pytest.mark.parametrize("key", ["RH11.closed", "RH11.cfit", "RH11.section5"])
 def test_what_the_paper_prints_is_reproduced(key):
     done = reproduce(ENTRIES, key)
@@ -210,9 +199,10 @@ def test_the_papers_own_table_says_little_or_no_inflation():
 def test_the_table_of_section_7_stands_beside_ours_on_real_games(shared_data):
     (entry,) = reproduce(ENTRIES, "RH11.table", Budget(data=shared_data)).as_dict()["entries"]
     ours = {row["label"]: row["ours"] for row in entry["rows"]}
-    assert len(ours) == 22 * 9
+    assert len(ours) == 22 * 9 + 12 * 9
     assert all(row["within"] is None for row in entry["rows"])
-    assert ours["2006-2009 2700 s_fit"] < ours["2006-2009 2100 s_fit"] < ours["2006-2009 1600 s_fit"]
+    s_fit = [ours[f"2006-2014 {elo} s_fit (printed: 2006-2009)"] for elo in (2700, 2100, 1600)]
+    assert s_fit == sorted(s_fit)
     assert ours["1976-1979 2500 s"] is None
 
 
@@ -234,6 +224,49 @@ def test_decisions_rate_by_curves_sends_s_and_c_of_each_decider(fit, tmp_path: P
     for row in report["deciders"]:
         assert {"s", "c", "s_sd", "c_sd", "log_likelihood", "score"} <= set(row)
         assert row["decisions"] == 300
+
+
+def test_the_error_of_the_parameters_widens_a_prediction(games):
+    half = np.arange(len(games)) < len(games) // 2
+    fit = fit_curves(MODEL.columns(games.select(half))[0], MODEL)
+    columns, _ = MODEL.columns(games.select(~half))
+    plain = predict(columns, MODEL, fit.s, fit.c)
+    wide = predict(columns, MODEL, fit.s, fit.c, error=ParameterError.of_fit(fit))
+    for name in ("match", "loss", "blunders"):
+        assert wide.expected[name] == pytest.approx(plain.expected[name])
+        # Half the decisions predict the other half: their own scatter is about as large as that of the fit.
+        assert 1.1 < wide.sd[name][0] / plain.sd[name][0] < 2.5
+
+
+def test_predictions_from_few_decisions_scatter_as_the_error_of_the_fit_says():
+    z = []
+    for seed in range(60):
+        batch = rated_games(400, seed=900 + seed)
+        own = batch.select(batch.column("elo").to_numpy() == 2100)
+        columns, _ = MODEL.columns(own)
+        first = np.arange(len(columns)) % 2 == 0
+        fit = fit_curves(columns.take(np.flatnonzero(first)), MODEL, "likelihood")
+        rest = columns.take(np.flatnonzero(~first))
+        if fit.edge is None and np.isfinite(fit.covariance).all():
+            found = predict(rest, MODEL, fit.s, fit.c, error=ParameterError.of_fit(fit))
+            z.append(float(found.z("match")[0]))
+    assert len(z) > 20
+    assert np.std(z) == pytest.approx(1.0, abs=0.3)
+
+
+def test_a_table_of_mileposts_says_nothing_of_z_on_its_own_data(games):
+    rows = milepost_table(games, MODEL, "moments").as_dict()["groups"]
+    assert not [name for row in rows for name in row if name.endswith("_z")]
+
+
+def test_the_match_rate_is_over_all_moves_as_in_rate():
+    batch = decisions(analyse(sk.read_games(demo_file("simulated.pgn")), imports=[demo_file("analyses.jsonl.gz")]))
+    unlisted = replace(batch, chosen=np.where(np.arange(len(batch)) % 7 == 0, -1, batch.chosen)).at_depths()
+    rows = milepost_table(unlisted, CurveModel(), "likelihood", by="decider").as_dict()["groups"]
+    rated = {one.player: one.move_match for one in rate_decisions(unlisted).players}
+    for row in rows:
+        assert row["unlisted"] > 0
+        assert row["match_actual"] == pytest.approx(rated[row["group"]])
 
 
 def test_groups_get_an_elo_along_the_scale_that_ships():

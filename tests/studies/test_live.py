@@ -192,6 +192,37 @@ class TestFollower:
         follower.snapshot(pgn(RUY[:4], result="1-0") + pgn("d4 d5"))
         assert list(follower.boards) == ["Ann – Bob", "Ann – Bob #2"]
 
+    def test_the_engines_own_choices_are_its_gains_once_there_are_enough(self):
+        follower = Follower(Live(engine_gains="auto"))
+        follower.snapshot(pgn(RUY))
+        rng = np.random.default_rng(1)
+        played = dict(
+            zip(read_boards(pgn(RUY))["Ann – Bob"].fens, read_boards(pgn(RUY))["Ann – Bob"].moves, strict=False)
+        )
+        while (task := follower.wanted()) is not None:
+            assert follower.engine()[0] == "peak"
+            score = int(rng.integers(-20, 20))
+            follower.valued(task, mate=False, score=score, depth=9, choice=played.get(task.fen, 0))
+        kind, gains = follower.engine()
+        assert (kind, gains.moves) == ("agreed", len(RUY))
+        assert follower.table()[0]["engine_gains"] == "agreed"
+        # Against one that gains as they do, both together are worth half a point.
+        scores = [player["expected_score"] for player in follower.table()[0]["players"]]
+        assert np.mean(scores) == pytest.approx(0.5)
+        with pytest.raises(InputError, match="searched"):
+            Live(engine_gains="searched")
+
+    def test_a_players_total_is_over_all_boards_of_the_event(self):
+        follower = Follower()
+        rounds = [pgn(RUY[:8], white, "Bob", Event="Open", Round=str(at)) for at, white in enumerate(("Ann", "Cid"), 1)]
+        follower.snapshot("".join(rounds) + pgn(RUY[:6], "Bob", "Ann", Event="Other"))
+        value_all(follower)
+        ann, bob = follower.table()[0]["players"]
+        assert (ann["total"]["games"], ann["total"]["decisions"]) == (1, 4)
+        assert (bob["total"]["games"], bob["total"]["decisions"]) == (2, 8)
+        assert bob["total"]["high"] - bob["total"]["low"] < bob["high"] - bob["low"]
+        assert follower.table()[0]["white_against_black"]["expected_score"] == 0.5
+
     def test_a_result_is_said_once(self):
         follower = Follower()
         follower.snapshot(pgn(RUY[:4]))
@@ -573,6 +604,26 @@ class TestItEnds:
         )
         assert done.exit_code == 0, done.output
         assert "did not answer in time" in done.stdout
+
+    def test_once_with_a_feed_that_takes_longer_than_its_seconds(self, tmp_path, monkeypatch):
+        tries = []
+
+        def deaf(_: str) -> dict[str, Any]:
+            """Take the first interruption for its own, as the loading of a library may."""
+            while True:
+                try:
+                    tries.append(1)
+                    time.sleep(300)
+                except KeyboardInterrupt:
+                    if len(tries) > 1:
+                        raise
+
+        monkeypatch.setattr(live_command, "GRACE_SECONDS", 0.2)
+        monkeypatch.setattr(live_module, "read_boards", deaf)
+        (tmp_path / "feed.pgn").write_text(pgn(RUY))
+        done = CliRunner().invoke(app, ["live", str(tmp_path / "feed.pgn"), "--once", "--seconds", "0.1"])
+        assert done.exit_code == 1
+        assert "could not be read in 0.1 seconds" in done.stderr
 
     def test_a_feed_that_takes_long_to_read_is_left_in_the_middle(self, tmp_path, monkeypatch):
         monkeypatch.setattr(live_command, "GRACE_SECONDS", 0.2)

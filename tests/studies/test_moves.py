@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import skilloscope as sk
-from skilloscope.chess.positions import position_of
+from skilloscope.chess.positions import positions_of
 from skilloscope.cli.app import app
 from skilloscope.studies.moves.moves import Judgement, MovesStudy, levels, moves_study, spans_of_half
 from skilloscope.studies.moves.tables import difficulty_line, moves_table
@@ -177,6 +177,6 @@ def test_what_cannot_be_answered_is_refused_before_an_engine_starts(words, said,
 
 
 def test_a_position_alone_belongs_to_no_game():
-    batch = position_of(chess.Board(PETROV))
+    batch = positions_of([chess.Board(PETROV)])
     assert (len(batch), len(batch.games), batch.mover.tolist()) == (1, 0, [1])
     assert batch.fen.to_pylist() == [PETROV]

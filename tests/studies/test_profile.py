@@ -29,8 +29,9 @@ from skilloscope.papers.dfh.profiles import PLAYERS
 from skilloscope.papers.harness import Budget
 from skilloscope.papers.page import reproduction_page
 from skilloscope.ratings.scale import scale
+from skilloscope.results.names import aliases_given
 from skilloscope.simulate.careers import Career, simulate_career
-from skilloscope.sources.judge import Work, aliases_from_texts, judge, renamed
+from skilloscope.sources.judge import Work, judge, renamed
 from skilloscope.sources.shipped import analyses_file, demo_file
 from skilloscope.studies.profile.figures import priors_figure, profile_figure
 from skilloscope.studies.profile.page import profile_page
@@ -375,11 +376,11 @@ class TestProfile:
 
 class TestPlayersOfGames:
     def test_spellings_become_one_player(self):
-        assert aliases_from_texts(["Bobby=Fischer, Robert James", "B F = Fischer, Robert James"])["B F"].startswith(
+        assert aliases_given(["Bobby=Fischer, Robert James", "B F = Fischer, Robert James"])["B F"].startswith(
             "Fischer"
         )
         with pytest.raises(InputError, match="alias"):
-            aliases_from_texts(["Bobby"])
+            aliases_given(["Bobby"])
         batch = renamed(Decisions.from_lists(["A", "B", "C"], [[0.0, -1.0]] * 3, [0, 1, 0]), {"B": "A"})
         assert batch.names() == ["A", "C"]
 

@@ -15,7 +15,7 @@ from skilloscope.models.agent import Agent
 from skilloscope.ratings.line import fit_line
 from skilloscope.ratings.scale import Scale, elo_prior, scale
 from skilloscope.simulate.agents import made_up_spreads, simulate_choices
-from skilloscope.sources.judge import check_name
+from skilloscope.sources.judge import found_name
 from skilloscope.studies.rate.rate import loss_with_floor
 from skilloscope.studies.rate.rate import rate_decisions as rate
 
@@ -153,9 +153,9 @@ def test_grouping_by_another_column_and_choosing_a_player():
     rng = np.random.default_rng(12)
     batch = player_games(np.array([2000.0, 2400.0]), 50, rng)
     assert len(rate(batch, by="elo").players) == 2
-    check_name("game 1", batch.names())
+    found_name("game 1", batch.names())
     with pytest.raises(InputError, match="no decisions of a player") as error:
-        check_name("gam 1", batch.names())
+        found_name("gam 1", batch.names())
     assert "game 1" in error.value.hint
 
 

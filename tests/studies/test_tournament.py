@@ -12,10 +12,7 @@ from typer.testing import CliRunner
 
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.cli.app import app
-from skilloscope.core.errors import InputError
 from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
-from skilloscope.ratings.gain.perceived import perceived_again, perceived_least_squares
-from skilloscope.ratings.gain.resampling import GainTable, PairGames, differences, draw_weights, interval
 from skilloscope.sources.gains import gains_of_games
 from skilloscope.sources.judge import Work
 from skilloscope.studies.game.game import game_study, written_moves
@@ -64,7 +61,7 @@ def run(*words: object) -> Any:
 
 
 def report(*words: object) -> dict[str, Any]:
-    done = run("tournament", *words, "--replicates", 40, "--json")
+    done = run("tournament", *words, "--json")
     assert done.exit_code == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -114,6 +111,47 @@ def test_perceived_elo_keeps_the_mean_rating_and_everybody_is_placed(pgn):
     assert sum(player["expected_points"] for player in players) == pytest.approx(12)
 
 
+def test_a_game_without_a_result_gives_nobody_a_point_and_is_not_expected(pgn):
+    text = pgn.read_text()
+    pgn.write_text(text.replace('[Result "1/2-1/2"]', '[Result "*"]', 3).replace(" 1/2-1/2\n", " *\n", 3))
+    found = report(pgn)
+    assert sum(player["points"] for player in found["players"]) == 9
+    assert sum(player["expected_points"] for player in found["players"]) == pytest.approx(9)
+    assert {(row["games"], row["finished"]) for row in found["pairs"]} == {(2, 1), (2, 2)}
+    assert sum(row["points"] for row in found["pairs"]) == 9
+    assert found["skipped"]["points and expected points of a game without a result"] == 3
+
+
+def test_words_say_that_gain_is_a_compressed_difference_and_the_engine_is_shown_where_asked_for(pgn):
+    text = " ".join(run("tournament", pgn).stdout.split())
+    assert "a difference measured by gain" in text
+    assert "compressed" in text
+    assert "of the ratings lie within the intervals" in text
+    assert "engine by Elo" not in text
+    asked = " ".join(run("tournament", pgn, "--engine-gains", "peak").stdout.split())
+    assert "engine by Elo" in asked
+    assert "not its Elo" in asked
+
+
+def test_the_elo_of_the_one_axis_stands_beside_and_is_that_of_rate(pgn):
+    players = {row["player"]: row for row in report(pgn)["players"]}
+    rated = json.loads(run("rate", pgn, "--effort", "instant", "--json").stdout)["players"]
+    assert len(rated) == len(players)
+    for row in rated:
+        own = players[row["player"]]
+        assert own["axis_elo"] == pytest.approx(row["elo"])
+        assert (own["axis_low"], own["axis_high"]) == pytest.approx((row["elo_low"], row["elo_high"]))
+
+
+@pytest.mark.parametrize("pool", ["event", "match"])
+def test_the_sd_of_the_json_is_that_of_the_interval(pgn, pool):
+    found = report(pgn, "--pool", pool)
+    for row in found["players"]:
+        half = (row["high"] - row["low"]) / 2
+        assert row["perceived_elo"] == pytest.approx(row["low"] + half)
+        assert 1.96 < half / row["sd"] < 13  # Student's t, of one degree of freedom at the worst
+
+
 def test_the_engines_strength_is_the_mean_over_the_rated_players(pgn):
     found = report(pgn)
     by_rating = [p["elo"] - p["elo_difference_to_engine"] for p in found["players"] if p["elo"] is not None]
@@ -130,7 +168,7 @@ def test_players_of_two_events_are_compared_across_them(tmp_path, pgn):
     assert [row["event"] for row in found["events"]] == ["club", "cup"]
     assert len(found["comparison"]) == 4
     assert {(row["event"], row["opponent_event"]) for row in found["comparison"]} == {("club", "cup")}
-    text = run("tournament", pgn, other, "--replicates", 20).stdout
+    text = run("tournament", pgn, other).stdout
     assert "Ann, A @ cup" in text
     together = report(pgn, other, "--events", "all")
     assert together["comparison"] == []
@@ -147,7 +185,7 @@ def test_groups_that_never_met_are_anchored_apart(tmp_path):
     by_name = {player["player"]: player for player in found["players"]}
     assert np.mean([by_name[name]["perceived_elo"] for name in ("Ann, A", "Bob, B")]) == pytest.approx(2050)
     assert by_name["Cid, C"]["perceived_elo"] == pytest.approx(1900)
-    assert "never met" in run("tournament", path, "--replicates", 20).stdout
+    assert "never met" in run("tournament", path).stdout
 
 
 def test_an_infinite_difference_is_named_left_out_and_counted(tmp_path):
@@ -159,7 +197,7 @@ def test_an_infinite_difference_is_named_left_out_and_counted(tmp_path):
     assert ann["elo_difference"] is None
     assert found["skipped"]["infinite difference (expected score 0 or 1)"] == 1
     assert [player["perceived_elo"] for player in found["players"]] == [None, None]  # nothing finite connects them
-    text = run("tournament", path, "--replicates", 20).stdout
+    text = run("tournament", path).stdout
     assert "+∞" in text
     assert "−∞" in text
 
@@ -178,7 +216,7 @@ def test_one_game_has_no_interval(tmp_path):
     path.write_text(game("Ann, A", "Bob, B", [0.2, 0.2, 0.3, 0.2, 0.25, 0.25, 0.25]))
     found = report(path)
     assert [row["low"] for row in found["pairs"]] == [None, None]
-    assert "fewer than two games" in run("tournament", path, "--replicates", 20).stdout
+    assert "fewer than two games" in run("tournament", path).stdout
 
 
 @pytest.mark.parametrize("name", ["fake", "real"])
@@ -228,7 +266,7 @@ def test_several_spellings_of_a_surname_can_be_one_player(tmp_path):
 
 def test_the_page_holds_the_tables_and_the_figures(pgn, tmp_path):
     page = tmp_path / "page.html"
-    assert run("tournament", pgn, "--html", page, "--replicates", 20).exit_code == 0
+    assert run("tournament", pgn, "--html", page).exit_code == 0
     text = page.read_text()
     assert text.count("<svg") == 2
     assert "crosstable" in text
@@ -238,12 +276,12 @@ def test_a_field_too_large_for_the_screen_is_in_the_page(tmp_path):
     players = tuple(f"P{number}" for number in range(12))
     path = tmp_path / "open.pgn"
     path.write_text(event(np.random.default_rng(1), rounds=1, players=players))
-    assert "too many for a screen" in run("tournament", path, "--replicates", 20).stdout
+    assert "too many for a screen" in run("tournament", path).stdout
 
 
 def test_studies_of_gain_can_be_drawn_in_a_reproduction(pgn):
     gained = gains_of_games(read_games(pgn), Work())
-    study = tournament(gained, TournamentOptions(replicates=20))
+    study = tournament(gained, TournamentOptions())
     assert len(study.figures()) == 1
     assert strengths_figure(study, "club").startswith("<svg")
     assert len(game_study(gained, 1).figures()) == 1
@@ -259,101 +297,6 @@ def test_what_cannot_be_computed_is_refused(pgn, tmp_path):
     unknown = tmp_path / "unknown.pgn"
     unknown.write_text('[White "A"]\n[Black "B"]\n\n1. e4 {[%eval 0.1]} *\n')
     assert "known gain" in run("tournament", unknown).stderr
-
-
-class TestResampling:
-    def table(self, rng: np.random.Generator, groups: int = 5, games: int = 12) -> GainTable:
-        moves = 400
-        return GainTable.from_gains(
-            rng.integers(-60, 30, moves) / 100, rng.integers(0, groups, moves), rng.integers(0, games, moves)
-        )
-
-    def test_totals_are_the_groups_histograms_and_their_scores_algorithm_1(self):
-        table = self.table(np.random.default_rng(1))
-        totals = table.totals()
-        for few in (False, True):
-            first, second = (
-                np.array(side) for side in (([0, 1], [2, 3]) if few else ([0, 1, 2, 3, 4], [4, 3, 1, 0, 2]))
-            )
-            wanted = [
-                expected_score(table.histogram(a), table.histogram(b)) for a, b in zip(first, second, strict=True)
-            ]
-            np.testing.assert_allclose(totals.expected_scores(first, second), wanted)
-        np.testing.assert_allclose(totals.engine_scores(), [expected_score(table.histogram(g)) for g in range(5)])
-
-    def test_a_weight_of_zero_takes_a_game_out_and_nobody_has_no_score(self):
-        table = self.table(np.random.default_rng(2))
-        nothing = table.totals(np.zeros(12))
-        assert np.all(np.isnan(nothing.engine_scores()))
-        assert np.all(np.isnan(differences(nothing.expected_scores(np.array([0]), np.array([1])), "normal")))
-
-    def test_pairs_of_games_give_what_whole_histograms_give(self):
-        rng = np.random.default_rng(3)
-        table = self.table(rng)
-        first, second = np.array([0, 1, 3]), np.array([2, 4, 0])
-        counted = PairGames.of(table, first, second)
-        assert counted is not None
-        for weight in (np.ones(12), draw_weights(12, rng), draw_weights(12, rng)):
-            totals = table.totals(weight)
-            np.testing.assert_allclose(counted.expected_scores(weight), totals.expected_scores(first, second))
-            np.testing.assert_allclose(table.engine_scores(weight), totals.engine_scores())
-            np.testing.assert_allclose(table.moves(weight), totals.moves)
-        assert PairGames.of(table, first, second, most=10) is None
-
-    def test_weights_leave_no_game_out(self):
-        weights = draw_weights(1000, np.random.default_rng(3))
-        assert weights.min() > 0
-        assert weights.mean() == pytest.approx(1, abs=0.1)
-
-    def test_a_tournament_too_large_to_count_by_games_gives_the_same(self, pgn, monkeypatch):
-        gained = gains_of_games(read_games(pgn), Work())
-        for pool in ("event", "match"):
-            options = TournamentOptions(pool=pool, replicates=30)
-            few = tournament(gained, options)
-            monkeypatch.setattr(PairGames, "of", lambda *_, **__: None)
-            many = tournament(gained, options)
-            monkeypatch.undo()
-            np.testing.assert_allclose(few.drawn.strengths, many.drawn.strengths)
-
-    def test_nominal_intervals_cover_the_truth_as_often_as_they_say(self):
-        rng = np.random.default_rng(7)
-        covered = []
-        for _ in range(120):
-            games = 8
-            level = rng.normal(-5, 4, (2, games))  # each game has its own level, so that moves are not independent
-            gains = np.rint(level[:, :, None] + rng.normal(0, 15, (2, games, 40))) / 100
-            group = np.repeat([0, 1], games * 40)
-            game = np.tile(np.repeat(np.arange(games), 40), 2)
-            table = GainTable.from_gains(gains.ravel(), group, game)
-            one, two = np.array([0]), np.array([1])
-            again = [table.totals(draw_weights(games, rng)).expected_scores(one, two) for _ in range(120)]
-            low, high = interval(np.array([differences(p, "normal") for p in again]), 0.95, [games])
-            covered.append(low[0] <= 0 <= high[0])
-        assert 0.9 <= np.mean(covered) <= 0.995
-
-    def test_few_replicates_or_games_give_no_interval(self):
-        low, high = interval(np.zeros((40, 2)), 0.95, [1, 5])
-        assert np.isnan(low[0])
-        assert high[1] == 0
-        assert np.isnan(interval(np.full((40, 1), np.nan), 0.95, [5])[0][0])
-        assert interval(np.full((40, 1), -np.inf), 0.95, [5])[0][0] == -np.inf
-
-    def test_moves_without_a_group_or_game_are_refused(self):
-        with pytest.raises(InputError):
-            GainTable.from_gains([0.1], [0, 1], [0])
-
-    def test_solving_again_agrees_with_solving_once(self):
-        rng = np.random.default_rng(11)
-        first, second, elo = (
-            np.array([0, 1, 2, 3]),
-            np.array([1, 2, 0, 4]),
-            np.array([2000.0, 1900, np.nan, 1800, 1700]),
-        )
-        solve = perceived_again(first, second, elo)
-        for _ in range(5):
-            d = rng.normal(0, 50, 4)
-            wanted = perceived_least_squares(first, second, d, elo)
-            np.testing.assert_allclose(solve(d), [wanted.elo, wanted.relative])
 
 
 def test_elo_differences_follow_the_curve_that_is_named(pgn):

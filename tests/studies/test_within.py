@@ -19,8 +19,9 @@ from skilloscope.decision.text import write_decisions
 from skilloscope.inference import Uniform, evidence
 from skilloscope.models.agent import Agent, probability
 from skilloscope.papers import ENTRIES, reproduce
+from skilloscope.results.names import aliases_given
 from skilloscope.simulate.agents import cut_lists, simulated_deciders
-from skilloscope.sources.judge import Work, aliases_from_texts, judge, renamed
+from skilloscope.sources.judge import Work, judge, renamed
 from skilloscope.sources.shipped import demo_file
 from skilloscope.studies.within.figures import running_figure, within_figure
 from skilloscope.studies.within.page import within_page
@@ -181,9 +182,9 @@ class TestSpellings:
         assert [point.opponent for point in within_games(batch, "Ann").games] == ["Bob"] * 3
 
     def test_an_alias_that_is_no_pair_is_refused(self):
-        assert aliases_from_texts(["a=b", "c = d"]) == {"a": "b", "c": "d"}
+        assert aliases_given(["a=b", "c = d"]) == {"a": "b", "c": "d"}
         with pytest.raises(InputError, match="no pair"):
-            aliases_from_texts(["no pair"])
+            aliases_given(["no pair"])
 
     def test_games_of_one_player_are_judged_from_both_sides_under_any_spelling(self, tmp_path, monkeypatch):
         monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")

@@ -34,7 +34,8 @@ from skilloscope.chess.pgn.reading import GameColumns, header_from_tags
 from skilloscope.chess.pgn.text import NO_MATE, MainLine
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import DAMAGE, BinaryDataError, open_lines, source_name
+from skilloscope.core.files import BinaryDataError, open_lines, source_name
+from skilloscope.core.inputs.unpacking import DAMAGE
 from skilloscope.core.records import read_object
 from skilloscope.decision import Losses
 

@@ -30,6 +30,8 @@ SPENT = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0, "2 to 10 
 PIECE_VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}
 _MIDDLEGAME, _ENDGAME = 52, 26  # at most
 _CLASSICAL_SECONDS = 3600  # FIDE: an hour or more for sixty moves, increments included
+_SPEEDS = {"classical": _CLASSICAL_SECONDS, "rapid": 601, "blitz": 180}
+_DAILY = re.compile(r"\d++/\d{5,9}+")  # 86400 seconds, a day, and more
 _STAGE = re.compile(r"(?:\d++/)?(\d{1,9}+)(?:\+(\d{1,9}+))?")
 
 
@@ -102,13 +104,36 @@ def phase_of(value: int) -> str:
     return PHASES[0] if value > _MIDDLEGAME else PHASES[1] if value > _ENDGAME else PHASES[2]
 
 
+def time_class(time_control: str | None) -> str | None:
+    """Return the class of PGN's TimeControl by the time it gives for sixty moves; None where it does not say.
+
+    FIDE's bounds: blitz up to ten minutes, rapid less than an hour, then classical; bullet is less than three minutes,
+    and a day or more for a move is correspondence.
+
+    >>> [time_class(text) for text in ("60+0", "180+2", "900+10", "5400+30", "1/259200", "-")]
+    ['bullet', 'blitz', 'rapid', 'classical', 'correspondence', None]
+    """
+    seconds = _sixty_moves(time_control)
+    if seconds is None:
+        return None
+    if _DAILY.fullmatch(time_control or ""):
+        return "correspondence"
+    return next((name for name, least in _SPEEDS.items() if seconds >= least), "bullet")
+
+
 def is_classical(time_control: str | None) -> bool | None:
     """Return whether PGN's TimeControl gives an hour or more for sixty moves; None where it does not say.
 
     >>> [is_classical(text) for text in ("5400+30", "600+0", "40/7200:1800", "-", None)]
     [True, False, True, None, None]
     """
+    seconds = _sixty_moves(time_control)
+    return None if seconds is None else seconds >= _CLASSICAL_SECONDS
+
+
+def _sixty_moves(time_control: str | None) -> int | None:
+    """Return the seconds that a time control gives for sixty moves, increments included."""
     stages = [_STAGE.fullmatch(stage) for stage in (time_control or "").split(":")]
     if not stages or None in stages:
         return None
-    return sum(int(stage[1]) + 60 * int(stage[2] or 0) for stage in stages if stage) >= _CLASSICAL_SECONDS
+    return sum(int(stage[1]) + 60 * int(stage[2] or 0) for stage in stages if stage)

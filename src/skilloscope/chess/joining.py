@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.engine.lines import moves_uci
+from skilloscope.chess.openings import game_facts
 from skilloscope.chess.positions import Positions
 from skilloscope.decision.decisions import UNLISTED
 
@@ -30,6 +31,11 @@ CONTEXT = (
     "fen",
     "clock",
     "move",
+    "round",
+    "termination",
+    "time_class",
+    "eco",
+    "opening",
 )
 """The context columns of decisions in chess; every one may be null."""
 
@@ -53,12 +59,13 @@ def chosen_places(
 
 def context_of(positions: Positions) -> pa.Table:
     """Return the context columns of decisions in these positions."""
-    clock = positions.clock.astype(np.float32)
+    clock, games = positions.clock.astype(np.float32), pa.array(positions.game)
     columns = {
         **positions.games.by_mover(positions.game, positions.mover),
         "ply": pa.array(positions.ply),
         "fen": positions.fen,
         "clock": pa.array(clock, mask=np.isnan(clock)),
         "move": moves_uci(positions.played),
+        **{name: pa.array(of, type=pa.string()).take(games) for name, of in game_facts(positions.games).items()},
     }
     return pa.table({name: columns[name] for name in CONTEXT})

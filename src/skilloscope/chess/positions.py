@@ -9,23 +9,21 @@ values a move by the position after it needs them.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import chess
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from skilloscope.chess.engine.settings import Scope
-from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.pgn.reading import HEADERS
-from skilloscope.chess.pgn.text import Watcher
+from skilloscope.chess.replay import replay
 from skilloscope.core.columns import Selection, selection_index
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +72,7 @@ def positions(
     *,
     skip_moves: int | None = None,
     player: str | Collection[str] | None = None,
+    both_sides: bool = False,
     scope: Scope = "decisions",
 ) -> Positions:
     """Return the positions after the first `skip_moves` moves of each side (12) that leave more than one legal move.
@@ -81,7 +80,7 @@ def positions(
     With the scope `every position` those before and after every move, from the first move on unless `skip_moves`
     says otherwise; only where there is no legal move, so that the game is over, there is nothing to search.
     With a `player`, or several, only the positions in which one of them is to move, or has just moved if the scope is
-    every one.
+    every one. With `both_sides` those of everybody in the games of the players.
 
     >>> import io
     >>> from skilloscope.chess.pgn.games import read_games
@@ -89,58 +88,51 @@ def positions(
     >>> len(batch), batch.n_legal, batch.tally.as_dict()
     (3, array([30, 19, 37], dtype=int32), {'opening (first 1 moves of each side)': 2})
     """
-    watched = Watched(skip_moves, scope, player)
-    headers = (games.headers[name].to_pylist() for name in ("start_fen", "white", "black"))
-    for game, (start, *names) in enumerate(zip(*headers, strict=True)):
-        if (see := watched(game, *names)) is not None:
-            _replay(games, game, chess.Board(start or chess.STARTING_FEN), see)
-    return watched.positions(games)
+    every = scope == "every position"
+    first = (0 if every else 12) if skip_moves is None else skip_moves
+    if first < 0:
+        raise InputError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")
+    wanted = _wanted_sides(games, player, both_sides)
+    starts = games.headers["start_fen"].to_pylist()
+    noted = replay(games.moves, games.offsets, starts, wanted, skip_moves=first, every=every)
+    tally = Tally()
+    for reason, n in zip((opening_reason(first), "forced", "game over"), noted.passed, strict=True):
+        tally.count(reason, n)
+    last = noted.ply == games.counts[noted.game]
+    entry = games.offsets[noted.game] + noted.ply - last  # after the last move there is none: the one before stands in
+    return Positions(
+        games=games,
+        game=noted.game,
+        ply=noted.ply,
+        mover=noted.mover,
+        fen=noted.fen,
+        played=np.where(last, 0, games.moves[entry]).astype(np.uint16),
+        n_legal=noted.n_legal,
+        clock=np.where(last, np.nan, games.clocks[entry]).astype(np.float32),
+        skip_moves=first,
+        tally=tally,
+    )
 
 
-def read_positions(
-    sources: Sequence[Source],
-    *,
-    player: str | Collection[str] | None = None,
-    aliases: Mapping[str, str] | None = None,
-    both_sides: bool = False,
-    scope: Scope = "decisions",
-) -> Positions:
-    """Read PGN files and return their positions as `positions` does, without playing the games a second time.
+def positions_of(boards: Sequence[chess.Board]) -> Positions:
+    """Return positions that belong to no game: no move is played in them.
 
-    Spellings are replaced by names; with `both_sides` the positions of everybody in the games of the players.
-    """
-    watched = Watched(None, scope, player, aliases, both_sides)
-    return watched.positions(read_games(sources, watched).renamed(aliases or {}))
-
-
-def position_of(board: chess.Board) -> Positions:
-    """Return a position that belongs to no game: no move is played in it.
-
-    >>> position_of(chess.Board()).n_legal
+    >>> positions_of([chess.Board()]).n_legal
     array([20], dtype=int32)
     """
-    none, zero = np.zeros(0, dtype=np.float32), np.zeros(1, dtype=np.int32)
+    none, zero = np.zeros(0, dtype=np.float32), np.zeros(len(boards), dtype=np.int32)
     columns = (none.astype(np.uint16), np.zeros(1, dtype=np.int64), none, none, none.astype(np.int16))
     return Positions(
         Games(HEADERS.empty_table(), *columns),
         game=zero,
         ply=zero,
-        mover=np.array([not board.turn], dtype=np.int8),
-        fen=pa.array([board.fen()], type=pa.string()),
+        mover=np.array([not board.turn for board in boards], dtype=np.int8),
+        fen=pa.array([board.fen() for board in boards], type=pa.string()),
         played=zero.astype(np.uint16),
-        n_legal=np.array([board.legal_moves.count()], dtype=np.int32),
-        clock=np.full(1, np.nan, dtype=np.float32),
+        n_legal=np.array([board.legal_moves.count() for board in boards], dtype=np.int32),
+        clock=np.full(len(boards), np.nan, dtype=np.float32),
         skip_moves=0,
     )
-
-
-def _replay(games: Games, game: int, board: chess.Board, see: Watcher) -> None:
-    moves = games.moves[games.offsets[game] : games.offsets[game + 1]].tolist()
-    for ply, code in enumerate(moves):
-        see(board, ply, False)
-        board.push(chess.Move(code & 63, code >> 6 & 63, code >> 12 or None))
-    if moves:
-        see(board, len(moves), True)
 
 
 def opening_reason(skip_moves: int) -> str:
@@ -148,75 +140,11 @@ def opening_reason(skip_moves: int) -> str:
     return f"opening (first {skip_moves} moves of each side)"
 
 
-class Watched:
-    """Positions that are noted while games are played, whoever plays them: the reader of PGN, or a replay."""
-
-    def __init__(
-        self,
-        skip_moves: int | None,
-        scope: Scope,
-        player: str | Collection[str] | None,
-        aliases: Mapping[str, str] | None = None,
-        both_sides: bool = False,
-    ) -> None:
-        self.every = scope == "every position"
-        self.skip_moves = (0 if self.every else 12) if skip_moves is None else skip_moves
-        if self.skip_moves < 0:
-            raise InputError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")
-        self.wanted = {player} if isinstance(player, str) else None if player is None else set(player)
-        self.aliases, self.both_sides = aliases or {}, both_sides
-        self.game, self.ply, self.mover = array("i"), array("i"), array("b")
-        self.fen: list[str] = []
-        self.n_legal = array("i")
-        self.opening = self.forced = self.over = 0
-
-    def __call__(self, game: int, white: str | None, black: str | None) -> Watcher | None:
-        """Return who notes the positions of a game; None where nobody wanted plays in it."""
-        names = [self.aliases.get(name, name) if name else name for name in (black, white)]
-        sides = [self.wanted is None or name in self.wanted for name in names]  # as chess.BLACK and chess.WHITE count
-        if not any(sides):
-            return None
-        return partial(self._see, game, [True, True] if self.both_sides else sides)
-
-    def positions(self, games: Games) -> Positions:
-        """Return what was noted of these games."""
-        tally = Tally()
-        tally.count(opening_reason(self.skip_moves), self.opening)
-        tally.count("forced", self.forced)
-        tally.count("game over", self.over)
-        owner, ply = np.array(self.game, dtype=np.int32), np.array(self.ply, dtype=np.int32)
-        last = ply == games.counts[owner]
-        entry = games.offsets[owner] + ply - last  # after the last move there is none: the one before stands in
-        return Positions(
-            games=games,
-            game=owner,
-            ply=ply,
-            mover=np.array(self.mover, dtype=np.int8),
-            fen=pa.array(self.fen, type=pa.string()),
-            played=np.where(last, 0, games.moves[entry]).astype(np.uint16),
-            n_legal=np.array(self.n_legal, dtype=np.int32),
-            clock=np.where(last, np.nan, games.clocks[entry]).astype(np.float32),
-            skip_moves=self.skip_moves,
-            tally=tally,
-        )
-
-    def _see(self, game: int, sides: list[bool], board: chess.Board, ply: int, last: bool) -> None:
-        # The move number on the board decides, not the count from the game's first move: a game that starts
-        # from a middle-game position has no opening left.
-        own, others = (not last) and sides[board.turn], self.every and ply > 0 and sides[not board.turn]
-        if not (own or others):
-            return
-        if board.fullmove_number <= self.skip_moves:
-            self.opening += not last
-            return
-        legal = board.legal_moves.count()
-        if legal == 0:
-            self.over += 1
-        elif legal == 1 and not self.every:
-            self.forced += 1
-        else:
-            self.game.append(game)
-            self.ply.append(ply)
-            self.mover.append(not board.turn)
-            self.fen.append(board.fen())
-            self.n_legal.append(legal)
+def _wanted_sides(games: Games, player: str | Collection[str] | None, both_sides: bool) -> npt.NDArray[np.bool_]:
+    """Return for each game whether White's and Black's positions are wanted."""
+    if player is None:
+        return np.ones((len(games), 2), dtype=bool)
+    names = pa.array([player] if isinstance(player, str) else list(player), type=pa.string())
+    sides = [pc.is_in(games.headers[side], names).to_numpy() for side in ("white", "black")]
+    own = np.stack(sides, axis=1).astype(bool)
+    return own | own[:, ::-1] if both_sides else own

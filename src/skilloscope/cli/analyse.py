@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -44,6 +44,7 @@ def analyse(
         Path | None,
         typer.Option(help="Write the engine's answers: .parquet, .jsonl or .jsonl.gz.", metavar="FILE"),
     ] = None,
+    player: Annotated[str | None, typer.Option(help="Analyse this player's moves only.", metavar="NAME")] = None,
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:
@@ -60,15 +61,15 @@ def analyse(
         check_export(export)
     if planning.dry_run:
         with working(engine, "measuring") as work:
-            return _dry_run(games, work, planning, as_json)
+            return _dry_run(games, work, planning, player, as_json)
     with working(engine) as work:
-        judged, sample = _judge(games, replace(work, export=export), planning)
+        judged = _judge(games, replace(work, export=export), planning, player)
     if out:
         write_decisions(judged.decisions, out)
-    return _report(judged, sample, as_json)
+    return _report(judged, as_json)
 
 
-def _report(judged: Judged, sample: dict[str, Any], as_json: bool) -> int:
+def _report(judged: Judged, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
     from skilloscope.reports.words import engine_line, skipped_line
 
@@ -76,6 +77,7 @@ def _report(judged: Judged, sample: dict[str, Any], as_json: bool) -> int:
     report_faults(batch.tally)
     about = batch.about.get("settings", {})
     if as_json:
+        sample = {"sample": dict(judged.sample)} if judged.sample else {}
         report = {"schema": 1, "engine": dict(about), "positions": judged.as_dict(), **sample}
         print_json({**report, "decisions": len(batch), "skipped": batch.tally.as_dict()})
     else:
@@ -84,17 +86,21 @@ def _report(judged: Judged, sample: dict[str, Any], as_json: bool) -> int:
     return exit_code(batch.tally)
 
 
-def _dry_run(paths: list[Path], work: Work, planning: PlanOptions, as_json: bool) -> int:
+def _dry_run(paths: list[Path], work: Work, planning: PlanOptions, player: str | None, as_json: bool) -> int:
     """Say what the analysis would cost; with a budget also which part of it would be done."""
-    from skilloscope.chess.pgn.games import read_games
+    from skilloscope.chess.duplicates import read_distinct
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.reports.words import plan_lines
+    from skilloscope.sources.judge import found_name, games_of, players
     from skilloscope.sources.plan import MEASURED, plan, sample_games
 
     err().print("reading the games")
-    games = read_games(list(paths))
+    games = read_distinct(list(paths))
+    if player:
+        player = found_name(player, players(games))
+        games = games.select(games_of(games, [player]))
     err().print(f"{len(games):,} games read; looking up what is known, then measuring up to {MEASURED} positions")
-    planned = plan(games, work, seed=planning.seed)
+    planned = plan(games, work, seed=planning.seed, player=player)
     report = {"schema": 1, "engine": dict(planned.settings), "plan": planned.as_dict()}
     if planning.budget is not None:
         report["sample"] = sample_games(games, planned, planning.budget, seed=planning.seed).as_dict()
@@ -107,17 +113,14 @@ def _dry_run(paths: list[Path], work: Work, planning: PlanOptions, as_json: bool
     return exit_code(games.tally)
 
 
-def _judge(paths: list[Path], work: Work, planning: PlanOptions) -> tuple[Judged, dict[str, Any]]:
+def _judge(paths: list[Path], work: Work, planning: PlanOptions, player: str | None) -> Judged:
     """Analyse the games, or those that fit the budget; then say on stderr which part of all that is."""
-    from skilloscope.chess.pgn.games import read_games
     from skilloscope.cli.console import err
     from skilloscope.reports.words import sample_line
-    from skilloscope.sources.judge import judge, judge_games
-    from skilloscope.sources.plan import NOT_SAMPLED, plan, sample_games
+    from skilloscope.sources.judge import SearchBudget, judge
 
-    if planning.budget is None:
-        return judge(paths, work), {}
-    games = read_games(list(paths))
-    sample = sample_games(games, plan(games, work, seed=planning.seed), planning.budget, seed=planning.seed)
-    err().print(sample_line(sample.as_dict()))
-    return judge_games(games.select(sample.rows, reason=NOT_SAMPLED), work), {"sample": sample.as_dict()}
+    budget = None if planning.budget is None else SearchBudget(planning.budget, planning.seed)
+    judged = judge(paths, work, player=player, budget=budget)
+    if judged.sample:
+        err().print(sample_line(judged.sample))
+    return judged

@@ -18,14 +18,18 @@ from skilloscope.cli import (
     dimensions,
     doctor,
     game,
+    games,
     intrinsic,
     live,
     moves,
+    names,
+    play,
     profile,
     rate,
     report,
     reproduce,
     results,
+    screen,
     sensitivity,
     sequence,
     serve,
@@ -90,11 +94,25 @@ def options(
 
 
 _GROUPS: dict[str, tuple[Any, ...]] = {
-    "From moves": (rate, report, game, moves, profile, compare, within, dimensions, sequence, tournament, live),
-    "From results": (results,),
+    "From moves": (
+        rate,
+        report,
+        game,
+        moves,
+        profile,
+        compare,
+        within,
+        dimensions,
+        sequence,
+        tournament,
+        screen,
+        live,
+        play,
+    ),
+    "From results": (results, names),
     "Any decisions": (decisions, sensitivity),
     "Papers": (composites, intrinsic, reproduce),
-    "Engine and upkeep": (serve, analyse, store, calibrate, simulate, demo, doctor),
+    "Engine and upkeep": (serve, analyse, games, store, calibrate, simulate, demo, doctor),
 }
 """The commands as --help shows them."""
 

@@ -40,7 +40,7 @@ def calibrate(
     as_json: Json = False,
 ) -> int:
     """Fit an Elo axis to the ratings of another pool or speed, for `--scale FILE.json`. No engine is needed."""
-    from skilloscope.chess.pgn.games import read_games
+    from skilloscope.chess.duplicates import read_distinct
     from skilloscope.cli.console import exit_code, progress_bar, report_faults, show_report
     from skilloscope.studies.calibrate.calibrate import PoolCalibration, pool_census
     from skilloscope.studies.calibrate.calibrate import calibrate as fit_axis
@@ -48,7 +48,7 @@ def calibrate(
 
     if not pool.check:
         _check_target(pool.file)
-    batch = read_games(list(games))
+    batch = read_distinct(list(games))
     report_faults(batch.tally)
     if pool.check:
         found = PoolCalibration(pool.name, pool_census(batch), batch.tally)

@@ -87,7 +87,7 @@ def _by_agent(
     allowed = scale.dispersion if dispersion is None else dispersion
     judged = judge_files(games, engine, player=player)
     batch, model = judged.decisions, Agent.from_about(scale.model)
-    study = by_dimension(batch, model, by=by, players=player or (), dispersion=allowed, mass=output.mass)
+    study = by_dimension(batch, model, by=by, players=judged.players, dispersion=allowed, mass=output.mass)
     report = {**study.as_dict(), "positions": judged.as_dict()}
     show_report(report, dimensions_sheet(report), as_json=output.as_json, head=judge_line(judged))
     if output.html:

@@ -41,8 +41,12 @@ class EngineGainOptions(GainOptions):
     """The same, and how the engine itself would gain."""
 
     engine_gains: Annotated[
-        str, typer.Option(help="The engine's own gains: peak (none), agreed or searched (measured).", metavar="KIND")
-    ] = "peak"
+        str,
+        typer.Option(
+            help="The engine's own gains: peak (none), agreed or searched (measured); auto: agreed where it can be.",
+            metavar="KIND",
+        ),
+    ] = "auto"
 
 
 def gain_search(asked: EngineOptions) -> EngineOptions:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from skilloscope.cli.gain_options import EngineGainOptions
-from skilloscope.cli.options import EngineOptions, Output, command
+from skilloscope.cli.options import EngineOptions, IntervalOutput, command
 
 
 def register(app: typer.Typer) -> None:
@@ -18,10 +18,12 @@ def register(app: typer.Typer) -> None:
 
 def game(
     games: Annotated[Path, typer.Argument(help="A PGN file, or evaluated games (.ndjson).", metavar="GAMES")],
-    index: Annotated[int, typer.Option(help="Which game of the file, counted from 1.", min=1)] = 1,
+    index: Annotated[
+        int, typer.Option(help="Which game of the file: the number in its id, counted from 1.", min=1)
+    ] = 1,
     *,
     gain: EngineGainOptions,
-    output: Output,
+    output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
     """Follow one game: evaluation, gain, strength against the engine, and how likely people find each move."""
@@ -40,10 +42,10 @@ def game(
     study = game_study(
         gained,
         engine=own,
-        engine_gains=gain.engine_gains,
         engine_elo=gain.engine_elo,
         curve=curve,
-        people=game_people(gained.games),
+        people=game_people(gained.games, analyses=gained.analyses, mass=output.mass),
+        mass=output.mass,
     )
     report_faults(gained.games.tally)
     report = {**study.as_dict(), "positions": gained.positions()}

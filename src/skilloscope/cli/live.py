@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.gain_options import GainOptions
+from skilloscope.cli.gain_options import EngineGainOptions
 from skilloscope.cli.options import EngineOptions, Json, Options, command
 
 if TYPE_CHECKING:
-    from skilloscope.studies.live.live import Event, Follower
+    from skilloscope.studies.live.live import EloOfSides, Event, Follower
 
 GRACE_SECONDS = 2.0
 """So long after its time `live` may still be at work, on a feed of many games, before it is ended."""
@@ -44,7 +44,7 @@ def live(
     feed: Annotated[str, typer.Argument(help="A PGN file that grows, or an http address.", metavar="FILE|URL")],
     *,
     follow: FollowOptions,
-    gain: GainOptions,
+    gain: EngineGainOptions,
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:
@@ -65,9 +65,15 @@ def live(
     check_values(gain.values, gain.mate_cap)
     with working(gain_search(engine)) as work:
         settings = replace(work.settings, multipv=1)
-    follower = Follower(
-        Live(follow.budget / 1000, values=gain.values, mate_cap=gain.mate_cap, engine_elo=gain.engine_elo, curve=curve)
+    how = Live(
+        follow.budget / 1000,
+        values=gain.values,
+        mate_cap=gain.mate_cap,
+        engine_gains=gain.engine_gains,
+        engine_elo=gain.engine_elo,
+        curve=curve,
     )
+    follower = Follower(how, _elo_of_sides())
     following = Following(
         open_feed(feed, every_seconds=follow.every),
         follower,
@@ -79,8 +85,27 @@ def live(
     with following, contextlib.suppress(KeyboardInterrupt), _bounded(follow.seconds):
         _show(following.events(), follower, as_json)  # Ctrl-C is how one stops following
     if follow.once and not follower.boards:
-        raise InputError(f"{feed}: no game that could be followed", hint="is it PGN, with both players named?")
+        late = follow.seconds is not None and not following.was_read
+        reason = f"it could not be read in {follow.seconds:g} seconds" if late else "no game that could be followed"
+        hint = "give it more --seconds, or fewer games" if late else "is it PGN, with both players named?"
+        raise InputError(f"{feed}: {reason}", hint=hint)
     return 0
+
+
+def _elo_of_sides() -> EloOfSides | None:
+    """Return what gives Elo on the one axis, or nothing where the model cannot be had.
+
+    It is loaded here, before any time is measured: ended in the middle of it, it would seem not to be installed.
+    """
+    from skilloscope.core.errors import MissingExtraError
+    from skilloscope.sources.running_elo import EloOfBoards
+
+    try:
+        boards = EloOfBoards()
+        boards.warm_up()
+    except MissingExtraError:
+        return None
+    return boards.sides
 
 
 @contextlib.contextmanager
@@ -94,7 +119,8 @@ def _bounded(seconds: float | None) -> Iterator[None]:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
+    # Again and again: whatever is at work may take the first for its own.
+    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS, GRACE_SECONDS)
     try:
         yield
     finally:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from skilloscope.core.checks import check_mass
+from skilloscope.core.inputs.paths import named_files
 from skilloscope.core.outputs import check_outputs, check_writable
 
 if TYPE_CHECKING:
@@ -26,11 +27,15 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Mass = Annotated[float, typer.Option(help="Mass of the intervals.")]
 GameFiles = Annotated[
-    list[Path], typer.Argument(help="PGN files, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…")
+    list[Path],
+    typer.Argument(
+        help="PGN files, folders of them, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"
+    ),
 ]
 PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
 Aliases = Annotated[
-    list[str] | None, typer.Option(help="Another spelling of a name; may be repeated.", metavar="SPELLING=NAME")
+    list[str] | None,
+    typer.Option(help="Another spelling of a name, or a file of them; may be repeated.", metavar="SPELLING=NAME|FILE"),
 ]
 Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
 Rule = Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")]
@@ -150,8 +155,9 @@ def command(function: Callable[..., int | None], *, writing: str = "") -> Callab
         from skilloscope.cli.console import run
 
         def checked() -> int | None:
-            _check_files(given, writes)
-            return function(**_gathered(given, groups))
+            named = given | {name: named_files(given[name]) for name in files}
+            _check_files(named, writes)
+            return function(**_gathered(named, groups))
 
         raise typer.Exit(run(checked))
 
@@ -161,10 +167,17 @@ def command(function: Callable[..., int | None], *, writing: str = "") -> Callab
     for name, parameter in inspect.signature(function).parameters.items():
         parameters += _spread(name, groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
     writes = {one.name for one in parameters if one.name.rpartition("_")[2] in OUTPUTS or one.name == writing}
+    files = [one.name for one in parameters if _names_files(one.annotation)]
     keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
     run_command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
     run_command.__annotations__ = {one.name: one.annotation for one in keywords}
     return run_command
+
+
+def _names_files(hint: Any) -> bool:
+    """Is it an argument that takes files? Folders and patterns stand for the files in them."""
+    kind, *about = get_args(hint) or (hint,)
+    return kind == list[Path] and any(isinstance(one, typer.models.ArgumentInfo) for one in about)
 
 
 def _check_files(given: Mapping[str, Any], writes: Collection[str]) -> None:

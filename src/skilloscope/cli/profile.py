@@ -116,7 +116,7 @@ def _by_agent(asked: _Followed, axis: AxisOptions, output: IntervalOutput, engin
         scale,
         model=model,
         every=asked.every,
-        players=asked.players,
+        players=judged.players,
         dispersion=asked.dispersion,
         mass=output.mass,
     )

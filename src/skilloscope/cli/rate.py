@@ -35,6 +35,10 @@ class RateOptions(Options):
         str, typer.Option(help="What to rate: player, event, year, colour, phase, eco, opponent, result, game …")
     ] = "player"
     prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None
+    with_results: Annotated[
+        Path | None,
+        typer.Option(help="Count the results of this file too: games (PGN) or a table of results.", metavar="FILE"),
+    ] = None
 
 
 def register(app: typer.Typer) -> None:
@@ -54,6 +58,10 @@ def rate(
     """Rate players from their moves: Elo with an interval, games, moves, move match, mean loss."""
     asked = asked_elo(games, effort, prior=rating.prior, scale=axis.scale, rule=axis.rule)
     if asked.by_agent:
+        if rating.with_results is not None:
+            from skilloscope.core.errors import InputError
+
+            raise InputError("--with-results is of the Elo axis, not of the papers' agent", hint="leave it out")
         return _rate_by_agent(games, rating, asked, output, engine)
     return _rate_on_axis(games, rating, asked, effort, output, engine)
 
@@ -69,11 +77,15 @@ def _rate_on_axis(
     from skilloscope.cli.console import exit_code, progress_bar, report_faults, write_page
     from skilloscope.cli.judged import source_line
     from skilloscope.studies.rate.front import Limit, rate_files
+    from skilloscope.studies.rate.fusion import fuse, read_results_to_fuse
 
+    results = None if rating.with_results is None else read_results_to_fuse(rating.with_results)
     limit = Limit(effort.budget, effort.seed, asked.strict)
     with progress_bar("rating") as show:
         wanted, work = axis_work(asked, effort, engine, show, by=rating.by, mass=output.mass)
         ratings, judged = rate_files(paths, wanted, work, player=rating.player, limit=limit)
+    if results is not None:
+        ratings = fuse(ratings, results)
     report_faults(ratings.tally)
     show_elo(ratings, judged, as_json=output.as_json)
     if output.html:

@@ -47,7 +47,7 @@ def report(
     games: PgnFiles, *, asked: ReportOptions, axis: AxisOptions, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Tell what the games say of a player, or of an event: Elo, where it lies, the decisions that cost most."""
-    from skilloscope.chess.pgn.games import read_games
+    from skilloscope.chess.duplicates import read_distinct
     from skilloscope.cli.console import exit_code, progress_bar, report_faults, show_report
     from skilloscope.cli.work import work_of
     from skilloscope.core.configuration import effective_settings
@@ -61,13 +61,15 @@ def report(
     found = effective_settings({"prior": asked.prior, "effort": asked.effort, "scale": axis.scale})
     prior, effort, scale = (found[key].value for key in ("prior", "effort", "scale"))
     rating = AxisRating.of(elo_axis(scale), None, effort, prior=prior, mass=output.mass)
-    played = read_games(list(games))
+    played = read_distinct(list(games))
     check_games(played)
     name = None if asked.player is None else found_name(asked.player, players(played))
     with progress_bar("rating") as show:
         work = work_of(engine, show, otherwise=rating.effort.settings)
         rating = replace(
-            rating, workers=work.workers or 1, progress=lambda done, total: show(done, total, "games, what people play")
+            rating,
+            workers=work.workers or 1,
+            progress=lambda done, total: show(done, total, "games, what people play"),
         )
         strict = asked.effort is not None
         told: PlayerReport | EventReport

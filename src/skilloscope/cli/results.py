@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from skilloscope.cli.options import IntervalOutput, Json, Options, command
-from skilloscope.cli.results_options import BoardOptions, ResultFiles, ResultsOptions, StateFile
+from skilloscope.cli.results_options import AddingOptions, BoardOptions, ResultFiles, ResultsOptions, StateFile
 from skilloscope.cli.results_predict import results_predict
+from skilloscope.cli.results_report import results_report
 
 group = typer.Typer(help="Ratings from results: who played whom, when, and how it ended.", no_args_is_help=True)
 
@@ -33,6 +34,7 @@ def register(app: typer.Typer) -> None:
         ("rate", results_rate, "rate results.csv --at 2024-12-31 --active 4 --html ratings.html"),
         ("smooth", results_smooth, "smooth results.csv --period 1Y --history history.csv"),
         ("predict", results_predict, "predict results.csv --pairs pairs.csv --out predicted.csv"),
+        ("report", results_report, "report --state ratings.state --since 2024-03"),
         ("simulate", results_simulate, "simulate --players 100 --games 5000 --out results.csv"),
     ):
         group.command(name, epilog=f"Example: skilloscope results {example}")(command(function))
@@ -49,7 +51,9 @@ def results_fit(
     *,
     how: ResultsOptions,
     method: Annotated[str, typer.Option(help="quick, or nelder-mead as in the paper; the same optimum.")] = "quick",
-    intervals: Annotated[bool, typer.Option("--intervals", help="Say how sure the fit is: intervals.")] = False,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Say where the truth may lie, by games played again.")
+    ] = False,
     lengths: Annotated[
         str | None, typer.Option(help="Compare how well periods of these lengths foretell: 1M,2M,1Y.", metavar="LIST")
     ] = None,
@@ -65,17 +69,19 @@ def results_fit(
     if (intervals or output.html) and not (how.sigma0 is None and how.nu is None):
         raise typer.BadParameter("intervals are of both parameters: leave --sigma0 and --nu out")
     table, enter = how.read(files)
-    if intervals or output.html:
-        posterior = fit_posterior(table, how.period, advantage=how.advantage, entry=enter)
+    period, first, later = how.length(table), how.advantage or "auto", how.drift or "auto"
+    if output.html:
+        posterior = fit_posterior(table, period, advantage=first, drift=later, entry=enter)
     report = fit_report(
         table,
-        how.period,
+        period,
         sigma0=how.sigma0,
         nu=how.nu,
-        advantage=how.advantage,
+        advantage=first,
+        drift=later,
         entry=enter,
         method=method,
-        posterior=posterior,
+        intervals=intervals,
         lengths=[length.strip() for length in (lengths or "").split(",") if length.strip()],
         mass=output.mass,
     )
@@ -102,19 +108,22 @@ def results_rate(
     stream: Annotated[
         bool, typer.Option("--stream", help="Read sorted Parquet period by period, in little memory.")
     ] = False,
+    adding: AddingOptions,
     board: BoardOptions,
 ) -> int:
     """Rate everybody from results: a rating with its standard deviation, period by period."""
     from skilloscope.cli.results_work import rated, show_board, streamed
     from skilloscope.core.outputs import check_outputs, check_writable
-    from skilloscope.ratings.periods.kept import history_file
+    from skilloscope.ratings.periods.kept import games_file, history_file
 
     check_writable(state)
     if state:
-        check_outputs([state, history_file(state), *filter(None, (board.history, board.html))], files)
+        check_outputs(
+            [state, history_file(state), games_file(state), *filter(None, (board.history, board.html))], files
+        )
     if stream and (board.history or board.html or state or rewind):
         raise typer.BadParameter("a stream keeps no history: leave out --history, --html, --state and --from")
-    return show_board(streamed(files, how) if stream else rated(files, how, state, rewind), board)
+    return show_board(streamed(files, how) if stream else rated(files, how, state, rewind, adding=adding), board)
 
 
 def results_smooth(
@@ -122,7 +131,7 @@ def results_smooth(
     *,
     how: ResultsOptions,
     method: Annotated[
-        str, typer.Option(help="rts; eq14 as printed in the paper, which counts the past twice; joint.")
+        str, typer.Option(help="rts; eq14 as printed in the paper, which counts the past twice; whole.")
     ] = "rts",
     from_last_active: Annotated[
         bool, typer.Option("--from-last-active", help="Begin at each player's last active period.")

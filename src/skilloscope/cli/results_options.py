@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.options import IntervalOutput, Options
+from skilloscope.cli.options import Aliases, IntervalOutput, Options
 
 if TYPE_CHECKING:
     from skilloscope.core.errors import Tally
+    from skilloscope.results.reading import Reading
     from skilloscope.results.table import Results
 
 ResultFiles = Annotated[
     list[Path],
-    typer.Argument(help="Tables date,player_1,player_2,score (.csv, .parquet), or PGN files.", metavar="RESULTS…"),
+    typer.Argument(help="Tables of results (.csv, .parquet), PGN files, folders of them, or -.", metavar="RESULTS…"),
 ]
 AtDate = Annotated[str | None, typer.Option(help="Let time pass until this date's period.", metavar="DATE")]
 StateFile = Annotated[
@@ -29,7 +30,11 @@ class ResultsOptions(Options):
     """How results are read and rated; what is not given is fitted, or none."""
 
     period: Annotated[
-        str | None, typer.Option(help="Length of a rating period: 1D, 1W, 1M (default), 2M, 1Y …", metavar="LENGTH")
+        str | None,
+        typer.Option(
+            help="Length of a rating period: 1D, 1W, 1M, 1Y …; without, the shortest that the dates tell.",
+            metavar="LENGTH",
+        ),
     ] = None
     sigma0: Annotated[
         float | None,
@@ -42,7 +47,22 @@ class ResultsOptions(Options):
     advantage: Annotated[
         str | None,
         typer.Option(
-            help="Beyond the paper: Elo that the first player has more, or fit. None without.", metavar="ELO|fit"
+            help="Beyond the paper: Elo that the first player has more; fitted without, 0 below 500 games.",
+            metavar="ELO|fit",
+        ),
+    ] = None
+    drift: Annotated[
+        str | None,
+        typer.Option(
+            help="Beyond the paper: how much higher newcomers enter with each period; fitted as the advantage is.",
+            metavar="ELO|fit",
+        ),
+    ] = None
+    observed: Annotated[
+        str | None,
+        typer.Option(
+            help="Beyond the paper: columns of published ratings to look at, as welo,belo; `header` for PGN.",
+            metavar="ONE,TWO",
         ),
     ] = None
     entry: Annotated[
@@ -52,6 +72,13 @@ class ResultsOptions(Options):
     columns: Annotated[
         list[str] | None, typer.Option(help="Where a column has another name: player_1=white.", metavar="OURS=THEIRS")
     ] = None
+    date_format: Annotated[
+        str | None, typer.Option(help="What 01/05/2024 means: dmy, the 1st of May, or mdy.", metavar="dmy|mdy")
+    ] = None
+    alias: Aliases = None
+    allow_loss: Annotated[
+        bool, typer.Option("--allow-loss", help="Go on where more than a fifth of the rows cannot be used.")
+    ] = False
     drop_duplicates: Annotated[
         bool, typer.Option("--drop-duplicates", help="Leave out games listed twice; they are kept without.")
     ] = False
@@ -67,16 +94,44 @@ class ResultsOptions(Options):
         if not files:
             raise InputError("no results given", hint="name a table or PGN files")
         enter, tally = self.entering()
-        table = read_files(files, columns=self.renamed(), drop_duplicates=self.drop_duplicates)
+        table = read_files(files, self.reading(), self.aliases())
+        report_faults(table.tally + tally)
+        self.check_loss(table.for_period(self.length(table)))
         table = replace(table, tally=table.tally + tally)
-        report_faults(table.tally)
         return table, enter
 
-    def renamed(self) -> dict[str, str]:
-        """Return our names of columns with theirs."""
+    def length(self, table: Results) -> str:
+        """Return the length of a period: the shortest that the dates tell, or a month where nu is given."""
+        return self.period or (table.finest if self.nu is None or table.finest != "1D" else "1M")
+
+    def reading(self) -> Reading:
+        """Return how tables are read."""
+        from skilloscope.core.errors import InputError
+        from skilloscope.results.reading import Reading
         from skilloscope.sources.results import pair_columns
 
-        return pair_columns(self.columns or [])
+        if self.date_format not in (None, "dmy", "mdy"):
+            raise InputError(f"no form of dates is called {self.date_format!r}", hint="dmy or mdy")
+        pairs = pair_columns(self.columns or [])
+        return Reading(pairs, self.observed, self.date_format, self.drop_duplicates)
+
+    def aliases(self) -> dict[str, str]:
+        """Return who is who, as was confirmed."""
+        from skilloscope.results.names import aliases_given
+
+        return aliases_given(self.alias or [])
+
+    def check_loss(self, table: Results) -> None:
+        """Say where more than one row in twenty is lost, and refuse to go on where it is more than one in five."""
+        from skilloscope.cli.console import report_notes
+        from skilloscope.core.errors import InputError
+
+        share = table.share_lost
+        said = f"{share:.0%} of the rows cannot be used: {table.lost}"
+        if share > 0.2 and not self.allow_loss:
+            raise InputError(said, hint="mend the table, or say --allow-loss to rate the rest")
+        if share > 0.05:
+            report_notes([said])
 
     def entering(self) -> tuple[dict[str, float], Tally]:
         """Return where some new players enter, and what was left out of that file."""
@@ -87,12 +142,28 @@ class ResultsOptions(Options):
 
 
 @dataclass(frozen=True)
+class AddingOptions(Options):
+    """What is to be known about further games of kept ratings."""
+
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="These games replace the kept ones of their day and players.")
+    ] = False
+    again: Annotated[
+        bool, typer.Option("--again", help="Games that were already played were played a second time.")
+    ] = False
+
+
+@dataclass(frozen=True)
 class BoardOptions(IntervalOutput):
     """Who is in the leaderboard, when, and where it goes; what cannot be written is refused."""
 
     at: AtDate = None
     active: Annotated[
-        int | None, typer.Option(help="Only who played in the last so many periods.", metavar="N", min=1)
+        str | None,
+        typer.Option(help="Only who played in the last so many periods, or in the last 6M, 1Y …", metavar="N|LENGTH"),
+    ] = None
+    player: Annotated[
+        list[str] | None, typer.Option(help="Show only this player, at his place; may be repeated.", metavar="NAME")
     ] = None
     top: Annotated[int, typer.Option(help="How many players the table shows.", metavar="N", min=1)] = 20
     history: Annotated[

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,12 +29,16 @@ def results_predict(
         typer.Option("--out", help="Write the pairs with their probability: .csv or .parquet.", metavar="FILE"),
     ] = None,
     holdout: Annotated[
-        int | None, typer.Option(help="Predict the last so many periods of the results, and say how well.", min=1)
+        str | None,
+        typer.Option(help="Predict the last so many periods, or all since a date, and say how well.", metavar="N|DATE"),
     ] = None,
     *,
     how: ResultsOptions,
     draws: Annotated[
         bool, typer.Option("--draws", help="Beyond the paper: win, draw and loss, each with its own probability.")
+    ] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Beyond the paper: weigh all games of all periods together.")
     ] = False,
     at: AtDate = None,
     state: StateFile = None,
@@ -43,6 +48,7 @@ def results_predict(
     from skilloscope.cli.results_work import rated
     from skilloscope.results.writing import check_table_format
     from skilloscope.sources.results import read_pairs
+    from skilloscope.studies.results.results import predictions
 
     if output.html is not None and holdout is None:
         raise typer.BadParameter("--html goes with --holdout")
@@ -53,11 +59,12 @@ def results_predict(
     if out:
         check_table_format(out)
     wanted = read_pairs(pairs)  # what is wrong with them is said before anybody is rated
-    found = _kept(state, how) if not files and state is not None else rated(files or [], how, state, save=False)
-    return _pairs(found, wanted, at=at, out=out, draws=draws, as_json=output.as_json)
+    found = kept_as_rated(state, how) if not files and state is not None else rated(files or [], how, state, save=False)
+    report = predictions(found, *wanted[1:], at=at, draws=draws, whole=whole)
+    return _pairs(found, wanted[0], report, out=out, as_json=output.as_json)
 
 
-def _kept(state: Path, how: ResultsOptions) -> Rated:
+def kept_as_rated(state: Path, how: ResultsOptions) -> Rated:
     """Return kept ratings as they are."""
     from dataclasses import replace
 
@@ -74,25 +81,14 @@ def _kept(state: Path, how: ResultsOptions) -> Rated:
     return replace(found, entry=enter, results=replace(found.results, tally=tally))
 
 
-def _pairs(
-    rated: Rated,
-    pairs: tuple[pa.Table, list[str], list[str]],
-    *,
-    at: str | None,
-    out: Path | None,
-    draws: bool,
-    as_json: bool,
-) -> int:
-    """Predict the games of a table of pairs."""
+def _pairs(rated: Rated, table: pa.Table, report: Mapping[str, Any], *, out: Path | None, as_json: bool) -> int:
+    """Show the predicted games of a table of pairs, or write them."""
     from skilloscope.cli.console import err, exit_code, print_json, show
     from skilloscope.cli.results_work import remark
     from skilloscope.results.writing import write_table
     from skilloscope.sources.results import with_probability
-    from skilloscope.studies.results.results import predictions
     from skilloscope.studies.results.tables import predictions_sheet
 
-    table, player_1, player_2 = pairs
-    report = predictions(rated, player_1, player_2, at=at, draws=draws)
     remark(report)
     if report["new"]:
         err().print(f"note: new players: {'; '.join(report['new'][:10])}{' …' if len(report['new']) > 10 else ''}")
@@ -102,11 +98,11 @@ def _pairs(
         show(predictions_sheet(report))
     if out:
         write_table(with_probability(table, report), out)
-        err().print(f"{len(player_1):,} predictions written to {out}")
+        err().print(f"{len(table):,} predictions written to {out}")
     return exit_code(rated.results.tally)
 
 
-def _held_out(files: list[Path], how: ResultsOptions, periods: int, draws: bool, output: Output) -> int:
+def _held_out(files: list[Path], how: ResultsOptions, periods: str, draws: bool, output: Output) -> int:
     """Say how well the last periods are foretold."""
     from skilloscope.cli.console import exit_code, show_report, write_page
     from skilloscope.cli.results_work import remark
@@ -117,10 +113,11 @@ def _held_out(files: list[Path], how: ResultsOptions, periods: int, draws: bool,
     report = holdout_report(
         results,
         periods,
-        how.period,
+        how.length(results),
         sigma0=how.sigma0,
         nu=how.nu,
-        advantage=how.advantage,
+        advantage=how.advantage or "auto",
+        drift=how.drift or "auto",
         entry=enter,
         draws=draws,
     )

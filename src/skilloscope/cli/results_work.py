@@ -7,32 +7,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilloscope.cli.results_options import BoardOptions, ResultsOptions
+    from skilloscope.cli.results_options import AddingOptions, BoardOptions, ResultsOptions
     from skilloscope.studies.results.runs import Rated
 
 
 def rated(
-    files: list[Path], how: ResultsOptions, state: Path | None = None, rewind: str | None = None, *, save: bool = True
+    files: list[Path],
+    how: ResultsOptions,
+    state: Path | None = None,
+    rewind: str | None = None,
+    *,
+    adding: AddingOptions | None = None,
+    save: bool = True,
 ) -> Rated:
     """Rate everybody, on kept ratings where there are some, and keep them."""
     from skilloscope.cli.console import err
     from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
-    from skilloscope.studies.results.runs import rate_results
+    from skilloscope.studies.results.runs import Adding, rate_results
 
     kept: Kept | None = load_kept(state) if state is not None and state.is_file() else None
     table, enter = how.read(files)
     found = rate_results(
         table,
-        how.period,
+        how.period if kept else how.length(table),
         sigma0=how.sigma0,
         nu=how.nu,
-        advantage=how.advantage,
+        advantage=how.advantage or "auto",
+        drift=how.drift or "auto",
         entry=enter,
         kept=kept,
         rewind=rewind,
+        adding=Adding(how.aliases(), *((adding.corrected, adding.again) if adding else ())),
     )
     if state is not None and save:
-        save_kept(Kept(found.state, found.history), state)
+        save_kept(Kept(found.state, found.history, found.every), state)
         which = "ratings" if kept else "new ratings, from these games alone,"
         err().print(f"{which} up to {found.calendar.label(found.latest)} kept in {state}")
     return found
@@ -53,7 +61,7 @@ def streamed(files: list[Path], how: ResultsOptions) -> Rated:
         nu=how.nu,
         advantage=how.advantage,
         entry=enter,
-        columns=how.renamed(),
+        how=how.reading(),
     )
     found = replace(found, results=replace(found.results, tally=found.results.tally + tally))
     report_faults(found.results.tally)
@@ -67,7 +75,7 @@ def show_board(found: Rated, board: BoardOptions) -> int:
     from skilloscope.studies.results.results import history_table, ratings_report
     from skilloscope.studies.results.tables import leaderboard_sheet
 
-    report = ratings_report(found, at=board.at, active=board.active, mass=board.mass)
+    report = ratings_report(found, at=board.at, active=board.active, mass=board.mass, players=board.player)
     remark(report)
     show_report(report, leaderboard_sheet(report, board.top), as_json=board.as_json)
     if board.history:

@@ -1,4 +1,4 @@
-"""`skilloscope simulate`: choices of a decider of known skill on given spreads, by the agent or by the curves."""
+"""`skilloscope simulate`: choices of a decider of known skill on given spreads; whole games (see simulate_games)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skilloscope.cli.options import Options, command
+from skilloscope.cli.simulate_games import simulate_games
 
 if TYPE_CHECKING:
     import numpy as np
 
     from skilloscope.decision import Decisions
+
+group = typer.Typer(
+    help="Simulated deciders of known skill: choices on the spreads of a table, or whole games of chess.",
+    no_args_is_help=True,
+)
 
 
 @dataclass(frozen=True)
@@ -52,12 +58,20 @@ class DeciderOptions(Options):
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    epilog = "Example: skilloscope simulate spreads.jsonl --c 1.2 --seed 7 --out simulated.jsonl"
-    app.command(epilog=epilog)(command(simulate))
+    """Add the commands to the application."""
+    epilog = "Example: skilloscope simulate choices spreads.jsonl --c 1.2 --seed 7 --out simulated.jsonl"
+    group.command("choices", epilog=epilog)(command(simulate_choices_of_table))
+    epilog = "Example: skilloscope simulate games --elo 1600 --against 1800 --games 100 --out games.pgn"
+    group.command("games", epilog=epilog)(command(simulate_games))
+    app.add_typer(group, name="simulate")
 
 
-def simulate(
+@group.callback()
+def simulate() -> None:
+    """Simulated deciders of known skill: choices on the spreads of a table, or whole games of chess."""
+
+
+def simulate_choices_of_table(
     tables: Annotated[list[Path], typer.Argument(help="Tables of decisions whose spreads are used.", metavar="TABLE…")],
     out: Annotated[Path, typer.Option(help="File to write: .jsonl, .csv or .parquet.", metavar="FILE")],
     *,

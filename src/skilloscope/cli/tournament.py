@@ -14,7 +14,7 @@ from skilloscope.cli.options import EngineOptions, IntervalOutput, Options, comm
 
 @dataclass(frozen=True)
 class EventOptions(Options):
-    """What is one event, how a player's gains are pooled, and how the intervals are drawn."""
+    """What is one event, and how a player's gains are pooled."""
 
     pool: Annotated[str, typer.Option(help="Pool a player's gains by event, or by match (each opponent apart).")] = (
         "event"
@@ -23,8 +23,6 @@ class EventOptions(Options):
     surnames: Annotated[
         bool, typer.Option("--surnames", help="Call players by surname, so that several spellings are one person.")
     ] = False
-    replicates: Annotated[int, typer.Option(help="How often the games are weighed anew.", min=20)] = 400
-    seed: Annotated[int, typer.Option(help="Seed of the weights.", min=0)] = 1
 
 
 def register(app: typer.Typer) -> None:
@@ -40,13 +38,15 @@ def tournament(
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
-    """Compare the players of an event by gain: expected scores, perceived Elo, the engine's strength, intervals."""
+    """Compare the players of an event by gain: expected scores and differences, beside Elo on the one axis."""
     from dataclasses import replace
 
     from skilloscope.cli.console import exit_code, report_faults, show_report, write_page
     from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
     from skilloscope.sources.gains import engine_gains, gains_of_files
+    from skilloscope.studies.tournament.field import Field
+    from skilloscope.studies.tournament.one_axis import axis_elo
     from skilloscope.studies.tournament.report import tournament_report
     from skilloscope.studies.tournament.tables import closing_sheet, tournament_sheets
     from skilloscope.studies.tournament.tournament import TournamentOptions, with_surnames
@@ -56,21 +56,21 @@ def tournament(
         pool=event.pool,
         events=event.events,
         curve=gain.elo_curve(),
-        engine_gains=gain.engine_gains,
         engine_elo=gain.engine_elo,
         mass=output.mass,
-        replicates=event.replicates,
-        seed=event.seed,
     )
     with working(gain_search(engine)) as work:
         gained = gains_of_files(games, work, values=gain.values, mate_cap=gain.mate_cap)
         options = replace(options, engine=engine_gains(gained, gain.engine_gains, work))
     report_faults(gained.games.tally)
-    study = study_of(with_surnames(gained) if event.surnames else gained, options)
+    gained = with_surnames(gained) if event.surnames else gained
+    axis = axis_elo(gained.games, Field.of(gained.games, event.events).event_of_game, mass=output.mass)
+    study = study_of(gained, options, axis=axis)
     report = {**tournament_report(study), "positions": gained.positions()}
-    show_report(report, *tournament_sheets(report), closing_sheet(report), as_json=output.as_json)
+    asked = gain.engine_gains != "auto" or gain.engine_elo is not None
+    show_report(report, *tournament_sheets(report, engine=asked), closing_sheet(report), as_json=output.as_json)
     if output.html:
         from skilloscope.studies.tournament.page import tournament_page
 
-        write_page(output.html, tournament_page(study, ", ".join(path.name for path in games)))
+        write_page(output.html, tournament_page(study, ", ".join(path.name for path in games), engine=asked))
     return exit_code(gained.games.tally)

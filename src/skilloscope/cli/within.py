@@ -90,7 +90,7 @@ def _by_agent(asked: _Wanted, output: IntervalOutput, engine: EngineOptions) -> 
 
     model = agent_of(asked.rule)
     judged = judge_files(asked.games, engine, player=asked.player, aliases=asked.aliases, both_sides=True)
-    study = within_games(judged.decisions, asked.player, model, mark=asked.mark, mass=output.mass)
+    study = within_games(judged.decisions, judged.players[0], model, mark=asked.mark, mass=output.mass)
     followed = follow_game(judged.decisions, asked.follow, model, mass=output.mass) if asked.follow else None
     moves = followed.as_dict() if followed else None
     report = {**study.as_dict(), "followed": moves, **judge_fields(judged)}

@@ -58,13 +58,19 @@ def judge_files(
     aliases: Sequence[str] | None = None,
     both_sides: bool = False,
     any_domain: bool = False,
+    skip_moves: int | None = None,
+    max_abs_value: float = 3.0,
 ) -> Judged:
     """Return the decisions in files, games judged by the engine asked for; faults are shown on stderr."""
-    from skilloscope.cli.console import report_faults
-    from skilloscope.sources.judge import aliases_from_texts, judge
+    from dataclasses import replace
 
-    names = aliases_from_texts(aliases or [])
-    with working(engine) as work:
+    from skilloscope.cli.console import report_faults
+    from skilloscope.results.names import aliases_given
+    from skilloscope.sources.judge import judge
+
+    names = aliases_given(aliases or [])
+    with working(engine) as asked:
+        work = replace(asked, skip_moves=skip_moves, max_abs_value=max_abs_value)
         judged = judge(paths, work, player=player, aliases=names, both_sides=both_sides, any_domain=any_domain)
     report_faults(judged.decisions.tally)
     return judged

@@ -9,7 +9,7 @@ from __future__ import annotations
 import calendar
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ YEAR: Final = 2
 
 _SPLIT = re.compile(r"(\d{4})(?:([-./])(\d{1,2}|\?{1,2})(?:\2(\d{1,2}|\?{1,2}))?)?(?:[T ][\d:.,+Z-]*)?")
 _SOLID = re.compile(r"(\d{4})(\d{2})(\d{2})(?:\.0)?")
+_LAST = re.compile(r"(\d{1,2})([-./])(\d{1,2})\2(\d{4})(?:[T ][\d:.,+Z-]*)?")
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
@@ -32,12 +33,19 @@ class WrittenDate(NamedTuple):
     precision: int
 
 
-def read_date(text: str) -> WrittenDate | None:
+def read_date(text: str, order: str | None = None) -> WrittenDate | None:
     """Return what days a text means; None where it is no date. A day of an unknown month (`1936.??.14`) says a year.
+
+    With the year last, dots are written after the day first (31.12.2024); of others (01/05/2024) `order` says if it is
+    `dmy` or `mdy`, and without it they are no date.
 
     >>> read_date("2006/07/??").last, read_date("20060701").precision, read_date("2006.02.30")
     (datetime.date(2006, 7, 31), 0, None)
+    >>> read_date("05.01.2024").first, read_date("01/05/2024"), read_date("01/05/2024", "mdy").first
+    (datetime.date(2024, 1, 5), None, datetime.date(2024, 1, 5))
     """
+    if last := _LAST.fullmatch(text.strip()):
+        return _year_last(last, order)
     match = _SPLIT.fullmatch(text.strip()) or _SOLID.fullmatch(text.strip())
     if not match:
         return None
@@ -53,7 +61,20 @@ def read_date(text: str) -> WrittenDate | None:
         return None
 
 
-def parse_date(text: str) -> tuple[int | None, int]:
+def date_orders(texts: Iterable[str]) -> list[str]:
+    """Return which of `dmy` and `mdy` all dates with the year last agree with; empty where there is none to ask about.
+
+    >>> date_orders(["01/05/2024", "13/05/2024"]), date_orders(["01/05/2024"]), date_orders(["2024-05-01"])
+    (['dmy'], ['dmy', 'mdy'], [])
+    """
+    found = [match for text in texts if (match := _LAST.fullmatch(text.strip())) and match[2] != "."]
+    day_first, month_first = (any(int(match[group]) > 12 for match in found) for group in (1, 3))
+    if not found:
+        return []
+    return ["dmy"] if day_first else ["mdy"] if month_first else ["dmy", "mdy"]
+
+
+def parse_date(text: str, order: str | None = None) -> tuple[int | None, int]:
     """Return the days since 1970 of a date, or None, and its precision; unknown days and months count from the first.
 
     >>> parse_date("1970-01-02"), parse_date("1970.02.??"), parse_date("19700201"), parse_date("1971")
@@ -61,15 +82,27 @@ def parse_date(text: str) -> tuple[int | None, int]:
     >>> parse_date("1995-02-30"), parse_date("????.??.??")
     ((None, 0), (None, 0))
     """
-    date = read_date(text)
+    date = read_date(text, order)
     return (None, DAY) if date is None else (date.first.toordinal() - _EPOCH, date.precision)
 
 
 def parse_dates(
-    texts: Sequence[str | None],
+    texts: Sequence[str | None], order: str | None = None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
     """Return days since 1970, precision, and whether there is a date at all, for each text."""
-    read = [(None, DAY) if text is None else parse_date(text) for text in texts]
+    read = [(None, DAY) if text is None else parse_date(text, order) for text in texts]
     days = np.array([day or 0 for day, _ in read], dtype=np.int64)
     precision = np.array([exact for _, exact in read], dtype=np.uint8)
     return days, precision, np.array([day is not None for day, _ in read], dtype=bool)
+
+
+def _year_last(match: re.Match[str], order: str | None) -> WrittenDate | None:
+    order = order or ("dmy" if match[2] == "." else None)
+    if order is None:
+        return None
+    day, month = (match[1], match[3]) if order == "dmy" else (match[3], match[1])
+    try:
+        date = datetime.date(int(match[4]), int(month), int(day))
+    except ValueError:
+        return None
+    return WrittenDate(date, date, DAY)

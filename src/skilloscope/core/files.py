@@ -2,9 +2,8 @@
 
 In: a path or a stream. Out: its name and its content, whatever the packing, the encoding and the line ends.
 
-The packing is told by the first bytes, not by the name: gzip, bzip2, zstd or xz, of one piece or of several glued
-together. Text is UTF-8; a byte that is not is taken as Latin-1, one by one, for many collections are glued together
-from files of both kinds.
+How a file is packed, its first bytes tell (unpacking.py). Text is UTF-8; a byte that is not is taken as Latin-1, one by
+one, for many collections are glued together from files of both kinds.
 
 A small archive can hold a line of gigabytes. No line is longer than MOST_LINE; where one is, the file is damaged there.
 A file that is damaged, or cut, gives what stands before the damage, down to half a line, and then says so.
@@ -12,36 +11,28 @@ A file that is damaged, or cut, gives what stands before the damage, down to hal
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import contextlib
-import gzip
 import io
-import lzma
 import os
 import re
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
-
-import pyarrow as pa
+from typing import IO, Any
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.inputs.paths import real_path
+from skilloscope.core.inputs.unpacking import DAMAGE, Encoded, unpacked
 
 Source = str | os.PathLike[str] | IO[Any]
 
 MOST_LINE = 1 << 24
 """The most bytes that a line may have."""
 
-DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, pa.ArrowException)
-"""What reading a packed file raises where it is damaged or cut, or where a line is too long."""
-
 _FALLBACK = "skilloscope-latin-1"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # 0x1a ends some old DOS files, 0x1b shifts some fonts
 _TAG = re.compile(rb'^[ \t]*\[[ \t]*\w+[ \t]+"[^\n]*"', re.MULTILINE)
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
 _HEAD_LINES = 20
 _HEAD_BYTES = 8192
 _BLOCK = 1 << 16
@@ -106,6 +97,18 @@ def lines_of(stream: Any, start: bytes = b"") -> Iterator[str]:
         held += block
 
 
+def next_block(stream: Any, size: int) -> tuple[bytes, Exception | None]:
+    """Return the next bytes of a stream, fewer than `size` only at its end, and what damage ended them."""
+    pieces, had = [], 0
+    try:
+        while had < size and (piece := stream.read1(size - had)):
+            pieces.append(piece)
+            had += len(piece)
+    except DAMAGE as error:
+        return b"".join(pieces), error
+    return b"".join(pieces), None
+
+
 def as_text(data: bytes) -> str:
     """Return bytes as text: UTF-8, and Latin-1 where they are not."""
     return data.decode("utf-8", _FALLBACK)
@@ -128,12 +131,15 @@ def _short_lines(source: io.TextIOBase) -> Iterator[str]:
 @contextlib.contextmanager
 def open_bytes(source: Source) -> Iterator[Any]:
     """Open the source and give it unpacked; BinaryDataError if it is no text, InputError if it cannot be opened."""
+    given: Any = source
     with contextlib.ExitStack() as stack:
-        if isinstance(source, str | os.PathLike):
-            raw: Any = stack.enter_context(_open_file(Path(source)))
+        if isinstance(given, str | os.PathLike):
+            raw: Any = stack.enter_context(_open_file(Path(given)))
+        elif isinstance(given, io.TextIOBase):
+            raw = io.BufferedReader(Encoded(given), _BLOCK)
         else:
-            raw = source if hasattr(source, "peek") else io.BufferedReader(cast(io.RawIOBase, source))
-        text = _unpacked(raw, stack)
+            raw = given if hasattr(given, "peek") else io.BufferedReader(given)
+        text = unpacked(raw, stack)
         head = text.peek(_HEAD_BYTES)[:_HEAD_BYTES]
         if head.startswith(codecs.BOM_UTF8):
             text.read(len(codecs.BOM_UTF8))
@@ -175,39 +181,15 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
         return False  # whoever opens it next says what is wrong
 
 
-def given_once(paths: Sequence[Path]) -> list[Path]:
-    """Return the files; one that is given twice, under whatever name, would count twice and is refused."""
-    real = [path.resolve() for path in paths]
-    twice = [path for at, path in enumerate(paths) if real[at] in real[:at]]
-    if twice:
-        raise InputError(f"{twice[0]} is given twice", hint="put each file in once")
-    return list(paths)
-
-
 def _open_file(path: Path) -> IO[bytes]:
     try:
-        return path.open("rb", buffering=1 << 16)
+        return real_path(path).open("rb", buffering=1 << 16)
     except FileNotFoundError as error:
         raise InputError(f"no file {path}", hint="check the path") from error
     except IsADirectoryError as error:
-        raise InputError(f"{path} is a folder", hint=f"give the files in it, e.g. {path}/*.pgn") from error
+        raise InputError(f"{path} is a folder", hint=f"give the files in it, e.g. {path}/*") from error
     except OSError as error:
         raise InputError(f"{path} cannot be opened: {error.strerror}", hint="check its permissions") from error
-
-
-def _unpacked(raw: Any, stack: contextlib.ExitStack) -> Any:
-    head = raw.peek(6)
-    packing = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
-    if packing == "gzip":
-        return stack.enter_context(gzip.GzipFile(fileobj=raw))
-    if packing == "bzip2":
-        return stack.enter_context(bz2.BZ2File(raw))
-    if packing == "xz":
-        return stack.enter_context(lzma.LZMAFile(raw))
-    if packing == "zstd":
-        packed = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
-        return stack.enter_context(io.BufferedReader(packed, 1 << 16))
-    return raw
 
 
 def _as_latin_1(error: UnicodeError) -> tuple[str, int]:

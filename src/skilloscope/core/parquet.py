@@ -86,6 +86,14 @@ def open_checked(path: str | os.PathLike[str], **options: Any) -> Iterator[pq.Pa
         ) from error
 
 
+def file_mark(path: str | os.PathLike[str]) -> str | None:
+    """Return the text under `mark` in a file's metadata; None where there is none, or no such file."""
+    try:
+        return ((pq.read_schema(path).metadata or {}).get(b"mark") or b"").decode() or None
+    except (*_UNREADABLE, OSError):  # whoever reads it says what is wrong
+        return None
+
+
 def parquet_names(path: str | os.PathLike[str]) -> list[str]:
     """Return the names of a file's columns; nothing but its footer is looked at."""
     try:

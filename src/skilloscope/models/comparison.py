@@ -91,6 +91,13 @@ def win_probability(
     return np.asarray(expit(g(_f(variance_1) + _f(variance_2)) * Q * difference))
 
 
+def observed(mean: Floats, variance: Floats, said: Floats, deviation: float) -> Moments:
+    """μ + k(x − μ), (1 − k)σ² with k = σ²/(σ² + τ²): a strength observed as x give or take τ; beyond the paper."""
+    mean, variance = _f(mean), _f(variance)
+    share = variance / (variance + deviation * deviation)
+    return np.asarray(mean + share * (_f(said) - mean)), np.asarray((1 - share) * variance)
+
+
 def discrepancy(probability: Floats, score: Floats) -> Array:
     """−s·log(p) − (1 − s)·log(1 − p) [GLI99 (15)]; infinite where what was held impossible happened."""
     p, s = _f(probability), _f(score)

@@ -234,6 +234,21 @@ def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
     return float(d) if d.ndim == 0 else d
 
 
+def elo_slope(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
+    """dd/dp, by how much the difference grows with the expected score; infinite at 0 and 1.
+
+    >>> round(elo_slope(0.5)), round(elo_slope(0.5, "logistic"))
+    (709, 695)
+    """
+    share = np.asarray(p, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        if elo_curve(curve) == "normal":
+            found = 200 * np.sqrt(2) * np.sqrt(2 * np.pi) * np.exp(ndtri(share) ** 2 / 2)
+        else:
+            found = 400 / np.log(10) / (share * (1 - share))
+    return float(found) if found.ndim == 0 else found
+
+
 def _by_sums(x: GainHistogram, y: GainHistogram, method: _Method) -> bool:
     return method == "exact" or (method == "auto" and len(x.counts) * len(y.counts) <= _SPARSE)
 

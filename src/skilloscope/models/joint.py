@@ -141,9 +141,7 @@ def fit_weights(
     """Return the weights under which the choices of people of these Elos are likeliest, with a little ridge."""
     owner, first, n = choices.owner, choices.offsets[:-1], len(choices)
     x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[owner]
-    people = (choices.human.astype(float) * basis[owner]).sum(axis=1)
-    people -= _log_sums(people, choices.offsets)[owner]
-    design = np.column_stack([-choices.roots.astype(float), people, -(~choices.listed).astype(float)])
+    design = weighted_parts(choices, basis)
     width = design.shape[1]
     chosen = first + choices.chosen
 
@@ -158,6 +156,34 @@ def fit_weights(
     w = minimize(cost, np.zeros(2 * width), jac=True, method="L-BFGS-B", options={"maxiter": 400}).x
     pairs = [(float(a), float(b)) for a, b in zip(w[:width], w[width:], strict=True)]
     return JointWeights(depths, tuple(pairs[: len(depths)]), pairs[-2], pairs[-1])
+
+
+def weighted_parts(choices: JointChoices, basis: Array) -> Array:
+    """Return what the weights multiply in z, a row for each alternative: −√δ_d of each depth, log p, −[not listed]."""
+    owner = choices.owner
+    people = (choices.human.astype(float) * basis[owner]).sum(axis=1)
+    people -= _log_sums(people, choices.offsets)[owner]
+    return np.column_stack([-choices.roots.astype(float), people, -(~choices.listed).astype(float)])
+
+
+def weights_covariance(
+    choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array, cluster: npt.NDArray[np.int64]
+) -> Array:
+    """Return the covariance of fitted weights (all at ORIGIN, then all slopes): the sandwich over clusters of choices.
+
+    The order is that of `weighted_parts`: losses by depth, human, unlisted.
+    """
+    owner, first = choices.owner, choices.offsets[:-1]
+    design, x = weighted_parts(choices, basis), (np.asarray(elo, dtype=float) - ORIGIN) / UNIT
+    p = np.exp(log_alternatives(choices, weights, elo, basis))
+    apart = design - np.add.reduceat(p[:, None] * design, first, axis=0)[owner]
+    both = np.concatenate([apart, apart * x[owner][:, None]], axis=1)
+    information = (both * p[:, None]).T @ both
+    score = both[first + choices.chosen]
+    summed = np.zeros((int(cluster.max()) + 1, score.shape[1]))
+    np.add.at(summed, cluster, score)
+    bread = np.linalg.inv(information)
+    return np.asarray(bread @ (summed.T @ summed) @ bread)
 
 
 def _log_sums(z: Array, offsets: npt.NDArray[np.int64]) -> Array:

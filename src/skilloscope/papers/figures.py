@@ -12,19 +12,22 @@ from skilloscope.studies.intrinsic.intrinsic import Mileposts
 def milepost_figure(tables: dict[str, Mileposts]) -> str:
     """Return s_fit by Elo: printed by the paper, and ours with standard errors."""
     table = paper_table("RH11_table")
-    markers = {"2006-2009": "o", "1991-1994": "s", "1976-1979": "^"}
+    markers = {"2006-2009": "o", "1991-1994": "s", "1976-1979": "^", "2006-2014": "D"}
     with style():
         figure, axes = plt.subplots(figsize=(7.5, 3.8))
         for colour, (era, marker) in zip(COLOURS, markers.items(), strict=False):
             rows = [row for row in table if row["era"] == era]
-            at, values = [int(row["elo"]) for row in rows], [float(row["s_fit"]) for row in rows]
-            axes.plot(at, values, marker=marker, color=colour, linewidth=1, label=f"printed, {era}", fillstyle="none")
-            if era in tables:
-                own = [row for row in tables[era].rows if row.s_fit is not None and row.elo is not None]
-                elo = np.array([row.elo for row in own]) + 12
+            if rows:
+                at, values = [int(row["elo"]) for row in rows], [float(row["s_fit"]) for row in rows]
+                axes.plot(
+                    at, values, marker=marker, color=colour, linewidth=1, label=f"printed, {era}", fillstyle="none"
+                )
+            own = [row for row in tables[era].rows if row.s_fit is not None] if era in tables else []
+            if own:
+                elo = np.array([row.elo for row in own], dtype=float) + 12
                 s = [row.s_fit.s for row in own if row.s_fit]
                 sd = [row.s_fit.s_sd for row in own if row.s_fit]
-                axes.errorbar(elo, s, sd, fmt=marker, color=colour, capsize=2, label=f"ours beside {era}")
+                axes.errorbar(elo, s, sd, fmt=marker, color=colour, capsize=2, label=f"ours, {era}")
         axes.set_xlabel("Elo")
         axes.set_ylabel("s at c_fit, pawns")
         axes.set_ylim(bottom=0)

@@ -18,13 +18,25 @@ from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.mappings import MAPPINGS, probabilities
 from skilloscope.models.scaling import Flatness, fit_scaling, flatness, scaled_loss
 from skilloscope.papers.harness import Budget, Entry, Outcome, Printed, Row, paper_table, printed
-from skilloscope.papers.samples import NO_DATA, analysed_decisions, analysed_file, data_files, sampled_decisions
+from skilloscope.papers.samples import (
+    NO_DATA,
+    analysed_decisions,
+    analysed_file,
+    data_files,
+    known_decisions,
+    may_sample,
+    sampled_decisions,
+)
 from skilloscope.ratings.mileposts import nearest_milepost
+from skilloscope.sources.judge import without_repeats
 from skilloscope.studies.intrinsic.intrinsic import Mileposts, milepost_table
 from skilloscope.studies.intrinsic.scale import inflation
+from skilloscope.studies.intrinsic.window import MilepostWindow
 
-_ERAS = {"1991-1994": "bands/*_1990s.pgn", "1976-1979": "bands/*_1970s.pgn"}
+_ERAS = {"2006-2009": "bands/*_2006-2009.pgn", "1991-1994": "bands/*_1990s.pgn", "1976-1979": "bands/*_1970s.pgn"}
 _GAMES = 30  # of each milepost, that are planned for where engine time is given
+_OURS = "2006-2014"
+"""The years of the analysed games: their c line is the one that every era uses."""
 _MIDDLE = {"2006-2009": 2007.5, "1991-1994": 1992.5, "1976-1979": 1977.5}
 
 
@@ -103,24 +115,41 @@ def _section_5(budget: Budget) -> Outcome:
 
 
 def _table(budget: Budget) -> Outcome:
-    analysed = analysed_decisions(budget)
-    tables: dict[str, Mileposts] = {}
     notes = ["Stockfish 15.1, depth 10, ten lines, rule listed, a = 1, percentile fitting; printed: Rybka 3, depth 13."]
-    if analysed is None:
-        notes.append(f"Ours: {NO_DATA}.")
-    else:
-        tables["2006-2009"] = milepost_table(analysed)
-        notes.append(f"2006-2009 beside games of 2006–2014: {_sizes(tables['2006-2009'])}.")
-        if budget.minutes > 0:
-            share = replace(budget, minutes=budget.minutes / len(_ERAS))
-            for era in _ERAS:
-                try:
-                    tables[era], note = _searched(share, era)
-                except InputError as error:  # too little time for this era is no reason to lose the others
-                    note = f"{era}: {error}."
-                notes.append(note)
+    eras, found = budget.once(_eras)
+    tables: dict[str, Mileposts] = {}
+    if _OURS in eras:
+        own = milepost_table(eras[_OURS], how="percentile")
+        tables = {_OURS: own} | {
+            era: milepost_table(batch, how="percentile", line=own.line) for era, batch in eras.items() if era != _OURS
+        }
+        notes.append(f"Our c line is that of {_OURS}, in every era, as the paper's is that of 2006–2009.")
+    for era, table in tables.items():
+        notes.append(f"{era}: {_sizes(table)}.")
     rows = [row for line in paper_table("RH11_table") for row in _beside(line, tables.get(line["era"]))]
-    return Outcome(rows, notes, [IntrinsicTable(tables)] if tables else [])
+    rows += [
+        replace(row, label=f"{_OURS} {line['elo']} {row.label.split(maxsplit=2)[2]} (printed: 2006-2009)")
+        for line in paper_table("RH11_table")
+        if line["era"] == "2006-2009" and _OURS in tables
+        for row in _beside(line, tables[_OURS])
+    ]
+    return Outcome(rows, [*notes, *found], [IntrinsicTable(tables)] if tables else [])
+
+
+def _eras(budget: Budget) -> tuple[dict[str, Decisions], list[str]]:
+    """Return the decisions of each era whose games are known or may be searched, and what is to be said of them."""
+    analysed = analysed_decisions(budget)
+    if analysed is None:
+        return {}, [f"Ours: {NO_DATA}."]
+    eras, notes = {_OURS: analysed}, []
+    for era in _ERAS if may_sample(budget) else ():
+        try:
+            share = replace(budget, minutes=budget.minutes / len(_ERAS))
+            eras[era], note = _searched(share, era)
+        except InputError as error:  # too little time for this era is no reason to lose the others
+            note = f"{era}: {error}."
+        notes.append(note)
+    return eras, notes
 
 
 def _inflation(budget: Budget) -> Outcome:
@@ -137,10 +166,11 @@ def _inflation(budget: Budget) -> Outcome:
     sd = float(np.sqrt(slope @ covariance @ slope))
     rows = [Row("Elo per decade, from the printed s_fit of all eras", None, float(per_decade), sd=sd)]
     notes = [_inflation_words("Printed s_fit, 22 rows", float(per_decade), sd)]
-    analysed = analysed_decisions(budget)
-    if analysed is None:
+    eras, _ = budget.once(_eras)
+    if not eras:
         return Outcome(rows, [*notes, f"Our games: {NO_DATA}."])
-    found = inflation(analysed)
+    window = MilepostWindow()
+    found = inflation(without_repeats(Decisions.concat([window.inside(batch) for batch in eras.values()])))
     years = f"{found.years[0]}–{found.years[1]}"
     rows.append(Row(f"Elo per decade, our games of {years}", None, found.elo_per_decade, sd=found.sd))
     notes.append(_inflation_words(f"Our games, {found.decisions:,} decisions", found.elo_per_decade, found.sd))
@@ -180,18 +210,21 @@ def _beside(line: dict[str, str], table: Mileposts | None) -> list[Row]:
     return rows
 
 
-def _searched(budget: Budget, era: str) -> tuple[Mileposts, str]:
-    """Return the table of an era whose games must be searched, as far as the engine time goes."""
+def _searched(budget: Budget, era: str) -> tuple[Decisions, str]:
+    """Return the decisions of an era, by date: of the games that are known, or of a sample that the time allows."""
     first, last = (int(year) for year in era.split("-"))
     games = read_games(data_files(budget, _ERAS[era]) or [])
     years = np.array([year or 0 for year in games.headers["year"].to_pylist()])
-    strata = np.array([post or 0.0 for post in _strata(games)])
-    rng = np.random.default_rng(budget.seed)
-    inside = np.flatnonzero((years >= first) & (years <= last))
-    chosen = np.concatenate([rng.permutation(inside[strata[inside] == one])[:_GAMES] for one in np.unique(strata)])
-    sample = games.select(np.sort(chosen.astype(np.int64)))
-    found = sampled_decisions(budget, sample, strata=_strata, name=era)
-    return milepost_table(found.decisions.at_depths()), found.note
+    inside = games.select(np.flatnonzero((years >= first) & (years <= last)))
+    if budget.minutes <= 0:
+        found = known_decisions(budget, inside, name=era)
+    else:
+        strata = np.array([post or 0.0 for post in _strata(inside)])
+        rng = np.random.default_rng(budget.seed)
+        chosen = [rng.permutation(np.flatnonzero(strata == one))[:_GAMES] for one in np.unique(strata)]
+        sample = inside.select(np.sort(np.concatenate(chosen)))
+        found = sampled_decisions(budget, sample, strata=_strata, name=era)
+    return found.decisions.at_depths(), found.note
 
 
 def _strata(games: Games) -> list[float | None]:

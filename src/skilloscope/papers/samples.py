@@ -90,18 +90,43 @@ def year_strata(games: Games) -> list[int | None]:
 
 
 def sampled_games(
-    budget: Budget, games: Games, work: Work, *, strata: Strata | None = None, player: str | None = None, name: str
+    budget: Budget,
+    games: Games,
+    work: Work,
+    *,
+    strata: Strata | None = None,
+    player: str | None = None,
+    known_too: bool = False,
+    name: str,
 ) -> Games:
-    """Return as many games as are known or fit the budget, in the seed's order; refuse where that is none."""
+    """Return as many games as are known or fit the budget, in the seed's order; refuse where that is none.
+
+    With `known_too` every game that is wholly known counts, wherever it stands in that order.
+    """
     try:
         planned = plan(games, work, seed=budget.seed, player=player, measure=budget.minutes > 0)
     except EngineError as error:
         raise NotAnalysedError(f"{name}: {error}", hint="import their analyses, or install an engine") from error
     labels = strata(games) if strata else None
-    chosen = games.select(sample_games(games, planned, budget.minutes, seed=budget.seed, strata=labels).rows)
+    found = sample_games(games, planned, budget.minutes, seed=budget.seed, strata=labels, known_too=known_too)
+    chosen = games.select(found.rows)
     if not len(chosen):
         raise NotAnalysedError(f"{name}: no game is known and the budget is {budget.minutes:g} minutes", hint=_MORE)
     return chosen
+
+
+def known_decisions(budget: Budget, games: Games, *, name: str) -> Sampled:
+    """Return the decisions of the games of which every position is known; refuse where there is none."""
+    try:
+        planned = plan(games, budget.work, seed=budget.seed, measure=False)
+    except EngineError as error:
+        raise NotAnalysedError(f"{name}: {error}", hint="import their analyses, or install an engine") from error
+    rows = np.setdiff1d(np.arange(len(games)), list(planned.unknown))
+    if not len(rows):
+        raise NotAnalysedError(f"{name}: no game is known", hint=_MORE)
+    judged = judge_games(games.select(rows), budget.work)
+    said = f"{name}: {len(rows):,} of {len(games):,} games are known"
+    return Sampled(judged.decisions, games.select(rows), f"{said}, {len(judged.decisions):,} decisions; {judged}")
 
 
 def sampled_decisions(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.dates import DAY, MONTH, YEAR, parse_date
+from skilloscope.core.dates import DAY, MONTH, YEAR, read_date
 from skilloscope.core.errors import InputError
 
 Dates = npt.NDArray[np.datetime64]
@@ -74,6 +74,20 @@ class Calendar:
         """How exact a date must be to be placed: to the DAY, the MONTH or the YEAR."""
         return {"M": MONTH, "Y": YEAR}.get(self.unit, DAY)
 
+    def periods_in(self, length: str) -> int:
+        """Return how many periods of this calendar a length has, at least one; a plain number is so many periods.
+
+        >>> Calendar.from_text("1D").periods_in("1Y"), Calendar.from_text("2M").periods_in("6M")
+        (365, 3)
+        """
+        if length.strip().isdigit():
+            return max(int(length), 1)
+        other = Calendar.from_text(length)
+        days = {"D": 1.0, "W": 7.0, "M": 365.25 / 12, "Y": 365.25}
+        if not self.unit or not other.unit:
+            raise InputError("numbered periods have no length", hint="give a number of periods")
+        return max(round(other.count * days[other.unit] / (self.count * days[self.unit])), 1)
+
     def numbers(self, dates: Dates | Numbers) -> Numbers:
         """Return the number of the period of each date; given numbers stay as they are."""
         if not self.unit:
@@ -109,16 +123,17 @@ class Calendar:
         """Return the labels of so many periods from the first on."""
         return [self.label(number) for number in range(first, first + count)]
 
-    def number(self, text: str) -> np.int64:
-        """Return the number of the period that a label or a date names; `2024`, `2024-03` and `2024-03-31` all do."""
+    def number(self, text: str, *, last: bool = False) -> np.int64:
+        """Return the number of the period that a label or a date names; `2024`, `2024-03` and `2024-03-31` all do.
+
+        Of a month or a year that holds several it is the first, or the last if wanted.
+        """
         if not self.unit:
             try:
                 return np.int64(text)
             except ValueError:
                 raise InputError(f"{text!r} is no period's number", hint="the table has numbered periods") from None
-        days, precision = parse_date(text)
-        if days is None:
+        date = read_date(text)
+        if date is None:
             raise InputError(f"{text!r} is no date", hint="write it as 2024-03-31, 2024-03 or 2024")
-        if precision > self.precision:
-            raise InputError(f"{text!r} does not tell the period of {self}", hint="write the whole date, as 2024-03-31")
-        return np.int64(self.numbers(np.array([days], dtype="datetime64[D]"))[0])
+        return np.int64(self.numbers(np.array([date.last if last else date.first], dtype="datetime64[D]"))[0])

@@ -21,7 +21,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import DAMAGE, BinaryDataError, open_bytes, open_lines
+from skilloscope.core.files import BinaryDataError, open_bytes, open_lines
+from skilloscope.core.inputs.unpacking import DAMAGE
 from skilloscope.core.records import read_header, read_rows
 from skilloscope.core.spreadsheets import from_safe_texts
 

@@ -41,6 +41,8 @@ class PeriodGames:
     labels: Sequence[str]
     players: Sequence[str]
     first: int = 0
+    ratings: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
+    """The ratings published elsewhere of both players of each game, 0 without one; one a player and period."""
 
     def __post_init__(self) -> None:
         n = len(self.player_1)
@@ -54,6 +56,8 @@ class PeriodGames:
             raise InputError("a player's code is outside the list of players")
         if n and not (self.score.min() >= 0 and self.score.max() <= 1):
             raise InputError("a score must lie between 0 and 1", hint="1 is a win of player_1, 0.5 a draw, 0 a loss")
+        if self.ratings is not None and any(len(side) != n for side in self.ratings):
+            raise InputError("the columns of ratings have other lengths than the games")
         if np.any(self.player_1 == self.player_2):
             raise InputError("a player cannot play himself")
 
@@ -125,4 +129,5 @@ class PeriodGames:
             labels=self.labels[start:stop],
             players=self.players,
             first=self.first + start,
+            ratings=None if self.ratings is None else (self.ratings[0][part], self.ratings[1][part]),
         )

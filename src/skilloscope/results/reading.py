@@ -1,6 +1,6 @@
 """Results from CSV, Parquet, Arrow tables and frames: every row used, or counted and named.
 
-In: a file or a table with the columns `date` (or `period`), `player_1`, `player_2`, `score`. Out: Results.
+In: a file or a table; `layouts` says which of its columns is which. Out: Results.
 
 Rows at fault (no or an unknown score, a player against himself, a missing or impossible date, no name) are left out,
 counted by reason and named with file and row; the header is row 1 of a CSV file, as in a spreadsheet. Forfeits, byes
@@ -11,8 +11,9 @@ both are counted as notes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.core.dates import DAY, parse_dates
+from skilloscope.core.dates import DAY, date_orders, parse_dates
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import is_parquet
 from skilloscope.core.frames import arrow_from_frame
-from skilloscope.core.parquet import read_checked
+from skilloscope.core.parquet import parquet_names, read_checked
 from skilloscope.results.csv_text import read_csv
-from skilloscope.results.scores import BYE, is_fault, parse_scores
+from skilloscope.results.layouts import Layout, find_layout
+from skilloscope.results.scores import BYE, NO_SCORE, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
-
-RESULT_COLUMNS = ("date", "player_1", "player_2", "score")
-"""The columns of a results table; `period`, a whole number, may stand in place of `date`."""
 
 OUT_OF_ORDER = "row dated before the row above it"
 AFTER_TODAY = "date after today"
@@ -41,21 +40,38 @@ _MOST_NAMED = 10_000  # faults of one reason that are named one by one; the othe
 _BYES = {"bye", "bye bye", "-bye-", "(bye)"}
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read where its content does not tell."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Our names of columns with theirs."""
+    observed: str | None = None
+    """Two columns of ratings published elsewhere, or `header`; without, none are looked at."""
+    date_format: str | None = None
+    """`dmy` or `mdy` for dates such as 01/05/2024; without, all dates of a table together must tell."""
+    drop_duplicates: bool = False
+
+
 def read_results(
-    path: str | Path, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    drop_duplicates: bool = False,
+    how: Reading | None = None,
 ) -> Results:
     """Read results from CSV (packed or not) or Parquet, told by the content; `columns` maps our names to theirs."""
-    path = Path(path)
+    path, how = Path(path), how or Reading(columns or {}, drop_duplicates=drop_duplicates)
     if path.is_file() and path.stat().st_size == 0:
         raise InputError(
             f"{path}: the file is empty", hint="a results table has the columns date,player_1,player_2,score"
         )
     if is_parquet(path):
-        wanted = [(columns or {}).get(name, name) for name in (*RESULT_COLUMNS, "period")]
-        table, rows, tally = read_checked(path, wanted), None, Tally()
+        layout = find_layout(parquet_names(path), how.columns, observed=how.observed, table=str(path))
+        table, rows, tally = read_checked(path, layout.columns), None, Tally()
     else:
         table, rows, tally = read_csv(path)
-    results = results_from_arrow(table, columns=columns, name=str(path), rows=rows, drop_duplicates=drop_duplicates)
+    results = results_from_arrow(table, how=how, name=str(path), rows=rows)
     return replace(results, tally=tally + results.tally)
 
 
@@ -63,36 +79,39 @@ def results_from_frame(
     frame: Any, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
 ) -> Results:
     """Return the results that a pandas or polars frame (or an Arrow table) holds."""
-    return results_from_arrow(arrow_from_frame(frame), columns=columns, name="<frame>", drop_duplicates=drop_duplicates)
+    how = Reading(columns or {}, drop_duplicates=drop_duplicates)
+    return results_from_arrow(arrow_from_frame(frame), how=how, name="<frame>")
 
 
 def results_from_arrow(
     table: pa.Table,
     *,
-    columns: Mapping[str, str] | None = None,
+    how: Reading | None = None,
     name: str = "<table>",
     rows: npt.NDArray[np.int64] | None = None,
-    drop_duplicates: bool = False,
 ) -> Results:
     """Return the results that an Arrow table holds; `rows` are the numbers of its rows in the file."""
-    table, dated = _own_columns(table, columns or {}, name)
+    how = how or Reading()
+    layout = find_layout(table.column_names, how.columns, observed=how.observed, table=name)
+    _checked(table, layout, name)
     numbers = np.arange(1, table.num_rows + 1) if rows is None else rows
-    sides = [_texts(table.column(side)) for side in ("player_1", "player_2")]
+    sides = [_texts(table.column(side)) for side in (layout.player_1, layout.player_2)]
     players, codes = sorted_codes(pa.chunked_array([chunk for side in sides for chunk in side.chunks]))
     one, two = codes[: table.num_rows], codes[table.num_rows :]
-    score, reasons = _scores(table.column("score"))
-    when = _dates(table.column("date")) if dated else _periods(table.column("period"))
+    score, reasons = _scores(table, layout)
+    dated, when_named = layout.dated, "date" if layout.dated else "period"
+    when = _dates(table.column(layout.when), how.date_format, name) if dated else _periods(table.column(layout.when))
     found = _Screen(table, name, numbers)
     found.leave_out("blank row", _is_blank(players, one) & _is_blank(players, two) & when.missing, fault=False)
     found.leave_out(BYE, _is_bye(players, one) | _is_bye(players, two), fault=False)
     found.leave_out("no player", _is_blank(players, one) | _is_blank(players, two))
     for reason, rows_of in reasons.items():
-        found.leave_out(reason, rows_of, "score", fault=is_fault(reason))
-    found.leave_out("missing date" if dated else "missing period", when.missing, "date" if dated else "period")
-    found.leave_out("impossible date" if dated else _NO_NUMBER, when.bad, "date" if dated else "period")
-    found.leave_out(YOURSELF, one == two, "player_1")
+        found.leave_out(reason, rows_of, layout.score or "", fault=is_fault(reason))
+    found.leave_out(f"missing {when_named}", when.missing, layout.when)
+    found.leave_out("impossible date" if dated else _NO_NUMBER, when.bad, layout.when)
+    found.leave_out(YOURSELF, one == two, layout.player_1)
     days = when.value.astype("datetime64[D]") if dated else np.full(table.num_rows, "NaT", dtype="datetime64[D]")
-    exact = when.precision if dated and when.precision.any() else None
+    rating_1, rating_2 = (_ratings(table.column(side)) for side in layout.ratings) if layout.ratings else (None, None)
     whole = Results(
         players=players,
         player_1=one,
@@ -100,10 +119,12 @@ def results_from_arrow(
         score=score,
         date=days,
         period=None if dated else when.value,
-        precision=exact,
+        precision=when.precision if dated and when.precision.any() else None,
+        rating_1=rating_1,
+        rating_2=rating_2,
         tally=found.tally,
     )
-    return tidied(whole.select(found.good).of_players(), drop_duplicates=drop_duplicates)
+    return tidied(whole.select(found.good).of_players(), drop_duplicates=how.drop_duplicates)
 
 
 def tidied(results: Results, *, drop_duplicates: bool = False) -> Results:
@@ -157,7 +178,26 @@ class _When:
         self.value, self.missing, self.bad, self.precision = value, missing, bad, precision
 
 
-def _dates(column: pa.ChunkedArray) -> _When:
+def _ratings(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+    """Return published ratings, 0 where there is none: blank, zero, or no number above zero."""
+    texts, codes = _distinct(column)
+    return np.array([number_in(text) for text in texts], dtype=np.float64)[codes]
+
+
+def number_in(text: str | None) -> float:
+    """Return a published rating that a text holds, 0 where it holds none.
+
+    >>> number_in("2285"), number_in(" 2285,5 "), number_in("-"), number_in(None)
+    (2285.0, 2285.5, 0.0, 0.0)
+    """
+    try:
+        number = float((text or "").strip().replace(",", "."))
+    except ValueError:
+        return 0.0
+    return number if 0.0 < number < math.inf else 0.0
+
+
+def _dates(column: pa.ChunkedArray, form: str | None, name: str) -> _When:
     """Return the days of dates given as dates, times, whole numbers (19951231) or texts; each distinct text once."""
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
         days = column.cast(pa.timestamp("us"), safe=False).cast(pa.date32(), safe=False).cast(pa.int32())
@@ -165,9 +205,21 @@ def _dates(column: pa.ChunkedArray) -> _When:
         value = days.fill_null(0).to_numpy().astype(np.int64)
         return _When(value, missing, np.zeros_like(missing), np.full(len(value), DAY, dtype=np.uint8))
     texts, codes = _distinct(column)
-    days_of, precision, there = parse_dates(texts)
+    days_of, precision, there = parse_dates(texts, form or _order(texts, name))
     blank = np.array([text is None or not text.strip("?-./ \t") for text in texts], dtype=bool)
     return _When(days_of[codes], blank[codes], ~there[codes], precision[codes])
+
+
+def _order(texts: Sequence[str | None], name: str) -> str | None:
+    """Return whether dates such as 01/05/2024 have the day or the month first; where no date tells, that is asked."""
+    orders = date_orders(text for text in texts if text)
+    if len(orders) > 1:
+        example = next(text for text in texts if text and len(date_orders([text])) > 1)
+        raise InputError(
+            f"{name}: dates such as {example.strip()} may have the day or the month first",
+            hint="say which: --date-format dmy or --date-format mdy",
+        )
+    return orders[0] if orders else None
 
 
 def _periods(column: pa.ChunkedArray) -> _When:
@@ -187,12 +239,37 @@ def _whole(text: str | None) -> int | None:
     return int(number) if number.is_integer() and 0 <= number < 2**31 else None
 
 
-def _scores(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.bool_]]]:
+def _scores(table: pa.Table, layout: Layout) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.bool_]]]:
     """Return every row's score, and for each reason against one the rows that it hits."""
-    texts, codes = _distinct(column)
+    if layout.score is not None and layout.score_2 is not None:
+        return _of_goals(*(_distinct(table.column(side)) for side in (layout.score, layout.score_2)))
+    column = layout.score or layout.remark
+    if column is None:
+        return np.ones(table.num_rows), {}
+    texts, codes = _distinct(table.column(column))
     score, reasons = parse_scores(texts)
+    if layout.score is None:  # the winner stands first; how it ended says at most that it was no game
+        score = np.ones(len(texts))
+        reasons = ["" if is_fault(reason) else reason for reason in reasons]
     why = np.array(reasons, dtype=object)
     return score[codes], {reason: (why == reason)[codes] for reason in sorted(set(reasons) - {""})}
+
+
+_Distinct = tuple[list[str | None], npt.NDArray[np.int64]]
+
+
+def _of_goals(one: _Distinct, two: _Distinct) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.bool_]]]:
+    """Return 1, ½ or 0 by who has more goals or points; a row without two numbers has no score."""
+    first, second = (np.array([_goals(text) for text in texts])[codes] for texts, codes in (one, two))
+    return 0.5 + 0.5 * np.sign(np.nan_to_num(first - second)), {NO_SCORE: np.isnan(first) | np.isnan(second)}
+
+
+def _goals(text: str | None) -> float:
+    try:
+        number = float((text or "").strip().replace(",", ".").replace("½", "0.5") or "nan")
+    except ValueError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def _distinct(column: pa.ChunkedArray) -> tuple[list[str | None], npt.NDArray[np.int64]]:
@@ -244,27 +321,11 @@ def _repeated(results: Results) -> npt.NDArray[np.bool_]:
     return repeated if results.precision is None else repeated & (results.precision == DAY)
 
 
-def _own_columns(table: pa.Table, columns: Mapping[str, str], name: str) -> tuple[pa.Table, bool]:
-    """Return the table under our names, and whether its games have dates."""
-    unknown = sorted(set(columns) - {*RESULT_COLUMNS, "period"})
-    if unknown:
-        raise InputError(
-            f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(RESULT_COLUMNS)}, or period"
-        )
-    theirs = {own: columns.get(own, own) for own in (*RESULT_COLUMNS, "period")}
-    dated = theirs["date"] in table.column_names and ("period" not in columns or "date" in columns)
-    wanted = (*(RESULT_COLUMNS if dated else ("period", *RESULT_COLUMNS[1:])),)
-    missing = [theirs[own] for own in wanted if theirs[own] not in table.column_names]
-    if missing:
-        raise InputError(
-            f"{name}: the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
-            hint=f"it has: {', '.join(table.column_names)}; a results table is {','.join(RESULT_COLUMNS)}",
-        )
-    twice = [theirs[own] for own in wanted if table.column_names.count(theirs[own]) > 1]
-    if twice:
-        raise InputError(f"{name}: the table has the column {twice[0]} twice", hint="take one of them out")
-    nested = [theirs[own] for own in wanted if pa.types.is_nested(table.schema.field(theirs[own]).type)]
-    if nested:
-        kind = table.schema.field(nested[0]).type
-        raise InputError(f"{name}: the column {nested[0]} holds {kind}, not one value a game")
-    return pa.table({own: table.column(theirs[own]) for own in wanted}), dated
+def _checked(table: pa.Table, layout: Layout, name: str) -> None:
+    """Raise where a column that is read is there twice or holds more than one value a game."""
+    for theirs in layout.columns:
+        if table.column_names.count(theirs) > 1:
+            raise InputError(f"{name}: the table has the column {theirs} twice", hint="take one of them out")
+        kind = table.schema.field(theirs).type
+        if pa.types.is_nested(kind):
+            raise InputError(f"{name}: the column {theirs} holds {kind}, not one value a game")

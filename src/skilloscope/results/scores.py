@@ -20,6 +20,9 @@ UNFINISHED = "unfinished"
 UNKNOWN = "unknown score"
 NO_SCORE = "no score"
 
+NO_GAMES = frozenset({FORFEIT, BYE, WALKOVER, UNFINISHED, "blank row"})
+"""Rows that are left out because nothing was played."""
+
 _WORDS = {
     "1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5, "½-½": 0.5, "0.5-0.5": 0.5, "1:0": 1.0, "0:1": 0.0, "1/2": 0.5, "½": 0.5,
     "=": 0.5, "w": 1.0, "win": 1.0, "won": 1.0, "d": 0.5, "draw": 0.5, "tie": 0.5, "l": 0.0, "loss": 0.0, "lost": 0.0,

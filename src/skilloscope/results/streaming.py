@@ -9,7 +9,7 @@ Memory holds a batch of rows and the longest period, not the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.parquet import open_checked
+from skilloscope.core.parquet import open_checked, parquet_names
+from skilloscope.results.layouts import find_layout
 from skilloscope.results.period_games import PeriodGames
-from skilloscope.results.reading import RESULT_COLUMNS, results_from_arrow
+from skilloscope.results.reading import Reading, results_from_arrow
 from skilloscope.results.table import Results
 
 
@@ -35,7 +36,7 @@ class ResultStream:
         paths: Path | Sequence[Path],
         period: str | None = None,
         *,
-        columns: Mapping[str, str] | None = None,
+        how: Reading | None = None,
         batch: int = 1_000_000,
     ) -> None:
         self.paths = [paths] if isinstance(paths, Path) else list(paths)
@@ -43,7 +44,7 @@ class ResultStream:
         self.dated = True
         self.players: list[str] = []
         self._codes: dict[str, int] = {}
-        self._period, self._columns, self._batch = period, dict(columns or {}), batch
+        self._period, self._how, self._batch = period, how or Reading(), batch
         self._done: int | None = None  # the last period that was given
 
     def __iter__(self) -> Iterator[PeriodGames]:
@@ -73,21 +74,20 @@ class ResultStream:
         return games
 
     def _batches(self) -> Iterator[Results]:
-        wanted = [self._columns.get(name, name) for name in (*RESULT_COLUMNS, "period")]
         for path in self.paths:
             row = 1
-            sides = [self._columns.get(name, name) for name in RESULT_COLUMNS[1:3]]
+            layout = find_layout(parquet_names(path), self._how.columns, observed=self._how.observed, table=str(path))
+            sides = [layout.player_1, layout.player_2]
             # With its own buffering the reader holds on to every byte of the file that it has read.
             with open_checked(path, read_dictionary=sides, pre_buffer=False) as file:
-                names = [name for name in file.schema_arrow.names if name in wanted]
-                for batch in file.iter_batches(self._batch, columns=names):
+                for batch in file.iter_batches(self._batch, columns=layout.columns):
                     rows = np.arange(row, row + batch.num_rows)
                     row += batch.num_rows
                     yield self._own(pa.Table.from_batches([batch]), str(path), rows)
 
     def _own(self, table: pa.Table, name: str, rows: npt.NDArray[np.int64]) -> Results:
         """Return a batch under the codes of the whole stream."""
-        results = results_from_arrow(table, columns=self._columns, name=name, rows=rows).for_period(self._period)
+        results = results_from_arrow(table, how=self._how, name=name, rows=rows).for_period(self._period)
         self.tally, self.noted = self.tally + results.tally, self.noted + results.noted
         self.dated = results.has_dates
         code = np.array([self._code(player) for player in results.players], dtype=np.int32)
@@ -117,5 +117,11 @@ class ResultStream:
             score=np.concatenate([held.score, results.score]),
             date=np.concatenate([held.date, results.date]),
             period=np.concatenate(periods) if periods else None,
+            rating_1=_after(held.rating_1, results.rating_1),
+            rating_2=_after(held.rating_2, results.rating_2),
             precision=np.concatenate(exact) if exact[0].any() or exact[1].any() else None,
         )
+
+
+def _after(one: npt.NDArray[np.float64] | None, two: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
+    return None if one is None or two is None else np.concatenate([one, two])

@@ -22,8 +22,11 @@ from skilloscope.core.dates import DAY, MONTH
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.results.calendar import GIVEN, Calendar, Dates, Numbers
 from skilloscope.results.period_games import PeriodGames
+from skilloscope.results.scores import NO_GAMES
 
+_NEARLY_ALL = 0.9
 _MOST_PERIODS = 5_000_000
+_OPTIONAL = ("period", "precision", "rating_1", "rating_2")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +49,9 @@ class Results:
     """The number of each game's period, in tables that give it in place of a date."""
     precision: npt.NDArray[np.uint8] | None = None
     """How exact each date is (DAY, MONTH or YEAR); None where every one is to the day."""
+    rating_1: npt.NDArray[np.float64] | None = None
+    """The rating of player_1 that was published elsewhere before the game, 0 where there is none."""
+    rating_2: npt.NDArray[np.float64] | None = None
     tally: Tally = field(default_factory=Tally)
     """What was left out."""
     noted: Tally = field(default_factory=Tally)
@@ -54,7 +60,7 @@ class Results:
     def __post_init__(self) -> None:
         rows = len(self.player_1)
         columns: Mapping[str, Any] = {"player_2": self.player_2, "score": self.score, "date": self.date}
-        for name, column in {**columns, "period": self.period, "precision": self.precision}.items():
+        for name, column in {**columns, **{name: getattr(self, name) for name in _OPTIONAL}}.items():
             if column is not None and len(column) != rows:
                 raise InputError(f"the column {name} has {len(column):,} rows, player_1 {rows:,}")
 
@@ -106,9 +112,28 @@ class Results:
             )
         return Calendar.from_text(GIVEN)
 
+    @property
+    def finest(self) -> str:
+        """The shortest of day, month and year that the dates of nearly all games tell; `given` for numbered periods."""
+        if not self.has_dates:
+            return GIVEN
+        exact = np.zeros(1) if self.precision is None or not len(self) else self.precision
+        shares = [float(np.mean(exact <= need)) for need in (DAY, MONTH)]
+        return "1D" if shares[0] >= _NEARLY_ALL else "1M" if shares[1] >= _NEARLY_ALL else "1Y"
+
     def numbers(self, period: str | None = None) -> Numbers:
         """Return the number of each game's period."""
         return self.calendar(period).numbers(self.date if self.period is None else self.period)
+
+    @property
+    def lost(self) -> Tally:
+        """What was left out although it may have been a game; byes, forfeits and the like are none."""
+        return Tally({reason: n for reason, n in self.tally.counts.items() if reason not in NO_GAMES})
+
+    @property
+    def share_lost(self) -> float:
+        """The share of all rows with games that were left out."""
+        return self.lost.total / max(self.lost.total + len(self), 1)
 
     def for_period(self, period: str | None = None) -> Results:
         """Return the games whose date tells their period; the others are left out and counted."""
@@ -153,6 +178,7 @@ class Results:
             labels=calendar.labels(first, last - first + 1),
             players=own.players,
             first=first,
+            ratings=_by_player_and_period(own, offsets),
         )
 
     def select(self, selection: Selection) -> Results:
@@ -164,8 +190,7 @@ class Results:
             player_2=self.player_2[index],
             score=self.score[index],
             date=self.date[index],
-            period=None if self.period is None else self.period[index],
-            precision=None if self.precision is None else self.precision[index],
+            **{name: column[index] for name in _OPTIONAL if (column := getattr(self, name)) is not None},
         )
 
     def of_players(self) -> Results:
@@ -198,9 +223,35 @@ class Results:
             date=np.concatenate([t.date for t in tables]),
             period=np.concatenate(numbers) if numbers else None,
             precision=np.concatenate(exact) if any(t.precision is not None for t in tables) else None,
+            rating_1=_joined_ratings([t.rating_1 for t in tables], [len(t) for t in tables]),
+            rating_2=_joined_ratings([t.rating_2 for t in tables], [len(t) for t in tables]),
             tally=Tally.sum(t.tally for t in tables),
             noted=Tally.sum(t.noted for t in tables),
         )
+
+
+def _joined_ratings(
+    columns: Sequence[npt.NDArray[np.float64] | None], lengths: Sequence[int]
+) -> npt.NDArray[np.float64] | None:
+    if all(column is None for column in columns):
+        return None
+    filled = [np.zeros(n) if column is None else column for column, n in zip(columns, lengths, strict=True)]
+    return np.concatenate(filled)
+
+
+def _by_player_and_period(
+    results: Results, offsets: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+    """Return the published ratings of both sides, a player's mean in each period, so that the order does not matter."""
+    if results.rating_1 is None or results.rating_2 is None:
+        return None
+    period = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    both = np.concatenate([period * len(results.players) + side for side in (results.player_1, results.player_2)])
+    rating = np.concatenate([results.rating_1, results.rating_2])
+    _, line = np.unique(both, return_inverse=True)
+    total, count = np.bincount(line, np.rint(rating)), np.bincount(line, rating > 0)  # whole numbers add exactly
+    mean = (total / np.maximum(count, 1))[line]
+    return mean[: len(results)], mean[len(results) :]
 
 
 def sorted_codes(names: pa.Array | pa.ChunkedArray) -> tuple[tuple[str, ...], Codes]:

@@ -19,14 +19,15 @@ from skilloscope.results.table import Results
 
 
 def results_to_arrow(results: Results) -> pa.Table:
-    """Return results as a table `date,player_1,player_2,score`, or `period` in place of `date`."""
+    """Return results as a table `date,player_1,player_2,score`, or `period` in place of `date`; with ratings if any."""
     names = pa.array(results.players, type=pa.string())
     when = {"date": _dates(results)} if results.period is None else {"period": pa.array(results.period)}
     sides = {
         side: pa.DictionaryArray.from_arrays(pa.array(codes), names)
         for side, codes in (("player_1", results.player_1), ("player_2", results.player_2))
     }
-    return pa.table({**when, **sides, "score": results.score})
+    ratings = {name: column for name in ("rating_1", "rating_2") if (column := getattr(results, name)) is not None}
+    return pa.table({**when, **sides, "score": results.score, **ratings})
 
 
 def write_table(table: pa.Table, path: str | Path) -> None:

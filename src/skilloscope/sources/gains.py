@@ -13,6 +13,7 @@ from typing import Any
 
 import chess
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.analysis.analyses import Analyses
@@ -30,17 +31,21 @@ from skilloscope.chess.evaluations import (
 )
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.positions import Positions, opening_reason, positions
+from skilloscope.core.columns import group_codes
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions, Losses
-from skilloscope.models.gain import PEAK, GainHistogram
+from skilloscope.models.gain import GainHistogram
 from skilloscope.sources.judge import Work, analyse_as, check_games
 from skilloscope.sources.kinds import Kind, by_kind
 
 VALUES = ("auto", "comments", "engine")
 """Whose values are used: those of the games' comments, an engine's, or whichever is there."""
 
-ENGINE_GAINS = ("peak", "agreed", "searched")
+ENGINE_GAINS = ("auto", "peak", "agreed", "searched")
 """The engine's own distribution of gain: a single peak, or measured (see `engine_gains`)."""
+
+FEWEST_AGREED = 20
+"""Moves of the engine's own choice, from which `auto` takes their gains for the engine's."""
 
 AFFORDABLE: Settings = replace(FER12, depth=13)
 """FER12's search, one line before and after every move, to a depth that a laptop can pay: a twentieth of depth 20."""
@@ -68,6 +73,12 @@ class Gained:
         """The games."""
         return self.evaluations.games
 
+    def game_of_move(self) -> npt.NDArray[np.int64]:
+        """Return the row of the game of each known gain."""
+        rows = {name: row for row, name in enumerate(self.games.headers["game"].to_pylist())}
+        labels, codes = group_codes([self.losses.context.column("game")])
+        return np.array([rows[label] for label in labels], dtype=np.int64)[codes] if labels else codes.astype(np.int64)
+
     def about(self) -> dict[str, Any]:
         """Return whose values these are, as every report sends it."""
         known = self.evaluations.about
@@ -78,6 +89,24 @@ class Gained:
         """Return how many different positions were searched, taken from the store, imported, or failed."""
         names = ("searched", "cached", "imported", "failed")
         return {name: getattr(self.analyses, name) if self.analyses else 0 for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class EngineGains:
+    """How the engine itself gains: its gains, the row of the game that each stands in, and how they were found."""
+
+    kind: str
+    gains: npt.NDArray[np.float64]
+    game: npt.NDArray[np.int64]
+
+    @property
+    def histogram(self) -> GainHistogram:
+        """The distribution."""
+        return GainHistogram.from_gains(self.gains)
+
+
+NEVER_ERRS = EngineGains("peak", np.zeros(1), np.zeros(1, dtype=np.int64))
+"""The paper's engine: a single peak, which never gains or loses."""
 
 
 def gains_of_files(paths: Sequence[Path], work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
@@ -95,7 +124,7 @@ def gains_of_files(paths: Sequence[Path], work: Work, *, values: str = "auto", m
 
 
 def gains_of_one(path: Path, number: int, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
-    """Return the gains of one game of a file, by its number among those that could be read; no other is analysed."""
+    """Return the gains of one game of a file, by its number there, which its id ends in; no other is analysed."""
     if by_kind([path], Kind.GAMES, Kind.EVALUATED)[Kind.EVALUATED]:
         whole = _checked(read_evaluated(path, mate_cap=mate_cap))
         row = _row(whole.games, number)
@@ -107,9 +136,13 @@ def gains_of_one(path: Path, number: int, work: Work, *, values: str = "auto", m
 
 
 def _row(games: Games, number: int) -> int:
-    if not 1 <= number <= len(games):
-        raise InputError(f"no game number {number}", hint=f"there are {len(games):,}; the first is number 1")
-    return number - 1
+    """Return the row of the game with this number in its file: games that could not be read have one too."""
+    numbers: list[int] = games.headers["index"].to_pylist()
+    if number not in numbers:
+        first, last = min(numbers), max(numbers)
+        hint = f"{len(games):,} games could be read, numbered {first} to {last}"
+        raise InputError(f"no game number {number} that could be read", hint=hint)
+    return numbers.index(number)
 
 
 def check_values(values: str, mate_cap: float) -> None:
@@ -139,26 +172,30 @@ def gains_of_games(games: Games, work: Work, *, values: str = "auto", mate_cap: 
     return Gained(evaluations, evaluations.losses(), several, analyses)
 
 
-def engine_gains(gained: Gained, kind: str, work: Work) -> GainHistogram:
+def engine_gains(gained: Gained, kind: str, work: Work) -> EngineGains:
     """Return the engine's own distribution of gain, which FER12 leaves to future work. [FER12 sect. 6, 10]
 
     `peak` is the paper's single peak. `agreed` takes the moves of the games that are the engine's own first choice:
     free, but the positions are those in which people find that move. `searched` lets the engine judge the position
-    after its own first choice everywhere: twice the searches, no such selection.
+    after its own first choice everywhere: twice the searches, no such selection. `auto` is `agreed` where the engine's
+    choices are known and at least FEWEST_AGREED were played, else `peak`.
     """
-    if kind == "peak":
-        return PEAK
     if kind not in ENGINE_GAINS:
         raise InputError(f"no engine gains {kind!r}", hint=f"they are {', '.join(ENGINE_GAINS)}")
-    if gained.analyses is None:
+    known = gained.analyses is not None and "first_choice" in gained.losses.context.column_names
+    if kind == "peak" or (kind == "auto" and not known):
+        return NEVER_ERRS
+    if not known:
         raise InputError(
             "what the engine itself would have played is not known from evaluations",
             hint="use the single peak, or let an engine value the games: --values engine",
         )
-    gains = _agreed_gains(gained.losses) if kind == "agreed" else _searched_gains(gained, work)
-    if not len(gains):
+    found = _searched_gains(gained, work) if kind == "searched" else _agreed_gains(gained)
+    if kind == "auto" and len(found.gains) < FEWEST_AGREED:
+        return NEVER_ERRS
+    if not len(found.gains):
         raise InputError("no move of the engine has a known gain")
-    return GainHistogram.from_gains(gains)
+    return found
 
 
 def _after_opening(batch: Decisions) -> Decisions:
@@ -167,12 +204,13 @@ def _after_opening(batch: Decisions) -> Decisions:
     return batch.select(number > _OPENING, reason=opening_reason(_OPENING))
 
 
-def _agreed_gains(losses: Losses) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _agreed_gains(gained: Gained) -> EngineGains:
+    losses = gained.losses
     own = losses.context.column("first_choice").fill_null(False).to_numpy()
-    return np.asarray(losses.gain[own])
+    return EngineGains("agreed", losses.gain[own], gained.game_of_move()[own])
 
 
-def _searched_gains(gained: Gained, work: Work) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _searched_gains(gained: Gained, work: Work) -> EngineGains:
     """Return the gain of the engine's first choice in every position where it was to move, the last one excepted."""
     analyses = gained.analyses
     assert analyses is not None
@@ -200,7 +238,7 @@ def _searched_gains(gained: Gained, work: Work) -> np.ndarray[Any, np.dtype[np.f
     best, _ = best_of_rows(answers, mate_cap)
     after[rows] = np.where(answers.answered, -best[answers.row] if len(best) else np.nan, np.nan)
     known = np.isfinite(after) & np.isfinite(before)
-    return np.asarray(np.round(after[known] - before[known], 9))
+    return EngineGains("searched", np.round(after[known] - before[known], 9), batch.game[at][known].astype(np.int64))
 
 
 def _children(batch: Positions, at: Any, fens: list[str], legal: list[int]) -> Positions:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.core.columns import encode
@@ -47,6 +48,18 @@ class Work:
     export: Path | None = None
     """Where the answers are written to, if anywhere."""
     progress: Callable[[Progress], None] | None = None
+    skip_moves: int | None = None
+    """How many moves of each side are left out as known; None: as the scope has it, 12 where there is a decision."""
+    max_abs_value: float = 3.0
+    """Positions whose best value lies beyond are left out as decided."""
+
+
+@dataclass(frozen=True)
+class SearchBudget:
+    """How long engines may search, and the seed of the sample of games that fits it."""
+
+    minutes: float
+    seed: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +73,10 @@ class Judged:
     failed: int = 0
     analyses: Analyses | None = None
     """What the engine said of the games, where there were games."""
+    players: tuple[str, ...] = ()
+    """The players that were asked for, by their whole names."""
+    sample: Mapping[str, Any] = field(default_factory=dict)
+    """What is told about the games that fit a budget, where there was one."""
 
     def as_dict(self) -> dict[str, int]:
         """Return the counts."""
@@ -81,30 +98,30 @@ def judge(
     aliases: Mapping[str, str] | None = None,
     both_sides: bool = False,
     any_domain: bool = False,
+    budget: SearchBudget | None = None,
 ) -> Judged:
     """Return the decisions of games (PGN, analysed as `work` says), of analysed games and of tables, together.
 
     Spellings are replaced by names first. With a `player`, or several, only their decisions, or with `both_sides` those
-    of everybody in their games: the rest is not analysed. Tables must say that they are chess, unless there are no
+    of everybody in their games: the rest is not analysed. A game that comes again counts once; with a `budget` only
+    so many games are analysed as fit it. Tables must say that they are chess, unless there are no
     games beside them and any domain will do.
     """
     found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
     files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]
-    wanted = [player] if isinstance(player, str) else list(player or ())
-    played = _played(files, work, wanted, aliases or {}, both_sides) if files or not others else None
+    games = _read(files, aliases or {}) if files or not others else None
     told = renamed(told_decisions(others, any_domain=any_domain and not files), aliases or {}) if others else None
-    here = [] if played is None else players(played.games)
-    for name in wanted:
-        check_name(name, [*here, *([] if told is None else told.names())])
+    here = [] if games is None else players(games)
+    wanted = _wanted(player, [*here, *([] if told is None else told.names())])
     of = [] if both_sides else wanted
     absent = bool(wanted) and {*wanted}.isdisjoint(here)
-    judged = None if played is None or absent else _judged(played, work, of)
+    judged = None if games is None or absent else _judged_sample(games, work, wanted, both_sides, budget)
     if told is None:
         assert judged is not None  # a wanted name stands in the games where there is no table
         return judged
     told = _of(told, of)
     if judged is None:
-        return Judged(without_repeats(told))
+        return Judged(without_repeats(told), players=tuple(wanted))
     together = Decisions.concat([judged.decisions.at_depths(), told])
     return replace(judged, decisions=without_repeats(together))
 
@@ -131,16 +148,41 @@ def decisions_of_analysed(path: Path) -> Decisions:
     return decisions(read_analysed(path), named_moves=True)
 
 
-def _played(
-    files: Sequence[Path], work: Work, wanted: Sequence[str], aliases: Mapping[str, str], both_sides: bool
-) -> Positions:
-    """Return the positions of PGN files in which the wanted players decide, or everybody in their games."""
-    from skilloscope.chess.positions import read_positions
+def _read(files: Sequence[Path], aliases: Mapping[str, str]) -> Games:
+    """Return the games of PGN files, each once, spellings replaced by names."""
+    from skilloscope.chess.duplicates import distinct_games
+    from skilloscope.chess.pgn.games import read_games
 
-    scope = work.settings.scope
-    played = read_positions(files, player=wanted or None, aliases=aliases, both_sides=both_sides, scope=scope)
-    check_games(played.games)
-    return played
+    games = distinct_games(read_games(files).renamed(aliases))  # renamed first: spellings part what is the same
+    check_games(games)
+    return games
+
+
+def _judged_sample(
+    games: Games, work: Work, wanted: Sequence[str], both_sides: bool, budget: SearchBudget | None
+) -> Judged:
+    """Return the decisions of the wanted players, or of everybody in their games; within a budget of some games."""
+    from skilloscope.chess.positions import positions
+    from skilloscope.sources.plan import NOT_SAMPLED, plan, sample_games
+
+    sample: dict[str, Any] = {}
+    if budget is not None:
+        if wanted:
+            games = games.select(games_of(games, wanted))
+        planned = plan(games, work, seed=budget.seed, player=wanted or None, both_sides=both_sides)
+        found = sample_games(games, planned, budget.minutes, seed=budget.seed)
+        games, sample = games.select(found.rows, reason=NOT_SAMPLED), found.as_dict()
+    batch = positions(
+        games, skip_moves=work.skip_moves, player=wanted or None, both_sides=both_sides, scope=work.settings.scope
+    )
+    judged = _judged(batch, work, [] if both_sides else wanted)
+    return replace(judged, players=tuple(wanted), sample=sample)
+
+
+def games_of(games: Games, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which games one of these people plays in."""
+    sides = [pc.is_in(games.headers[side], pa.array(names, type=pa.string())).to_numpy() for side in ("white", "black")]
+    return np.asarray(sides[0] | sides[1], dtype=bool)
 
 
 def without_repeats(batch: Decisions) -> Decisions:
@@ -167,11 +209,10 @@ def judge_games(
     from skilloscope.chess.positions import positions
 
     check_games(games)
-    wanted = [player] if isinstance(player, str) else list(player or ())
-    for name in wanted:
-        check_name(name, players(games))
-    batch = positions(games, player=wanted or None, scope=work.settings.scope)
-    return _judged(batch if rows is None else batch.select(np.isin(batch.game, rows)), work, wanted)
+    wanted = _wanted(player, players(games))
+    batch = positions(games, skip_moves=work.skip_moves, player=wanted or None, scope=work.settings.scope)
+    judged = _judged(batch if rows is None else batch.select(np.isin(batch.game, rows)), work, wanted)
+    return replace(judged, players=tuple(wanted))
 
 
 def _judged(batch: Positions, work: Work, wanted: Sequence[str]) -> Judged:
@@ -179,7 +220,9 @@ def _judged(batch: Positions, work: Work, wanted: Sequence[str]) -> Judged:
 
     found = analyse_as(work, batch)
     # With every position, those after the player's moves are the opponents' decisions.
-    own = decisions(found) if work.settings.scope == "decisions" else _of(decisions(found), wanted)
+    own = decisions(found, max_abs_value=work.max_abs_value)
+    if work.settings.scope != "decisions":
+        own = _of(own, wanted)
     return Judged(own, found.searched, found.cached, found.imported, found.failed, found)
 
 
@@ -216,12 +259,9 @@ def check_games(games: Games) -> None:
         )
 
 
-def check_name(name: str, known: Sequence[str]) -> None:
-    """Raise where a name is not among the known ones, and offer the nearest."""
-    if name not in known:
-        distinct = list(dict.fromkeys(known))
-        near = difflib.get_close_matches(name, distinct, n=3, cutoff=0.4) or distinct[:5]
-        raise InputError(f"no decisions of a player {name!r}", hint=f"the nearest names here: {'; '.join(near)}")
+def _wanted(player: str | Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    asked = [player] if isinstance(player, str) else list(player or ())
+    return list(dict.fromkeys(found_name(name, known) for name in asked))
 
 
 def found_name(asked: str, known: Sequence[str]) -> str:
@@ -233,25 +273,14 @@ def found_name(asked: str, known: Sequence[str]) -> str:
     distinct = list(dict.fromkeys(known))
     if asked in distinct:
         return asked
-    near = [name for name in distinct if asked.casefold() in name.casefold()]
+    near = [name for name in distinct if asked.strip() and asked.strip().casefold() in name.casefold()]
     if len(near) > 1:
         shown = "; ".join(near[:8]) + ("; …" if len(near) > 8 else "")
         raise InputError(f"{len(near):,} players have {asked!r} in their name", hint=f"say which: {shown}")
     if not near:
-        check_name(asked, known)
+        near = difflib.get_close_matches(asked, distinct, n=3, cutoff=0.4) or distinct[:5]
+        raise InputError(f"no decisions of a player {asked!r}", hint=f"the nearest names here: {'; '.join(near)}")
     return near[0]
-
-
-def aliases_from_texts(texts: Sequence[str]) -> dict[str, str]:
-    """Return the names of spellings that were given as SPELLING=NAME; the last = divides, a spelling may hold more.
-
-    >>> aliases_from_texts(["Kérès, P=Keres, Paul"])
-    {'Kérès, P': 'Keres, Paul'}
-    """
-    pairs = [text.rpartition("=") for text in texts]
-    if bad := [text for text, (spelling, _, name) in zip(texts, pairs, strict=True) if not (spelling and name)]:
-        raise InputError(f"cannot read the alias {bad[0]!r}", hint="write SPELLING=NAME, e.g. 'Keres, P=Keres, Paul'")
-    return {spelling.strip(): name.strip() for spelling, _, name in pairs}
 
 
 def renamed(batch: Decisions, aliases: Mapping[str, str]) -> Decisions:

@@ -11,7 +11,8 @@ from enum import Enum
 from pathlib import Path
 
 from skilloscope.core.errors import InputError
-from skilloscope.core.files import given_once, head_lines, is_parquet
+from skilloscope.core.files import head_lines, is_parquet
+from skilloscope.core.inputs.paths import given_once
 from skilloscope.core.parquet import parquet_names
 from skilloscope.core.records import read_object
 from skilloscope.decision.text import table_kind

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from skilloscope.chess.facts import CLOCKS, PHASES, SPENT, phase_of, time_classes
+from skilloscope.chess.openings import game_facts
 from skilloscope.core.errors import InputError
 from skilloscope.sources.strength import PlayedMoves
 
 HEADER_COLUMNS = (
-    "player", "event", "year", "opponent", "mover", "result", "game", "date", "site", "time_control", "file", "elo",
-    "opponent_elo",
+    "player", "event", "year", "opponent", "mover", "result", "game", "date", "site", "round", "time_control",
+    "termination", "file", "elo", "opponent_elo",
 )  # fmt: skip
 _CLASS = 200  # Elo points of a class of opponents
 
@@ -65,11 +66,10 @@ def _phase(moves: PlayedMoves, by: str, opening_moves: int) -> Labels:
     return ["opening" if first else phase for first, phase in zip(opening, later, strict=True)]
 
 
-def _eco(moves: PlayedMoves, by: str, _: int) -> Labels:
-    """The family of the opening: the letter and the first digit of its code, as B9 for B90 to B99."""
-    codes = moves.games.headers["eco"].to_pylist()
-    families = [code[:2].upper() if code and len(code) >= 2 else None for code in codes]
-    return [families[game] for game in moves.game.tolist()]
+def _fact(moves: PlayedMoves, by: str, _: int) -> Labels:
+    """The opening, by its group of codes or its family, or the class of the time control."""
+    known = game_facts(moves.games)[by]
+    return [known[game] for game in moves.game.tolist()]
 
 
 def _opposition(moves: PlayedMoves, by: str, _: int) -> Labels:
@@ -111,7 +111,7 @@ GROUPINGS: dict[str, Callable[[PlayedMoves, str, int], Labels]] = {
     "decider": lambda moves, by, first: _header(moves, "player", first),
     "colour": _colour,
     "phase": _phase,
-    "eco": _eco,
+    **dict.fromkeys(("eco", "opening", "time_class"), _fact),
     "opposition": _opposition,
     "spent": _spent,
     "clock": _clock,

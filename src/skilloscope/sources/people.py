@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import chess
 import numpy as np
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.evaluations import evaluations_from_comments
 from skilloscope.chess.human.encoding import playable_board
+from skilloscope.chess.human.model import Human
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.ratings.elo_axis.axis import Effort
@@ -31,10 +32,11 @@ from skilloscope.sources.evaluated import with_evaluations
 from skilloscope.sources.labels import move_labels, movers_of
 from skilloscope.sources.strength import SOURCES, GameCurves, PlayedMoves, game_curves, played_moves
 
-_GAMES = 64  # at a time
+GAMES_AT_ONCE = 64
 UNPLAYABLE = "start position unknown to the human model"
 
 Array = npt.NDArray[np.float64]
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +87,7 @@ class _Question:
     effort: Effort
     kinds: Sequence[str]
     wanted: frozenset[str]
+    model: Human | None
 
 
 def axis_evidence(
@@ -96,6 +99,7 @@ def axis_evidence(
     opening_moves: int = 12,
     kinds: Sequence[str] = ("human",),
     players: Sequence[str] = (),
+    model: Human | None = None,
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> AxisEvidence:
@@ -103,13 +107,14 @@ def axis_evidence(
 
     With several columns a label is a tuple.
     """
-    question = _Question((by,) if isinstance(by, str) else by, opening_moves, effort, tuple(kinds), frozenset(players))
+    columns = (by,) if isinstance(by, str) else by
+    question = _Question(columns, opening_moves, effort, tuple(kinds), frozenset(players), model=model)
     playable = playable_games(games)
     ask = partial(_part, games, analyses, question, playable)
     found = AxisEvidence({kind: {} for kind in kinds}, {}, Tally(), {})
     found.tally.count(UNPLAYABLE, int((~playable).sum()))
     seen: dict[str, Counter[str]] = {}
-    for part in _in_parts(ask, len(games), workers):
+    for part in in_parts(ask, len(games), workers):
         _add(found, part, seen)
         if progress:
             progress(int(part.rows[-1]) + 1, len(games))
@@ -131,8 +136,9 @@ class _Part:
     """Why each move counts for nobody; empty where it counts."""
 
 
-def _in_parts(ask: Callable[[int], _Part | None], total: int, workers: int) -> Iterator[_Part]:
-    starts = range(0, total, _GAMES)
+def in_parts(ask: Callable[[int], Part | None], total: int, workers: int) -> Iterator[Part]:
+    """Yield what is asked of a few games at a time, by the row of the first of them, in their order."""
+    starts = range(0, total, GAMES_AT_ONCE)
     if workers < 2 or len(starts) < 2:
         yield from (part for part in map(ask, starts) if part is not None)
         return
@@ -144,12 +150,12 @@ def _in_parts(ask: Callable[[int], _Part | None], total: int, workers: int) -> I
 def _part(
     games: Games, analyses: Analyses | None, question: _Question, playable: npt.NDArray[np.bool_], first: int
 ) -> _Part | None:
-    rows = first + np.flatnonzero(playable[first : first + _GAMES])
+    rows = first + np.flatnonzero(playable[first : first + GAMES_AT_ONCE])
     some = games.select(rows)
     wanted = moves_of(some, question.wanted)
     if not wanted.any():
         return None
-    moves = played_moves(some, wanted=wanted)
+    moves = played_moves(some, wanted=wanted, model=question.model)
     own = None if analyses is None else analyses.of_games(rows)
     weights = question.effort.weights
     if own is not None and weights is not None and "joint" in question.kinds:
@@ -157,7 +163,7 @@ def _part(
     labels, people = _labels(moves, question), movers_of(moves)
     reasons = _reasons(moves, labels, people, question.by[-1], own)
     pairs = [None if reason else pair for reason, pair in zip(reasons, zip(labels, people, strict=True), strict=True)]
-    alone = replace(moves, joint=None, judged=None)
+    alone = replace(moves, joint=None, judged=None, preferred=None, answer=None)
     curves = {
         kind: game_curves(
             moves if kind == "joint" else alone, pairs, weights=weights, opening_moves=question.opening_moves

@@ -89,6 +89,7 @@ def plan(
     *,
     seed: int = 1,
     player: str | Collection[str] | None = None,
+    both_sides: bool = False,
     measure: bool = True,
 ) -> AnalysisPlan:
     """Return what analysing the games, or one player's moves in them, will cost.
@@ -97,7 +98,7 @@ def plan(
     counts as never done.
     """
     check_games(games)
-    batch = positions(games, player=player, scope=work.settings.scope)
+    batch = positions(games, player=player, both_sides=both_sides, scope=work.settings.scope)
     quiet = replace(work, progress=None, export=None)
     # A search that may take no time takes what is known, and learns from the engine under which key to look.
     known = analyse_as(replace(quiet, deadline_seconds=0.0, workers=None), batch)
@@ -125,22 +126,29 @@ def sample_games(
     seed: int = 1,
     strata: Sequence[Any] | None = None,
     order: npt.NDArray[np.int64] | None = None,
+    known_too: bool = False,
 ) -> Sample:
-    """Return the games from the beginning of an order, the seed's unless told, that can be analysed in the minutes."""
+    """Return the games from the beginning of an order, the seed's unless told, that can be analysed in the minutes.
+
+    With `known_too` also the later games that cost nothing, because all of their positions are known by then.
+    """
     each, left = planned.seconds_each or 0.0, minutes * 60
     if minutes <= 0 and each < np.inf:
         raise InputError(f"a budget of {minutes:g} minutes", hint="give more than 0")
-    taken, wanted = [], frozenset[str]()
+    taken, wanted, full = [], frozenset[str](), False
     for game in (game_order(games, seed, strata) if order is None else order).tolist():
-        more = wanted | planned.unknown.get(game, frozenset())
-        if more and len(more) * each > left:
-            break
+        need = planned.unknown.get(game, frozenset()) - wanted
+        if need and (full or (len(wanted) + len(need)) * each > left):
+            full = True
+            if not known_too:
+                break
+            continue
         taken.append(game)
-        wanted = more
+        wanted |= need
     if not taken and each < np.inf:
-        need = len(more) * each / 60
+        first = len(need) * each / 60
         raise InputError(
-            f"the first game of the sample takes {need:.1f} minutes, more than the budget of {minutes:g}",
+            f"the first game of the sample takes {first:.1f} minutes, more than the budget of {minutes:g}",
             hint="give a larger budget, a smaller depth, or more workers",
         )
     rows = np.sort(np.array(taken, dtype=np.int64))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import shutil
+import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,19 +17,47 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import is_parquet
 from skilloscope.core.parquet import read_checked
 from skilloscope.results.csv_text import read_csv
-from skilloscope.results.reading import read_results
+from skilloscope.results.players import renamed_players
+from skilloscope.results.reading import Reading, read_results
 from skilloscope.results.table import Results
 from skilloscope.sources.kinds import Kind, by_kind
 
 _SIDES = ("player_1", "player_2")
+_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pgn", ".zip")
+_PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 
-def read_files(
-    paths: Sequence[Path], *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
-) -> Results:
-    """Read tables of results and the headers of games, and put them together; a file given twice is refused."""
-    games = by_kind(paths, Kind.RESULTS, Kind.GAMES)[Kind.GAMES]
-    return Results.concat([_read(path, columns, drop_duplicates, pgn=path in games) for path in paths])
+def read_files(paths: Sequence[Path], how: Reading | None = None, aliases: Mapping[str, str] | None = None) -> Results:
+    """Read tables of results and the headers of games, and put them together; a file given twice is refused.
+
+    A folder stands for the tables and games in it, `-` for the standard input. Spellings of a name that differ by
+    blanks, capitals, commas and dots only are one player; `aliases` say who else is the same.
+    """
+    with contextlib.ExitStack() as stack:
+        files = [file for path in paths for file in _files(path, stack)]
+        games = by_kind(files, Kind.RESULTS, Kind.GAMES)[Kind.GAMES]
+        tables = [_read(path, how or Reading(), pgn=path in games) for path in files]
+    return renamed_players(Results.concat(tables), aliases or {})
+
+
+def _files(path: Path, stack: contextlib.ExitStack) -> list[Path]:
+    """Return the files that a path stands for."""
+    if str(path) == "-":
+        held = stack.enter_context(tempfile.NamedTemporaryFile(prefix="stdin-"))  # noqa: SIM115 the stack closes it
+        shutil.copyfileobj(sys.stdin.buffer, held)
+        held.flush()
+        return [Path(held.name)]
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if file.is_file() and _is_table_or_games(file))
+    if not found:
+        raise InputError(f"{path}: no table and no games in this folder", hint=f"looked for {', '.join(_ENDINGS)}")
+    return found
+
+
+def _is_table_or_games(file: Path) -> bool:
+    endings = [ending for ending in file.suffixes if ending not in _PACKED]
+    return bool(endings) and endings[-1].lower() in _ENDINGS and not file.name.startswith(".")
 
 
 def pair_columns(texts: Sequence[str]) -> dict[str, str]:
@@ -95,9 +127,9 @@ def with_probability(table: pa.Table, report: Mapping[str, Any]) -> pa.Table:
     return table
 
 
-def _read(path: Path, columns: Mapping[str, str] | None, drop_duplicates: bool, *, pgn: bool) -> Results:
+def _read(path: Path, how: Reading, *, pgn: bool) -> Results:
     if not pgn:
-        return read_results(path, columns=columns, drop_duplicates=drop_duplicates)
+        return read_results(path, how=how)
     from skilloscope.chess.pgn.results import read_pgn_results
 
-    return read_pgn_results(path, drop_duplicates=drop_duplicates)
+    return read_pgn_results(path, drop_duplicates=how.drop_duplicates, observed=how.observed is not None)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.facts import PIECE_VALUES
 from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.joint import joint_choices
+from skilloscope.chess.human.joint import first_choices, joint_choices
 from skilloscope.chess.human.kernels import add_choice_curves
 from skilloscope.chess.human.model import ELO_RANGE, Human, HumanChoices, elo_basis, human
 from skilloscope.chess.pgn.games import Games
@@ -53,6 +53,8 @@ class PlayedMoves:
     joint: JointChoices | None = None
     judged: npt.NDArray[np.int64] | None = None
     """The moves that `joint` holds, by their place here."""
+    preferred: npt.NDArray[np.int64] | None = None
+    """Of each move that `joint` holds the place of the engine's first choice among the legal moves."""
     answer: npt.NDArray[np.int64] | None = None
     """The place of their answers in the analyses."""
 
@@ -76,7 +78,8 @@ class PlayedMoves:
         at, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         some = self.choices.take(at)
         played = some.moves[some.offsets[:-1] + self.chosen[at]]
-        return replace(self, joint=joint_choices(some, played, analyses, rows, depths), judged=at, answer=rows)
+        joint, first = joint_choices(some, played, analyses, rows, depths), first_choices(some, analyses, rows, depths)
+        return replace(self, joint=joint, judged=at, preferred=first, answer=rows)
 
     def sources(self, opening_moves: int) -> npt.NDArray[np.int64]:
         """Return which of SOURCES each move belongs to; −1 where there was no choice."""
@@ -160,3 +163,11 @@ def game_curves(
     fine = _GRID.interpolate(curves.T, ELO) if len(rows) else np.zeros((0, len(ELO)))
     counts = np.bincount(row[use], minlength=len(rows))
     return GameCurves(list(names), rows[:, 0], rows[:, 1], rows[:, 2], fine, counts)
+
+
+def single_move_curves(choices: HumanChoices, chosen: npt.NDArray[np.int64]) -> Array:
+    """Return what each single move says along ELO, by what people play: a row for each."""
+    curves = np.zeros((len(chosen), _GRID.size))
+    rows = np.arange(len(chosen), dtype=np.int64)
+    add_choice_curves(choices.coefficients, choices.offsets, chosen, rows, _BASIS, curves)
+    return np.asarray(_GRID.interpolate(curves.T, ELO) if len(rows) else np.zeros((0, len(ELO))))

@@ -20,11 +20,17 @@ import chess
 import psutil
 import pytest
 
+import skilloscope as sk
 from skilloscope.chess.analysis.analyse import Progress, analyse
 from skilloscope.chess.engine import cluster as cluster_module
 from skilloscope.chess.engine.cluster import AHEAD, ClusterRunner
 from skilloscope.chess.engine.runner import HOPELESS, start_runner
 from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.human import cluster as human_cluster
+from skilloscope.chess.human.cluster import human_on
+from skilloscope.chess.human.encoding import Boards
+from skilloscope.chess.human.model import human
+from skilloscope.chess.human.network import Network
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.positions import Positions, positions
 from skilloscope.core.errors import EngineError, MissingExtraError
@@ -382,6 +388,33 @@ def test_an_engine_that_nobody_uses_is_ended(fake_engine: Fake, monkeypatch: pyt
         await engines.teardown(worker)
 
     asyncio.run(asyncio.wait_for(live(), PATIENCE))
+
+
+def test_the_human_model_says_the_same_on_two_workers(two_workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(human_cluster, "_TASK", 50)
+    games = read_games(DEMO).select(slice(0, 4))
+    boards = Boards.from_moves(games.moves, games.offsets)
+    told: list[int] = []
+    with human_on(two_workers.address) as model:
+        there, none = model.choices(boards, progress=told.append), model.choices(boards[slice(0, 0)])
+    here = human().choices(boards)
+    for name in ("offsets", "moves", "coefficients"):
+        assert getattr(there, name).tobytes() == getattr(here, name).tobytes()
+    assert told[-1] == len(boards)
+    assert len(none.moves) == 0
+
+
+def test_games_are_rated_on_a_cluster_without_an_engine_as_on_one_machine(two_workers: Cluster) -> None:
+    games = read_games(DEMO).select(slice(0, 4))
+    there, here = (sk.rate(games, effort="instant", scheduler=where) for where in (two_workers.address, None))
+    assert there.as_dict() == here.as_dict()
+
+
+def test_a_worker_with_another_human_model_is_an_error(two_workers: Cluster) -> None:
+    with human_on(two_workers.address) as model:
+        model.network = Network(b"another", model.network.card)
+        with pytest.raises(EngineError, match="another human model"):
+            model.choices(Boards.from_fens([chess.STARTING_FEN]))
 
 
 def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 from skilloscope.chess.human import kernels
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import _codes
+from skilloscope.chess.rules import MOST_MOVES
 from skilloscope.core.errors import InputError, SkilloscopeError
 
 from .positions import RARE, random_boards, random_games
@@ -20,7 +21,7 @@ def packed(move: chess.Move) -> int:
 
 def legal(boards: Boards) -> list[set[int]]:
     counts = np.zeros(len(boards), dtype=np.int64)
-    places = np.empty((len(boards) + 1) * kernels.MOST_MOVES, dtype=np.int16)
+    places = np.empty((len(boards) + 1) * MOST_MOVES, dtype=np.int16)
     total = kernels.listed_moves(boards.board, boards.rights, boards.passant, counts, places)
     codes = _codes(places[:total], np.repeat(boards.black, counts), boards, counts)
     return [set(part.tolist()) for part in np.split(codes, np.cumsum(counts)[:-1])]

@@ -28,6 +28,7 @@ GAME = """[Event "Club evening"]
 [BlackElo "?"]
 [ECO "C20"]
 [TimeControl "5400+30"]
+[Termination "normal"]
 
 1. e4 {[%eval 0.3] [%clk 1:30:00]} e5 {[%eval 0.25,20]} 2. Qh5 (2. Nf3 Nc6 (2... d6)) 2... Nc6 $1 {a {nested brace}
 3. Bc4!? Nf6?? {[%eval #1]} 4. Qxf7# 1-0
@@ -67,6 +68,7 @@ def test_headers_become_columns_and_the_unknown_is_null(tmp_path: Path) -> None:
         "result": "1-0",
         "eco": "C20",
         "time_control": "5400+30",
+        "termination": "normal",
         "start_fen": None,
         "start_eval": None,
         "start_mate": None,
@@ -202,7 +204,7 @@ def test_a_missing_file_or_a_folder_raises_with_a_hint(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file") as caught:
         read_games(tmp_path / "absent.pgn")
     assert caught.value.hint
-    with pytest.raises(InputError, match="is a folder"):
+    with pytest.raises(InputError, match="no PGN file in the folder"):
         read_games([tmp_path])
 
 

@@ -25,7 +25,8 @@ from skilloscope.chess.analysis.given import check_provenance, read_analysed
 from skilloscope.chess.analysis.parquet import read_parquet, write_parquet
 from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists, lines_to_lists
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import DAMAGE, BinaryDataError, is_parquet, open_lines
+from skilloscope.core.files import BinaryDataError, is_parquet, open_lines
+from skilloscope.core.inputs.unpacking import DAMAGE
 from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.core.records import read_object
 

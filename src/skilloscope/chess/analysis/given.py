@@ -30,7 +30,8 @@ from skilloscope.chess.pgn.reading import HEADERS, header_from_tags
 from skilloscope.chess.pgn.text import MainLine
 from skilloscope.chess.positions import Positions
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import DAMAGE, BinaryDataError, open_lines
+from skilloscope.core.files import BinaryDataError, open_lines
+from skilloscope.core.inputs.unpacking import DAMAGE
 from skilloscope.core.records import read_object
 
 _UNKNOWN: Mapping[str, Any] = {

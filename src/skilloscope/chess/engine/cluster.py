@@ -64,7 +64,7 @@ class ClusterRunner(SearchRunner):
     def __init__(self, scheduler: str, settings: Settings, engine: str | os.PathLike[str] | None = None) -> None:
         self._scheduler = scheduler
         self._name = f"skilloscope-{uuid.uuid4().hex}"
-        self._client = _connect(scheduler)
+        self._client = connect(scheduler)
         self._capacity = _Capacity(self._client, scheduler)
         self._searches = 0
         try:
@@ -340,7 +340,8 @@ def _only(outcomes: Iterable[SearchOutcome]) -> SearchOutcome:
     return outcome
 
 
-def _connect(scheduler: str) -> Client:
+def connect(scheduler: str) -> Client:
+    """Return a client of a scheduler; an error of ours where none answers."""
     try:
         return Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -1,6 +1,6 @@
 """An engine against the clock: the best answer within so many milliseconds, for games that are being played.
 
-In: a FEN and a time. Out: the value of the deepest depth that was finished.
+In: a FEN and a time. Out: the value of the deepest depth that was finished, or the list of every finished depth.
 
 Such answers depend on the machine and on what else it does, so they are never put into the store. The hash table is
 kept from one position to the next, which a broadcast wants and a measurement must not do.
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skilloscope.chess.engine.engine import Engine, SearchStopped, legal_moves
-from skilloscope.chess.engine.lines import last_depth
+from skilloscope.chess.engine.lines import LineArray, last_depth
 from skilloscope.chess.engine.uci import checked_answer, read_answer
 from skilloscope.core.errors import EngineError
 
@@ -28,12 +28,14 @@ _MOST_BYTES = 64_000_000
 
 @dataclass(frozen=True)
 class QuickAnswer:
-    """The best line's raw score, mover's view, the depth it was searched to, and the seconds it took."""
+    """The best line's raw score, mover's view, the depth it was searched to, the seconds it took, and its move."""
 
     mate: bool
     score: int
     depth: int
     seconds: float
+    move: int = 0
+    """From + 64·to + 4096·promotion; 0 where it is not known."""
 
 
 class QuickEngine(Engine):
@@ -52,7 +54,23 @@ class QuickEngine(Engine):
             lines, _ = read_answer(output, flagged=True)
         any_depth = replace(self.settings, depth=None, nodes=1, multipv=1)
         best: Any = last_depth(checked_answer(lines, legal, any_depth))[0]
-        return QuickAnswer(bool(best["mate"]), int(best["score"]), int(best["depth"]), time.perf_counter() - begin)
+        took = time.perf_counter() - begin
+        return QuickAnswer(bool(best["mate"]), int(best["score"]), int(best["depth"]), took, int(best["move"]))
+
+    def lines_within(
+        self, fen: str, depth: int, seconds: float, *, interrupted: Callable[[], bool] | None = None
+    ) -> LineArray:
+        """Search one position from nothing to a depth, but no longer than so; return the lists of finished depths.
+
+        Where the depth is reached, the answer is the one that any search to that depth gives.
+        """
+        legal = legal_moves(fen)
+        self._send("ucinewgame", "isready")
+        self._read_until(b"readyok", _PATIENCE, _PATIENCE)
+        self._send(f"position fen {fen}", f"go depth {depth} movetime {max(1, round(seconds * 1000))}")
+        self._wait(seconds + _PATIENCE, interrupted)
+        lines, _ = read_answer(self._read_until(b"bestmove", _PATIENCE, _PATIENCE))
+        return checked_answer(lines, legal, replace(self.settings, depth=None, nodes=1))
 
     def _wait(self, seconds: float, interrupted: Callable[[], bool] | None) -> None:
         """Read until the engine has answered; tell it to stop when it is interrupted."""

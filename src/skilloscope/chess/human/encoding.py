@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.human import kernels
+from skilloscope.chess.rules import NO_SQUARE
 from skilloscope.core.errors import InputError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Boards:
-    """A columnar batch of positions, each from its mover's view; see kernels.py for the codes.
+    """A columnar batch of positions, each from its mover's view; see rules.py for the codes.
 
     >>> boards = Boards.from_fens([chess.STARTING_FEN])
     >>> len(boards), boards.board[0, :5].tolist(), int(boards.rights[0])
@@ -105,14 +106,15 @@ def playable_board(fen: str) -> chess.Board:
 
 def _playable(fen: str) -> chess.Board:
     try:
-        board = chess.Board(fen)
+        board = chess.Board(fen, chess960=True)
     except ValueError as error:
         raise InputError(f"{fen!r} is no FEN: {error}", hint="write it as `skilloscope moves 'FEN'`") from error
-    if chess.Board(fen, chess960=True).has_chess960_castling_rights():
+    if board.has_chess960_castling_rights():
         raise InputError(
             f"{fen!r} is a position of Chess960: its castling is unknown to the human model",
             hint="give a position of usual chess, or one without castling rights (- in the third field)",
         )
+    board.chess960 = False
     if not board.is_valid():
         wrong = str(board.status()).removeprefix("Status.").replace("|", ", ").lower()
         raise InputError(f"{fen!r} cannot arise in chess: {wrong}", hint="check the pieces and whose move it is")
@@ -137,7 +139,7 @@ def _row(board: chess.Board) -> tuple[list[int], int, int, int, int, int]:
     ):
         has = board.has_kingside_castling_rights if kings_side else board.has_queenside_castling_rights
         rights |= has(color) << bit
-    passant = kernels.NO_SQUARE
+    passant = NO_SQUARE
     if board.ep_square is not None and board.has_pseudo_legal_en_passant():
         passant = board.ep_square ^ flip
     last = -1

@@ -35,6 +35,22 @@ def joint_choices(
     return JointChoices(choices.offsets, choices.index_of(played), choices.coefficients, roots, listed)
 
 
+def first_choices(
+    choices: HumanChoices, analyses: Analyses, rows: npt.NDArray[np.int64], depth: int
+) -> npt.NDArray[np.int64]:
+    """Return the place of the engine's first choice at that depth among the legal moves of each position.
+
+    A search that ended early, with a mate, prefers at every later depth what it preferred last.
+    """
+    offsets, entries = ragged_take(analyses.offsets, analyses.row[rows])
+    lines, owner = analyses.lines[entries], np.repeat(np.arange(len(rows)), np.diff(offsets))
+    first = np.flatnonzero((lines["rank"] == 1) & (lines["depth"] <= depth))
+    order = np.lexsort((lines["depth"][first], owner[first]))
+    first = first[order]
+    last = first[np.append(np.diff(owner[first]) > 0, True)] if len(first) else first
+    return _entries(choices, owner[last], lines["move"][last]) - choices.offsets[:-1]
+
+
 def listed_values(
     choices: HumanChoices, analyses: Analyses, rows: npt.NDArray[np.int64], depths: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

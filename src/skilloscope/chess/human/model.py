@@ -18,6 +18,7 @@ import numpy.typing as npt
 from skilloscope.chess.human import kernels
 from skilloscope.chess.human.encoding import Boards, playable_board
 from skilloscope.chess.human.network import BATCH, Network, shipped_network
+from skilloscope.chess.rules import MOST_MOVES, N_FROM_TO
 from skilloscope.core.columns import ragged_take
 from skilloscope.core.errors import InputError
 
@@ -127,7 +128,7 @@ class Human:
 
     def _chunk(self, boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16], npt.NDArray[np.float32]]:
         counts = np.zeros(len(boards), dtype=np.int64)
-        places = np.empty((len(boards) + 1) * kernels.MOST_MOVES, dtype=np.int16)
+        places = np.empty((len(boards) + 1) * MOST_MOVES, dtype=np.int16)
         total = kernels.listed_moves(boards.board, boards.rights, boards.passant, counts, places)
         if not counts.all():
             raise InputError("a position has no legal move", hint="leave out positions in which the game is over")
@@ -187,7 +188,7 @@ def _codes(
 ) -> npt.NDArray[np.uint16]:
     """Places (mover's view) → moves in the board's own squares."""
     place = places.astype(np.int64)
-    rest = place - kernels.N_FROM_TO
+    rest = place - N_FROM_TO
     under = rest >= 0
     start = np.where(under, 48 + (rest >> 3 & 7), place >> 6)
     end = np.where(under, 56 + (rest & 7), place & 63)

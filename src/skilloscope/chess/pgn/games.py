@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -21,14 +21,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
-from skilloscope.chess.pgn.reading import HEADERS, GameColumns, Watch, read_source
+from skilloscope.chess.pgn.blocks import GameBlock, columns_block, joined, read_blocks
+from skilloscope.chess.pgn.reading import HEADERS, GameColumns
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.core.columns import Selection, ragged_take, selection_index
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.files import Source, given_once, source_name
+from skilloscope.core.files import Source, source_name
+from skilloscope.core.inputs.paths import given_once, named_files
 
 _PER_MOVE = ("moves", "clocks", "evals", "mates")
-_SHARED = ("game", "date", "year", "event", "site", "time_control", "file")
+_SHARED = ("game", "date", "year", "event", "site", "round", "time_control", "termination", "file")
 _BY_SIDE = {
     "player": ("white", "black"),
     "elo": ("white_elo", "black_elo"),
@@ -130,17 +132,16 @@ class Games:
         return replace(self, headers=headers)
 
     @classmethod
+    def from_blocks(cls, blocks: Sequence[GameBlock], tally: Tally) -> Games:
+        """Return the games that were read in blocks, each with its id."""
+        whole = joined(list(blocks))
+        columns = {name: getattr(whole, name) for name in _PER_MOVE}
+        return cls(headers=unique_games(whole.headers), offsets=whole.offsets, tally=tally, **columns)
+
+    @classmethod
     def from_columns(cls, columns: GameColumns, tally: Tally) -> Games:
-        """Return the games that were read into columns, each with its id."""
-        return cls(
-            headers=unique_games(columns.headers()),
-            moves=np.array(columns.moves, dtype=np.uint16),
-            offsets=np.array(columns.offsets, dtype=np.int64),
-            clocks=np.array(columns.clocks, dtype=np.float32),
-            evals=np.array(columns.evals, dtype=np.float32),
-            mates=np.array(columns.mates, dtype=np.int16),
-            tally=tally,
-        )
+        """Return the games that were put into columns one by one, each with its id."""
+        return cls.from_blocks([columns_block(columns)], tally)
 
     @classmethod
     def concat(cls, batches: Sequence[Games]) -> Games:
@@ -156,44 +157,82 @@ class Games:
         )
 
 
-def read_games(sources: Source | Sequence[Source], watch: Watch | None = None) -> Games:
-    """Read the games of one or more PGN files or streams; whoever watches sees every board on the way.
+def read_games(sources: Source | Sequence[Source]) -> Games:
+    """Read the games of one or more PGN files or streams; a folder stands for the PGN files in it.
 
     A missing file raises InputError, and so does one given twice; everything else that is wrong is a fault in `tally`,
     and the reading goes on. Variants of chess are left out and counted.
     """
-    single = isinstance(sources, str | os.PathLike) or hasattr(sources, "read")
-    listed = [cast(Source, sources)] if single else cast(Sequence[Source], sources)
-    columns, tally = GameColumns(), Tally()
-    named = _named(listed)
-    given_once([Path(name) for name, source in named if isinstance(source, str | os.PathLike)])
+    tally = Tally()
+    blocks = [block for name, source in _named(sources) for block in read_blocks(source, name, tally)]
+    return Games.from_blocks(blocks, tally)
+
+
+def iter_games(sources: Source | Sequence[Source]) -> Iterator[Games]:
+    """Yield the games of PGN files or streams some thousands at a time, so that memory does not grow with the files.
+
+    Ids are those of `read_games`, and so are the tallies, which add: the last batch may hold nothing but a tally.
+
+    >>> import io
+    >>> [len(games) for games in iter_games([io.StringIO("1. e4 *"), io.StringIO("1. d4 *")])]
+    [1, 1]
+    """
+    named = _named(sources)
+    names = [name for name, _ in named]
     for name, source in named:
-        read_source(source, name, columns, tally, watch)
-    return Games.from_columns(columns, tally)
+        tally = Tally()
+        for block in read_blocks(source, name, tally):
+            yield _batch(block, tally, names)
+            tally = _emptied(tally)
+        if tally.counts:
+            yield _batch(joined([]), tally, names)
 
 
-def unique_games(headers: pa.Table) -> pa.Table:
+def unique_games(headers: pa.Table, files: Sequence[str] = ()) -> pa.Table:
     """Return the headers with an id for each game: the file's name and the game's number in it.
 
-    Where two files have the same name the whole path stands in its place; the same path and number is the same game.
+    Where two files have the same name, among `files` too, the whole path stands in its place; the same path and number
+    is the same game.
     """
-    files = headers["file"].to_pylist()
-    names = Counter(os.path.basename(file) for file in set(files))
-    short = [os.path.basename(f) if names[os.path.basename(f)] == 1 else f for f in files]
-    ids = [f"{name}#{index}" for name, index in zip(short, headers["index"].to_pylist(), strict=True)]
-    if len(set(ids)) < len(ids):
-        twice = next(game for game, n in Counter(ids).items() if n > 1)
+    coded = pc.dictionary_encode(headers["file"].combine_chunks())
+    own = coded.dictionary.to_pylist()
+    names = Counter(os.path.basename(file) for file in {*own, *files})
+    short = [os.path.basename(file) if names[os.path.basename(file)] == 1 else file for file in own]
+    index = headers["index"].combine_chunks()
+    ids = pc.binary_join_element_wise(
+        pa.array(short, type=pa.string()).take(coded.indices), index.cast(pa.string()), "#"
+    )
+    pairs = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64) << 32 | index.to_numpy(zero_copy_only=False)
+    if len(np.unique(pairs)) < len(pairs):
+        twice = next(game for game, n in Counter(ids.to_pylist()).items() if n > 1)
         raise InputError(f"the game {twice} is given twice", hint="put each file in once")
-    return headers.set_column(HEADERS.get_field_index("game"), "game", pa.array(ids, type=pa.string()))
+    return headers.set_column(HEADERS.get_field_index("game"), "game", ids)
 
 
-def _named(sources: Sequence[Source]) -> list[tuple[str, Source]]:
+def _batch(block: GameBlock, tally: Tally, files: Sequence[str]) -> Games:
+    whole = joined([block])
+    columns = {name: getattr(whole, name) for name in _PER_MOVE}
+    return Games(headers=unique_games(whole.headers, files), offsets=whole.offsets, tally=Tally() + tally, **columns)
+
+
+def _emptied(tally: Tally) -> Tally:
+    """Empty a tally that was handed on; its reader goes on writing into it."""
+    tally.counts.clear()
+    tally.faults.clear()
+    return tally
+
+
+def _named(sources: Source | Sequence[Source]) -> list[tuple[str, Source]]:
     """Return the sources with a name for each; streams without one are told apart by a number."""
-    named, streams = [], 0
-    for source in sources:
+    single = isinstance(sources, str | os.PathLike) or hasattr(sources, "read")
+    named: list[tuple[str, Source]] = []
+    streams = 0
+    for source in [cast(Source, sources)] if single else cast(Sequence[Source], sources):
+        if isinstance(source, str | os.PathLike):
+            named += [(str(path), path) for path in named_files([source])]
+            continue
         name = source_name(source)
-        if not name:
-            streams += 1
-            name = f"<stream {streams}>"
-        named.append((name, source))
+        streams += not name
+        named.append((name or f"<stream {streams}>", source))
+    given_once([path for _, path in named if isinstance(path, Path)])
     return named

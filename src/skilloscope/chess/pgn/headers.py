@@ -17,17 +17,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.chess.pgn.tags import BLANK, NEWLINE, TAB, Places, is_event, line_end, tag_line, tag_names
 from skilloscope.chess.pgn.text import split_games
 from skilloscope.core.compiled import njit
 
-TAGS: Final = ("Event", "White", "Black", "Result", "Date", "UTCDate", "Termination")
+TAGS: Final = ("Event", "White", "Black", "Result", "Date", "UTCDate", "Termination", "WhiteElo", "BlackElo")
 """The tags whose values are found, in the order of the columns."""
 
-Places = npt.NDArray[np.int32]
-
-_NAMES = np.frombuffer("".join(TAGS).encode(), dtype=np.uint8)
-_STARTS = np.cumsum([0, *(len(tag) for tag in TAGS)]).astype(np.int64)
-_NEWLINE, _BLANK, _RETURN, _TAB, _QUOTE, _OPEN, _SHUT = 10, 32, 13, 9, 34, 91, 93
+_NAMES = tag_names(TAGS)
+_OPEN, _PERCENT, _RETURN, _OPENED, _SHUT = 91, 37, 13, 123, 125
 _COMMENT = re.compile(r"\{[^}]*\}?|;[^\n]*")
 _BETWEEN = re.compile(r"[\x00-\x20.()]+")
 _MOVERS = frozenset("abcdefghKQRBNOP")
@@ -44,7 +42,8 @@ def scan(data: bytes, *, final: bool) -> tuple[Places, Places, npt.NDArray[np.ui
     begins = np.empty((room, len(TAGS)), dtype=np.int32)
     ends = np.empty((room, len(TAGS)), dtype=np.int32)
     moves = np.empty(room, dtype=np.uint8)
-    games, used, known = _scan(view, final, begins, ends, moves)
+    words = np.frombuffer(data, dtype=np.uint64, count=len(data) // 8)
+    games, used, known = _scan((view, words), final, (begins, ends), moves, _NAMES)
     return begins[:games], ends[:games], moves[:games], int(used), bool(known)
 
 
@@ -67,27 +66,26 @@ def _plies(movetext: str) -> int:
 
 
 @njit(cache=True)
-def _scan(view, final, begins, ends, moves):  # type: ignore[no-untyped-def] # pragma: no cover
+def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # pragma: no cover
+    view, _ = text
     size = len(view)
+    begins, ends = places
     others, n_others = np.empty(_MOST_TAGS, dtype=np.uint64), 0
     game, has_moves, inside, used, at = -1, False, False, 0, 0
     while at < size:
-        stop = at
-        while stop < size and view[stop] != _NEWLINE:
-            if view[stop] == 0 or (view[stop] == _RETURN and stop + 1 < size and view[stop + 1] != _NEWLINE):
-                return max(game, 0), used, False
-            stop += 1
-        if stop == size and not final:
-            break
-        first, last = at, stop
-        while first < stop and (view[first] == _BLANK or view[first] == _TAB or view[first] == _RETURN):
+        first = at
+        while first < size and (view[first] == BLANK or view[first] == TAB or _ends_line(view, first)):
             first += 1
-        while last > first and (view[last - 1] == _BLANK or view[last - 1] == _TAB or view[last - 1] == _RETURN):
-            last -= 1
-        if first < last and (view[first] < _BLANK or view[first] > 127):
+        if first == size or view[first] == NEWLINE:
+            at = first + 1
+            used = min(at, size) if game < 0 else used
+            continue
+        if view[first] < BLANK or view[first] > 127:
             return max(game, 0), used, False  # what is blank beyond ASCII, the plain reader knows
-        if first < last and view[first] == _OPEN and (not inside or _is_event(view, first, last)):
-            column, low, high, name = _tag(view, first, last)
+        if view[first] == _OPEN and (not inside or is_event(view, first, size)):
+            column, low, high, name, stop = tag_line(view, first, size, names)
+            if stop == size and not final:
+                break
             if low < 0:
                 return max(game, 0), used, False
             twice = column >= 0 and game >= 0 and begins[game, column] >= 0
@@ -109,106 +107,105 @@ def _scan(view, final, begins, ends, moves):  # type: ignore[no-untyped-def] # p
                     return game, used, False
                 others[n_others] = name
                 n_others += 1
-        elif first < last and not (view[at] == 37 and not inside):
+            at = stop + 1
+        elif view[at] == _PERCENT and not inside:
+            at = line_end(view, at, size) + 1
+            if at == 0:
+                return max(game, 0), used, False
+            used = min(at, size) if game < 0 else used
+        else:
             if game < 0:  # words before the first tag
                 return 0, used, False
             has_moves = True
-            inside = _movetext(view, first, last, inside, moves, game)
-        at = stop + 1
-        if game < 0:
-            used = min(at, size)
+            at, inside = _movetext(text, first, inside, moves, game)
+            if at < 0:
+                return game, used, False
     return (game + 1, size, True) if final else (max(game, 0), used, True)
 
 
 @njit(cache=True, inline="always")
-def _is_event(view, first, stop):  # type: ignore[no-untyped-def] # pragma: no cover
-    # "[Event " in bytes
-    return (
-        stop - first > 7
-        and view[first + 1] == 69
-        and view[first + 2] == 118
-        and view[first + 3] == 101
-        and view[first + 4] == 110
-        and view[first + 5] == 116
-        and view[first + 6] == 32
-    )
+def _ends_line(view, at):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Is it the carriage return of a line's end?"""
+    return view[at] == _RETURN and (at + 1 == len(view) or view[at + 1] == NEWLINE)
 
 
 @njit(cache=True)
-def _tag(view, first, last):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the column of a tag (−1: not ours), where its value lies (−1: no single tag), and its name's hash."""
-    low = first + 1
-    while low < last and (view[low] == _BLANK or view[low] == _TAB):
-        low += 1
-    high, name = low, np.uint64(14695981039346656037)
-    while high < last and (
-        (97 <= view[high] <= 122) or (65 <= view[high] <= 90) or (48 <= view[high] <= 57) or view[high] == 95
-    ):
-        name = (name ^ np.uint64(view[high])) * np.uint64(1099511628211)
-        high += 1
-    quote = high
-    while quote < last and (view[quote] == _BLANK or view[quote] == _TAB):
-        quote += 1
-    end = last - 2
-    while end > quote and (view[end] == _BLANK or view[end] == _TAB):
-        end -= 1
-    if high == low or quote == high or end <= quote or view[quote] != _QUOTE or view[end] != _QUOTE:
-        return -1, -1, -1, name
-    if view[last - 1] != _SHUT or _several(view, quote + 1, end):
-        return -1, -1, -1, name
-    for column in range(len(_STARTS) - 1):
-        width = _STARTS[column + 1] - _STARTS[column]
-        if width == high - low:
-            same = True
-            for i in range(width):
-                if view[low + i] != _NAMES[_STARTS[column] + i]:
-                    same = False
-                    break
-            if same:
-                return column, quote + 1, end, name
-    return -1, quote + 1, end, name
-
-
-@njit(cache=True)
-def _several(view, at, stop):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return whether a value may hold the end of one tag and the beginning of another."""
-    quoted = opened = False
-    while at < stop:
-        quoted |= view[at] == _QUOTE
-        opened |= view[at] == _OPEN
-        at += 1
-    return quoted and opened
-
-
-@njit(cache=True)
-def _movetext(view, at, stop, inside, moves, game):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Count the moves of a line, as long as there are fewer than two; return whether a comment is still open."""
+def _movetext(text, at, inside, moves, game):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Count the moves of lines, as long as there are fewer than two; return where to go on (−1: not known), and whether
+    a comment is still open. Once there are two moves nothing but comments matters.
+    """
+    view, words = text
+    size = len(view)
     word = True  # whether the next letter begins a word
-    while at < stop:
+    while at < size:
+        if inside or moves[game] >= 2:
+            at = _next_mark(view, words, at, _SHUT if inside else _OPENED)
+            if at >= size:
+                return size, inside
         byte = view[at]
-        if inside:
-            inside = byte != 125
+        if byte < 14:
+            if byte == 0 or (byte == _RETURN and not _ends_line(view, at)):
+                return -1, inside
+            last = moves[game] < 2 or at + 1 >= size or not _is_movetext(view[at + 1], inside)
+            if byte == NEWLINE and last:
+                return at + 1, inside
             word = True
-        elif byte == 123:
+        elif inside:
+            inside = byte != _SHUT
+            word = True
+        elif byte == _OPENED:
             inside = True
         elif byte == 59:  # a comment to the end of the line
-            return False
-        elif moves[game] >= 2:
-            pass  # nothing but comments matters any more
-        elif byte <= _BLANK or byte in (46, 40, 41):
+            stop = line_end(view, at, size)
+            return (stop + 1 if stop >= 0 else -1), False
+        elif byte <= BLANK or byte in (46, 40, 41):
             word = True
         elif 48 <= byte <= 57:
             pass  # a move's number goes on until its dot or blank
         elif word:
             letter = (97 <= byte <= 104) or byte == 75 or byte == 81 or byte == 82 or byte == 66 or byte == 78
-            if (letter or byte == 79 or byte == 80) and at + 1 < stop and _goes_on(view[at + 1]):
+            if (letter or byte == 79 or byte == 80) and at + 1 < size and _goes_on(view[at + 1]):
                 moves[game] += 1
             word = False
         at += 1
-    return inside
+    return at, inside
+
+
+@njit(cache=True, inline="always")
+def _is_movetext(byte, inside):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Does a line that begins with this byte surely go on with moves, or a comment?"""
+    return BLANK < byte < 128 and byte != _OPEN and (byte != _PERCENT or inside)
+
+
+@njit(cache=True)
+def _next_mark(view, words, at, like):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the next place of a byte below 14, or equal to `like` but for bit 6: { and ; are alike, and } and =.
+
+    Eight bytes at a time: a byte is too small, or zero, where taking away 14, or 1, borrows from its top bit.
+    """
+    ones, tops = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+    bit, wanted = np.uint64(0x40) * ones, np.uint64(like) * ones
+    size = len(view)
+    while at < size:
+        if at % 8 == 0:
+            place = at // 8
+            while place < len(words):
+                word = words[place]
+                other = (word | bit) ^ wanted
+                if (((word - np.uint64(14) * ones) & ~word) | ((other - ones) & ~other)) & tops:
+                    break
+                place += 1
+            at = 8 * place
+            if at >= size:
+                break
+        byte = view[at]
+        if byte < 14 or byte | 0x40 == like:
+            return at
+        at += 1
+    return size
 
 
 @njit(cache=True, inline="always")
 def _goes_on(byte):  # type: ignore[no-untyped-def] # pragma: no cover
     # a letter of ASCII, not what parts words or begins a comment
-    return _BLANK < byte < 128 and byte != 46 and byte != 40 and byte != 41 and byte != 123 and byte != 59
+    return BLANK < byte < 128 and byte != 46 and byte != 40 and byte != 41 and byte != 123 and byte != 59

@@ -1,21 +1,20 @@
-"""One source of PGN read into columns: which games are kept, what their headers say, what is wrong with the rest.
+"""One game of PGN at a time, through python-chess: whether it is kept, what its headers say, what is wrong with it.
 
-In: a source. Out: its games appended to GameColumns, its faults to a tally.
+In: a game as text. Out: a row of GameColumns, its faults in a tally. The compiled reader makes the same of most games;
+what it leaves comes here.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable
 from typing import Any
 
 import chess
 import pyarrow as pa
 
-from skilloscope.chess.pgn.text import MainLine, RawGame, Watcher, main_line, split_games
+from skilloscope.chess.pgn.text import MainLine, RawGame, main_line
 from skilloscope.core.errors import Tally
-from skilloscope.core.files import DAMAGE, BinaryDataError, Source, open_lines
 
 HEADERS = pa.schema(
     [
@@ -34,6 +33,7 @@ HEADERS = pa.schema(
         ("result", pa.string()),
         ("eco", pa.string()),
         ("time_control", pa.string()),
+        ("termination", pa.string()),
         ("start_fen", pa.string()),
         ("start_eval", pa.float64()),
         ("start_mate", pa.int16()),
@@ -43,8 +43,8 @@ HEADERS = pa.schema(
 
 `start_eval` (pawns) and `start_mate` (moves) are the evaluation in a comment before the first move, white's view."""
 
-_UNKNOWN_TEXT = {"", "?", "-"}
-_UNKNOWN_NAMES = _UNKNOWN_TEXT | {"NN", "N.N.", "N. N."}  # nomen nescio: not one player of many games
+UNKNOWN_TEXT = frozenset({"", "?", "-"})
+UNKNOWN_NAMES = UNKNOWN_TEXT | {"NN", "N.N.", "N. N."}  # nomen nescio: not one player of many games
 _STANDARD = {"", "standard", "normal", "chess", "from position", "fromposition", "classical", "?"}
 _RESULTS = {"1-0", "0-1", "1/2-1/2"}
 _MOST_MOVES = 10_000  # no game lasts longer, and a FEN may say any number
@@ -75,36 +75,12 @@ class GameColumns:
         return pa.Table.from_pylist(self.rows, schema=HEADERS)
 
 
-Watch = Callable[[int, str | None, str | None], Watcher | None]
-"""Who is to see the boards of a game, if anybody: by the row that it will have, and by White and Black."""
-
-
-def read_source(source: Source, file: str, columns: GameColumns, tally: Tally, watch: Watch | None = None) -> None:
-    """Append the games of one source, called `file` in every fault."""
-    index, words = 0, False
-    try:
-        with open_lines(source) as lines:
-            for raw in split_games(lines):
-                words = True
-                index = _read_raw(raw, index, file, columns, tally, watch)
-    except BinaryDataError as error:
-        tally.fault("not a PGN file: binary data", file, f"byte {error.offset}")
-    except DAMAGE as error:
-        tally.fault("damaged file", file, f"after game {index}", str(error))
-    else:
-        if not words:
-            tally.fault("empty file", file, "byte 0")
-        elif index == 0:
-            tally.fault("no game in the file", file, "whole file")
-
-
-def _read_raw(raw: RawGame, index: int, file: str, columns: GameColumns, tally: Tally, watch: Watch | None) -> int:
+def read_raw(raw: RawGame, index: int, file: str, columns: GameColumns, tally: Tally) -> int:
     """Read a raw game, and the games without tags that may follow its result; return the number of the last."""
     tags, movetext, faults, at = raw.tags, "\n".join(raw.movetext).rstrip(), raw.faults, 0
     while True:
         board, reason = _start(tags)
-        watcher = watch(len(columns.rows), *_players(tags)) if watch else None
-        line = MainLine() if board is None else main_line(movetext, board, watcher, at=at)
+        line = MainLine() if board is None else main_line(movetext, board, at=at)
         if not tags and not line.moves:  # words, but no game
             if line.fault and index:
                 tally.fault("text outside any game", file, f"after game {index}", line.fault[2])
@@ -150,39 +126,57 @@ def _start(tags: dict[str, str]) -> tuple[chess.Board | None, str]:
 
 def header_from_tags(tags: dict[str, str], line: MainLine, file: str, index: int) -> dict[str, Any]:
     """Return a game's row of the headers, still without its id."""
-    date = next((d for d in (tags.get("Date"), tags.get("UTCDate")) if d and re.search(r"\d", d)), None)
-    result = tags.get("Result", "").replace("½", "1/2").strip()
-    year = re.match(r"\s*(\d{4})", date or "")
+    date = day_of(tags.get("Date", "")) or day_of(tags.get("UTCDate", "")) or ""
     return {
         "file": file,
         "index": index,
         **dict(zip(("white", "black"), _players(tags), strict=True)),
-        "white_elo": _elo(tags.get("WhiteElo")),
-        "black_elo": _elo(tags.get("BlackElo")),
-        "date": _text(date),
-        "year": int(year[1]) if year and int(year[1]) else None,
-        "event": _text(tags.get("Event")),
-        "site": _text(tags.get("Site")),
-        "round": _text(tags.get("Round")),
-        "result": result if result in _RESULTS else line.result or "*",
-        "eco": _text(tags.get("ECO")),
-        "time_control": _text(tags.get("TimeControl")),
+        "white_elo": elo_of(tags.get("WhiteElo", "")),
+        "black_elo": elo_of(tags.get("BlackElo", "")),
+        "date": date or None,
+        "year": year_of(date),
+        "event": clean_text(tags.get("Event", "")),
+        "site": clean_text(tags.get("Site", "")),
+        "round": clean_text(tags.get("Round", "")),
+        "result": result_of(tags.get("Result", "")) or line.result or "*",
+        "eco": clean_text(tags.get("ECO", "")),
+        "time_control": clean_text(tags.get("TimeControl", "")),
+        "termination": clean_text(tags.get("Termination", "")),
         "start_fen": line.start_fen,
         "start_eval": line.start_eval,
         "start_mate": line.start_mate,
     }
 
 
-def _players(tags: dict[str, str]) -> tuple[str | None, str | None]:
-    """Return White and Black, None where unknown."""
-    return _text(tags.get("White"), _UNKNOWN_NAMES), _text(tags.get("Black"), _UNKNOWN_NAMES)
-
-
-def _text(value: str | None, unknown: set[str] = _UNKNOWN_TEXT) -> str | None:
-    text = " ".join((value or "").split())
+def clean_text(value: str, unknown: frozenset[str] = UNKNOWN_TEXT) -> str | None:
+    """Return the text of a tag without superfluous blanks; None where it says that nothing is known."""
+    text = " ".join(value.split())
     return None if text in unknown else text
 
 
-def _elo(value: str | None) -> int | None:
-    match = re.match(r"\s*(\d{3,4})(?!\d)", value or "")
+def elo_of(value: str) -> int | None:
+    """Return the rating that a tag tells."""
+    match = re.match(r"\s*(\d{3,4})(?!\d)", value)
     return int(match[1]) or None if match else None
+
+
+def day_of(value: str) -> str | None:
+    """Return the date that a tag tells, as it is written; None where it has no digit."""
+    return clean_text(value) if re.search(r"\d", value) else None
+
+
+def year_of(value: str) -> int | None:
+    """Return the year of a date."""
+    match = re.match(r"\s*(\d{4})", value)
+    return int(match[1]) or None if match else None
+
+
+def result_of(value: str) -> str | None:
+    """Return the result that a tag tells, None where it tells none."""
+    result = value.replace("½", "1/2").strip()
+    return result if result in _RESULTS else None
+
+
+def _players(tags: dict[str, str]) -> tuple[str | None, str | None]:
+    """Return White and Black, None where unknown."""
+    return clean_text(tags.get("White", ""), UNKNOWN_NAMES), clean_text(tags.get("Black", ""), UNKNOWN_NAMES)

@@ -21,24 +21,29 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.pgn.headers import TAGS, scan, scan_plain
+from skilloscope.chess.pgn.tags import TEXTS, tag_values
 from skilloscope.chess.pgn.text import unescaped
 from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally
-from skilloscope.core.files import DAMAGE, BinaryDataError, Source, as_text, lines_of, open_bytes, source_name
-from skilloscope.results.reading import tidied
+from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes, source_name
+from skilloscope.core.inputs.unpacking import DAMAGE
+from skilloscope.results.reading import number_in, tidied
 from skilloscope.results.scores import BYE, FORFEIT, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 
-_CHUNK = 1 << 22
+_CHUNK = 1 << 21
 _MOST_HELD = _CHUNK  # of one game; what is longer, the plain reader takes line by line
+_PARTING = TAGS.index("Event")  # it parts games, and its value tells nothing of results
 _BATCH = 50_000  # games of the plain reader that are put into columns at once
 _UNKNOWN = {"", "?", "-", "NN", "N.N.", "N. N.", "N.N"}  # nomen nescio: not one player of many games
 _FORFEITS = ("forfeit", "walkover", "unplayed", "default", "no show", "no-show")
 _MOST_NAMED = 10_000
 
 
-def read_pgn_results(sources: Source | Sequence[Source], *, drop_duplicates: bool = False) -> Results:
-    """Read the results of all games of one or more PGN sources.
+def read_pgn_results(
+    sources: Source | Sequence[Source], *, drop_duplicates: bool = False, observed: bool = False
+) -> Results:
+    """Read the results of all games of one or more PGN sources; with `observed` the ratings of the headers too.
 
     >>> import io
     >>> text = '[White "A"] [Black "B"] [Date "2024.05.01"] [Result "1-0"]'.replace("] ", "]\\n")
@@ -46,11 +51,11 @@ def read_pgn_results(sources: Source | Sequence[Source], *, drop_duplicates: boo
     <Results: 1 games of 2 players; skipped: none>
     """
     several = sources if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
-    tables = [_read_source(source) for source in several]
+    tables = [_read_source(source, observed) for source in several]
     return tidied(Results.concat(tables), drop_duplicates=drop_duplicates)
 
 
-def _read_source(source: Source) -> Results:
+def _read_source(source: Source, observed: bool) -> Results:
     file, tally = source_name(source) or "<stream>", Tally()
     columns: list[list[pa.Array]] = [[] for _ in TAGS]
     moves: list[npt.NDArray[np.uint8]] = []
@@ -67,8 +72,9 @@ def _read_source(source: Source) -> Results:
     else:
         if not sum(map(len, moves)):
             tally.fault("no game in the file", file, "whole file")
-    tags = {tag: pa.chunked_array(column, type=_TEXTS) for tag, column in zip(TAGS, columns, strict=True)}
-    return _results(tags, np.concatenate(moves) if moves else np.zeros(0, dtype=np.uint8), file, tally)
+    tags = {tag: pa.chunked_array(column, type=TEXTS) for tag, column in zip(TAGS, columns, strict=True)}
+    plies = np.concatenate(moves) if moves else np.zeros(0, dtype=np.uint8)
+    return _results(tags, plies, file, tally, observed=observed)
 
 
 _Scanned = tuple[list[pa.Array], npt.NDArray[np.uint8]]
@@ -78,11 +84,12 @@ def _scanned(stream: Any) -> Iterator[_Scanned]:
     """Yield chunk after chunk of games: the values of each tag, and how many moves; damage is raised at the end."""
     rest, damage = b"", None
     while True:
-        block, damage = _block(stream)
+        block, damage = next_block(stream, _CHUNK)
         data = rest + block
         final = len(block) < _CHUNK
         begins, ends, moves, used, known = scan(data, final=final)
-        yield [_values(data, begins[:, place], ends[:, place]) for place in range(len(TAGS))], moves
+        begins[:, _PARTING] = -1
+        yield [tag_values(data, begins[:, place], ends[:, place]) for place in range(len(TAGS))], moves
         rest = data[used:]
         if not known or len(rest) > _MOST_HELD:
             yield from _scanned_plain(_then(stream, rest, damage))
@@ -91,18 +98,6 @@ def _scanned(stream: Any) -> Iterator[_Scanned]:
             raise damage
         if final:
             return
-
-
-def _block(stream: Any) -> tuple[bytes, Exception | None]:
-    """Return the next bytes, fewer than a whole chunk only at the end, and what damage ended them."""
-    pieces, size = [], 0
-    try:
-        while size < _CHUNK and (piece := stream.read1(_CHUNK - size)):
-            pieces.append(piece)
-            size += len(piece)
-    except DAMAGE as error:
-        return b"".join(pieces), error
-    return b"".join(pieces), None
 
 
 def _then(stream: Any, rest: bytes, damage: Exception | None) -> Iterator[str]:
@@ -128,24 +123,13 @@ def _scanned_plain(lines: Iterator[str]) -> Iterator[_Scanned]:
             return
         values = [pa.array([_escaped(tags.get(tag, "")) for tags, _ in batch], pa.binary()) for tag in TAGS]
         found = np.array([plies for _, plies in batch], dtype=np.uint8)
-        yield [value.dictionary_encode().cast(_TEXTS) for value in values], found
+        yield [value.dictionary_encode().cast(TEXTS) for value in values], found
     raise damage
 
 
-_TEXTS = pa.dictionary(pa.int32(), pa.binary())
-
-
-def _values(data: bytes, begins: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]) -> pa.Array:
-    """Return the values of a tag as a dictionary of bytes; absent ones are empty."""
-    lengths = np.where(begins < 0, 0, ends - begins)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    place = np.repeat(np.where(begins < 0, 0, begins) - offsets[:-1], lengths) + np.arange(offsets[-1])
-    found = np.frombuffer(data, dtype=np.uint8)[place]
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(found)]
-    return pa.Array.from_buffers(pa.binary(), len(begins), buffers).dictionary_encode().cast(_TEXTS)
-
-
-def _results(tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], file: str, tally: Tally) -> Results:
+def _results(
+    tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], file: str, tally: Tally, *, observed: bool
+) -> Results:
     """Return the games that can be used; name or count the others."""
     games = len(moves)
     players, codes = sorted_codes(pa.chunked_array([*_names(tags["White"]).chunks, *_names(tags["Black"]).chunks]))
@@ -176,6 +160,8 @@ def _results(tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], fil
         date=dates,
         period=None,
         precision=exact if exact.any() else None,
+        rating_1=_ratings(tags["WhiteElo"]) if observed else None,
+        rating_2=_ratings(tags["BlackElo"]) if observed else None,
         tally=tally,
     )
     return whole.select(left.good).of_players()
@@ -208,6 +194,11 @@ def _dates(tags: dict[str, pa.ChunkedArray]) -> tuple[Any, Any, Any, Any]:
     use = found[0][3] & ~found[1][3]
     day, exact, there, blank = (np.where(use, second, first) for first, second in zip(*found, strict=True))
     return day, exact.astype(np.uint8), there, blank
+
+
+def _ratings(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+    texts, place = _texts(column)
+    return np.array([number_in(text) for text in texts], dtype=np.float64)[place]
 
 
 def _says_forfeit(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:

@@ -10,17 +10,15 @@ one piece of it twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import chess
 import numpy as np
 
 from skilloscope.chess.engine.lines import move_code
-from skilloscope.core.files import DAMAGE, MOST_LINE
-
-Watcher = Callable[[chess.Board, int, bool], None]
-"""Sees a board, how many moves were made, and whether it is the last of its game."""
+from skilloscope.core.files import MOST_LINE
+from skilloscope.core.inputs.unpacking import DAMAGE
 
 NO_MATE = int(np.iinfo(np.int16).min)
 """The entry of a column of mates where no mate is given; 0 is one: [%eval #0]."""
@@ -75,15 +73,17 @@ class MainLine:
     """Reason, place and detail of each comment whose number no clock and no engine has ever shown."""
 
 
-def split_games(lines: Iterable[str]) -> Iterator[RawGame]:
+def split_games(lines: Iterable[str], first_line: int = 1) -> Iterator[RawGame]:
     """Yield the games of a stream; a tag after moves begins a new one, and so does a tag given twice.
+
+    Lines are numbered from `first_line` on, for those that cannot be read.
 
     >>> [game.tags for game in split_games(['[White "A"]', "", "1. e4 *", '[White "B"]', "1. d4 *"])]
     [{'White': 'A'}, {'White': 'B'}]
     """
     game, inside, size = RawGame(), False, 0
     try:
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(lines, start=first_line):
             text = line.strip().lstrip("\ufeff")
             if "\x00" in text:
                 game.faults.append(("binary data", f"line {number}", ""))
@@ -115,12 +115,10 @@ def split_games(lines: Iterable[str]) -> Iterator[RawGame]:
         yield game
 
 
-def main_line(movetext: str, board: chess.Board, watcher: Watcher | None = None, *, at: int = 0) -> MainLine:
+def main_line(movetext: str, board: chess.Board, *, at: int = 0) -> MainLine:
     """Play the main line on the board and return it, up to its result, its end or the first word that cannot be read.
 
     It begins at the place `at` of the text: many games without tags may follow one another.
-
-    A watcher sees the board before every move, and once more after the last.
 
     >>> line = main_line("1. e4 {[%eval 0.3]} e5 2. Ke3", chess.Board())
     >>> len(line.moves), line.evals[0], line.fault
@@ -145,17 +143,13 @@ def main_line(movetext: str, board: chess.Board, watcher: Watcher | None = None,
             break
         else:
             san = _NUMBER.sub("", word, count=1).rstrip("+#!?").removesuffix("e.p.") if word != "0000" else word
-            line.fault = _play(line, board, san, last, watcher) if san else None
+            line.fault = _play(line, board, san, last) if san else None
             if line.fault:
                 break
-    if watcher and line.moves:
-        watcher(board, len(line.moves), True)
     return line
 
 
-def _play(
-    line: MainLine, board: chess.Board, san: str, last: bool, watcher: Watcher | None
-) -> tuple[str, str, str] | None:
+def _play(line: MainLine, board: chess.Board, san: str, last: bool) -> tuple[str, str, str] | None:
     """Play a move, or return why not."""
     if san in _NULL_MOVES:
         return ("null move", _place(board), san)
@@ -168,8 +162,6 @@ def _play(
         return ("ambiguous move", _place(board), san[:40])
     except ValueError:
         return ("cut in a move" if last else "unreadable move", _place(board), san[:40])
-    if watcher:
-        watcher(board, len(line.moves), False)
     board.push(move)
     line.moves.append(move_code(move))
     line.clocks.append(np.nan)
@@ -218,7 +210,7 @@ def read_tags(text: str) -> dict[str, str]:
 
 def unescaped(value: str) -> str:
     """Return the value of a tag without the strokes before its quotes and strokes."""
-    return re.sub(r'\\(["\\])', r"\1", value)
+    return re.sub(r'\\(["\\])', r"\1", value) if "\\" in value else value
 
 
 def _comment_open(text: str, inside: bool) -> bool:

@@ -10,7 +10,7 @@ nor a pause in the middle of one changes a single bit of what comes out.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +33,15 @@ THREE_Q2_PI2 = 3 * Q * Q / np.pi**2
 STATE = np.dtype(
     [
         ("mean", "f8"),  # prior of period `last`; of one who has not played yet, the mean to enter with
-        ("variance", "f8"),
+        ("variance", "f8"),  # of one who has not played yet: 0, unless he enters with a deviation of his own
         ("shrink", "f8"),  # g(variance)
         ("gain", "i8"),  # sum of g(s - E) over the games of period `last`
         ("information", "i8"),  # sum of g^2 E(1 - E) over the same
-        ("games", "i8"),  # all games so far
+        ("seen", "f8"),  # the rating published elsewhere that was last seen, 0 where there was none
+        ("games", "i4"),  # all games so far
+        ("row", "i4"),  # while rows are kept: games of the player's open row, or -1 where he has none
         ("first", "i4"),  # period of the first game, NEVER before
         ("last", "i4"),  # period of the latest game, NEVER before
-        ("row", "i8"),  # while rows are kept: games of the player's open row, or -1 where he has none
     ]
 )
 
@@ -53,9 +54,27 @@ ROW = np.dtype(
         ("prior_variance", "f8"),
         ("mean", "f8"),  # after them, before the passage of time
         ("variance", "f8"),
+        ("seen", "f8"),  # the published rating that was last seen before the games
         ("games", "i8"),
     ]
 )
+
+
+class Published(NamedTuple):
+    """How a rating that is published elsewhere tells of a strength: an observation with its own deviation.
+
+    A rating R says origin + slope·(R − origin), give or take `deviation`; a published rating lags, so `trend` times its
+    last change is added. Of somebody never seen before it says `newcomer` more, give or take `entry` at the origin:
+    the variance grows by e with each 400/`weak` Elo below it. The values are those of over-the-board chess up to 2005.
+    """
+
+    origin: float = 2300.0
+    slope: float = 1.04
+    deviation: float = 83.0
+    entry: float = 83.0
+    weak: float = 1.0
+    newcomer: float = -45.0
+    trend: float = 0.5
 
 
 def new_state(entry_mean: npt.ArrayLike) -> StateArray:
@@ -103,9 +122,16 @@ def advance(
     sigma0: float,
     nu: float,
     advantage: float = 0.0,
+    drift: float = 0.0,
+    epoch: int = 0,
+    published: Published | None = None,
+    ratings: tuple[Array, Array] | None = None,
     history: bool = False,
 ) -> tuple[list[int], RowArray | None]:
     """Play the periods `first`, `first` + 1, … on `state` in place, all games of a period at once.
+
+    Newcomers enter `drift` higher with each period after `epoch`. `ratings` are those `published` elsewhere before each
+    game, of both players, 0 where there is none; a player's are equal within a period.
 
     Return the discrepancy of each period in whole units of 2^−40, which add without rounding, and the rows of the
     history if asked for: each when its player next plays, those of the last periods at the end, so that the rows of
@@ -115,6 +141,7 @@ def advance(
     rows = np.empty(capacity, ROW)
     ends, period_of = _pieces(offsets)
     state["row"] = -1
+    one, two = ratings if ratings is not None and published is not None else (np.zeros(0), np.zeros(0))
     used, totals = _play_periods(
         state=state,
         player_1=_frozen(player_1),
@@ -122,15 +149,30 @@ def advance(
         score=_frozen(score),
         ends=ends,
         periods=period_of + first,
-        sigma0_2=float(sigma0) ** 2,
-        nu2=float(nu) ** 2,
-        advantage=float(advantage),
+        ratings=(_frozen(one), _frozen(two)),
+        rules=_rules(sigma0, nu, advantage, drift, epoch, published or Published()),
         rows=rows,
     )
     units = [0] * (len(offsets) - 1)
     for t, total in zip(period_of.tolist(), totals.tolist(), strict=True):
         units[t] += total
     return units, _finished(state, rows, used) if history else None
+
+
+class _Rules(NamedTuple):
+    """All numbers that a pass needs."""
+
+    sigma0_2: float
+    nu2: float
+    advantage: float
+    drift: float
+    epoch: float
+    published: Published
+
+
+def _rules(sigma0: float, nu: float, advantage: float, drift: float, epoch: int, published: Published) -> _Rules:
+    numbers = (float(sigma0) ** 2, float(nu) ** 2, float(advantage), float(drift), float(epoch))
+    return _Rules(*numbers, Published(*(float(number) for number in published)))
 
 
 def _frozen(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -154,20 +196,21 @@ def _finished(state: StateArray, rows: RowArray, used: int) -> RowArray:
     still = np.flatnonzero(state["row"] >= 0)
     last = rows[used : used + len(still)]
     last["player"] = still
-    for name, source in (("period", "last"), ("prior_mean", "mean"), ("prior_variance", "variance"), ("games", "row")):
+    sources = {"period": "last", "prior_mean": "mean", "prior_variance": "variance", "seen": "seen", "games": "row"}
+    for name, source in sources.items():
         last[name] = state[source][still]
     last["mean"], last["variance"] = posterior(state[still])
     return rows[: used + len(still)]
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def _open(state, i, t, sigma0_2, nu2, keep, rows, used):  # type: ignore[no-untyped-def] # pragma: no cover
+def _open(state, i, t, rating, rules, keep, rows, used):  # type: ignore[no-untyped-def] # pragma: no cover
     """Make player i ready for period t: close the last one, with its row if rows are kept, and let time pass."""
     s = state[i]
     if s.last != t:
         if s.last == NEVER:
             s.first = t
-            s.variance = sigma0_2
+            _enter(state, i, t, rating, rules)
         else:
             variance = s.variance
             if s.information > 0:  # a closed line, taken up again, keeps its variance to the last bit
@@ -180,10 +223,13 @@ def _open(state, i, t, sigma0_2, nu2, keep, rows, used):  # type: ignore[no-unty
                 rows[used].prior_variance = s.variance
                 rows[used].mean = mean
                 rows[used].variance = variance
+                rows[used].seen = s.seen
                 rows[used].games = s.row
                 used += 1
             s.mean = mean
-            s.variance = variance + nu2 * (t - s.last)
+            s.variance = variance + rules.nu2 * (t - s.last)
+            if rating > 0.0 and rating != s.seen:
+                _observe(state, i, rating, rules.published)
         s.shrink = 1.0 / np.sqrt(1.0 + THREE_Q2_PI2 * s.variance)
         s.gain = 0
         s.information = 0
@@ -192,6 +238,33 @@ def _open(state, i, t, sigma0_2, nu2, keep, rows, used):  # type: ignore[no-unty
     if keep:
         s.row = max(s.row, 0)
     return used
+
+
+@njit(cache=True, error_model="numpy")
+def _enter(state, i, t, rating, rules):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Put somebody never seen before where his published rating says, or where newcomers of this period enter."""
+    s = state[i]
+    if rating > 0.0:
+        p = rules.published
+        s.mean = p.origin + p.slope * (rating - p.origin) + p.newcomer
+        s.variance = p.entry * p.entry * np.exp(-p.weak * (s.mean - p.origin) / 400.0)
+        s.seen = rating
+    elif s.variance == 0.0:
+        s.mean += rules.drift * (t - rules.epoch)
+        s.variance = rules.sigma0_2
+
+
+@njit(cache=True, error_model="numpy")
+def _observe(state, i, rating, p):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Take a newly published rating as an observation of the strength: the twin of `observed`."""
+    s = state[i]
+    said = p.origin + p.slope * (rating - p.origin)
+    if s.seen > 0.0:
+        said += p.trend * (rating - s.seen)
+    share = s.variance / (s.variance + p.deviation * p.deviation)
+    s.mean += share * (said - s.mean)
+    s.variance *= 1.0 - share
+    s.seen = rating
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -256,7 +329,7 @@ def _expect_far(k, x, score, shrink_1, shrink_2, spread, work):  # type: ignore[
 
 @njit(cache=True, error_model="numpy")
 def _play_periods(  # type: ignore[no-untyped-def] # pragma: no cover
-    state, player_1, player_2, score, ends, periods, sigma0_2, nu2, advantage, rows
+    state, player_1, player_2, score, ends, periods, ratings, rules, rows
 ):
     """Play all pieces; return the rows used and each piece's discrepancy in whole units."""
     used = 0
@@ -269,10 +342,9 @@ def _play_periods(  # type: ignore[no-untyped-def] # pragma: no cover
             player_1[part],
             player_2[part],
             score[part],
+            (ratings[0][part], ratings[1][part]),
             periods[p],
-            sigma0_2,
-            nu2,
-            advantage,
+            rules,
             rows,
             used,
             buffers,
@@ -282,14 +354,15 @@ def _play_periods(  # type: ignore[no-untyped-def] # pragma: no cover
 
 @njit(cache=True, error_model="numpy")
 def _play(  # type: ignore[no-untyped-def] # pragma: no cover
-    state, player_1, player_2, score, t, sigma0_2, nu2, advantage, rows, used, buffers
+    state, player_1, player_2, score, ratings, t, rules, rows, used, buffers
 ):
     """Play games of period t; return the rows used and the discrepancy in whole units.
 
     Priors do not change within a period, so a player is opened when first met, in the same pass that gathers.
     """
     x, shrink_1, shrink_2, spread, work = buffers
-    keep = len(rows) > 0
+    rating_1, rating_2 = ratings
+    keep, rated, advantage = len(rows) > 0, len(rating_1) > 0, rules.advantage
     total = np.int64(0)
     for start in range(0, len(score), _BLOCK):
         n = min(_BLOCK, len(score) - start)
@@ -303,9 +376,9 @@ def _play(  # type: ignore[no-untyped-def] # pragma: no cover
             a = state[i]
             b = state[j]
             if a.last != t or (keep and a.row < 0):
-                used = _open(state, i, t, sigma0_2, nu2, keep, rows, used)
+                used = _open(state, i, t, rating_1[start + k] if rated else 0.0, rules, keep, rows, used)
             if b.last != t or (keep and b.row < 0):
-                used = _open(state, j, t, sigma0_2, nu2, keep, rows, used)
+                used = _open(state, j, t, rating_2[start + k] if rated else 0.0, rules, keep, rows, used)
             x[k] = Q * (a.mean - b.mean + advantage)
             shrink_1[k] = a.shrink
             shrink_2[k] = b.shrink

@@ -4,7 +4,9 @@ In (9) an opponent counts with the strength he was thought to have *before* the 
 later is ever used; the paper names this as its main sacrifice (sect. 3.3). Here each game keeps one normal message to
 each of its players, made by the same approximation (16) from what all *other* games say about the two, and the
 periods are swept forwards and backwards until the messages stand still (expectation propagation). What one game says
-is taken out before it is said again, so nothing is counted twice. `comparison.message` is what `sweep` does inline.
+is taken out before it is said again. Round a loop of games it comes back all the same: the means are those of the
+whole, the deviations are too small, and `ratings.periods.whole` computes honest ones. `comparison.message` is what
+`sweep` does inline.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """FER12 on real games: the events of its tables, valued by our engine, beside what it prints.
 
 The engine and its depth are others than the paper's, so differences are shown and not judged; what is compared is the
-order of the players, by rank correlation. The games come in the seed's order as far as their values are known or fit
-the budget.
+order of the players, by rank correlation. Every game counts whose values are known; within a budget others are valued
+too, in the seed's order.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from skilloscope.papers.harness import Budget, Entry, Outcome, Row, paper_table,
 from skilloscope.papers.samples import NO_DATA, data_files, sampled_games
 from skilloscope.sources.gains import AFFORDABLE, Gained, engine_gains, gains_of_games
 from skilloscope.sources.judge import Work
-from skilloscope.studies.tournament.tournament import Tournament, TournamentOptions, tournament
+from skilloscope.studies.tournament.tournament import SampledInterval, Tournament, TournamentOptions, tournament
 
 Array = npt.NDArray[np.float64]
 
+_REDRAWN = 400
+"""How often the order of the players is drawn anew, games weighed otherwise, for the interval of a rank correlation."""
 _SPELLINGS = {"Kortschnoj": "Korchnoi", "Huebner": "Hübner"}
 _LONDON = "events/london_classic_2011.pgn"
 _YEARS = {
@@ -44,7 +46,7 @@ def sampled_gains(budget: Budget, paths: Sequence[Path], *, name: str) -> tuple[
     """Return the gains of as many games as are known or fit the budget, by surname, and what is to be said of it."""
     games = _by_printed_name(read_games(list(paths)))
     work = _work(budget)
-    chosen = sampled_games(budget, games, work, name=name)
+    chosen = sampled_games(budget, games, work, known_too=True, name=name)
     gained = gains_of_games(chosen, work, values="engine")
     counts = gained.positions()
     note = (
@@ -71,21 +73,22 @@ class _Column:
     label: str
     words: str
     ours: Array
-    ends: tuple[Array, Array] | None
-    """Of our intervals, where they are shown."""
-    drawn: Array
-    """The same from games weighed anew, one row for each time; what has the same order will do."""
+    sd: Array | None
+    """Over games, where it is shown."""
+    order: SampledInterval
+    """What has the same order, with what each game adds to it."""
 
 
 def _strengths(study: Tournament) -> _Column:
-    ends = (study.perceived_low, study.perceived_high)
-    return _Column("strength", "strength", "strengths", study.perceived.elo, ends, study.drawn.strengths)
+    return _Column(
+        "strength", "strength", "strengths", study.perceived.elo, sd=study.strengths.sd, order=study.strengths
+    )
 
 
 def _scores(study: Tournament) -> _Column:
     words = "scores against the engine"
-    drawn = study.drawn.engine_leads
-    return _Column("expected_score", "p against the engine", words, study.engine_score, None, drawn)
+    label = "p against the engine"
+    return _Column("expected_score", label, words, study.engine_score, sd=None, order=study.engine_leads)
 
 
 def _london(budget: Budget) -> Outcome:
@@ -125,7 +128,7 @@ def _candidates(budget: Budget, *, file: str, name: str, tables: tuple[str, str]
 def _matches(budget: Budget) -> Outcome:
     files = dict(zip(["london", *_YEARS], _files(budget, [_LONDON, *_YEARS.values()]), strict=True))
     london, _ = sampled_gains(budget, [files["london"]], name="London 2011")
-    engine = tournament(london, TournamentOptions(replicates=20)).engine.elo
+    engine = tournament(london, TournamentOptions()).engine.elo
     notes = [f"Strengths are {engine:.0f}, the engine's by London 2011, plus the difference to it."]
     printed_rows = [(line, line["year"]) for line in paper_table("FER12_table_6")]
     printed_rows += [(line, line["event"]) for line in paper_table("FER12_section_8")]
@@ -135,13 +138,23 @@ def _matches(budget: Budget) -> Outcome:
         study = studies[year]
         at = None if study is None else _entry(study, line["player"])
         ours = sd = None
-        if study is not None and at is not None and np.isfinite(study.engine_lead[at]):
-            ours = _finite(engine + study.engine_lead[at])
-            sd = _half(study.engine_lead_low[at], study.engine_lead_high[at])
+        if study is not None and at is not None and np.isfinite(study.engine_leads.value[at]):
+            ours = _finite(engine + study.engine_leads.value[at])
+            sd = _finite(study.engine_leads.sd[at])
         if ours is not None:
             pairs.append((float(line["strength"]), ours))
         rows.append(Row(f"{line['player']} {year}, strength", printed(line["strength"]), ours, sd=sd, alike=False))
+    rows.append(_deep_blue(studies["1997"]))
     return Outcome(rows, [*notes, *_pairs_note(pairs, "strengths", fewest=3)])
+
+
+def _deep_blue(study: Tournament | None) -> Row:
+    """Return the one direct difference of section 8: 3 points for the machine, where Algorithm 4 prefers Kasparov."""
+    ours = sd = None
+    if study is not None and study.pairs:
+        sign = 1 if study.entries[study.pairs[0].first].player == "Deep Blue" else -1
+        ours, sd = _finite(sign * study.leads.value[0]), _finite(study.leads.sd[0])
+    return Row("Deep Blue – Kasparov 1997, direct difference", printed("3"), ours, sd=sd, alike=False)
 
 
 def _match(budget: Budget, path: Path, year: str, notes: list[str]) -> Tournament | None:
@@ -151,7 +164,7 @@ def _match(budget: Budget, path: Path, year: str, notes: list[str]) -> Tournamen
         notes.append(str(error))
         return None
     notes.append(note)
-    return tournament(gained, TournamentOptions(replicates=100))
+    return tournament(gained, TournamentOptions())
 
 
 def _files(budget: Budget, names: Sequence[str]) -> list[Path]:
@@ -181,7 +194,7 @@ def _player_rows(study: Tournament, table: str, column: _Column) -> list[Row]:
     for line in paper_table(table):
         at = _entry(study, line["player"])
         ours = None if at is None else _finite(column.ours[at])
-        sd = None if at is None or column.ends is None else _half(column.ends[0][at], column.ends[1][at])
+        sd = None if at is None or column.sd is None else _finite(column.sd[at])
         rows.append(Row(f"{line['player']}, {column.label}", printed(line[column.name]), ours, sd=sd, alike=False))
     return rows
 
@@ -190,8 +203,8 @@ def _difference_rows(study: Tournament, table: str) -> list[Row]:
     found: dict[tuple[str, str], tuple[float | None, float | None]] = {}
     for at, pair in enumerate(study.pairs):
         one, two = study.entries[pair.first].player, study.entries[pair.second].player
-        sd = _half(study.lead_low[at], study.lead_high[at])
-        found[one, two], found[two, one] = (_finite(study.lead[at]), sd), (_finite(-study.lead[at]), sd)
+        lead, sd = study.leads.value[at], _finite(study.leads.sd[at])
+        found[one, two], found[two, one] = (_finite(lead), sd), (_finite(-lead), sd)
     rows = []
     for line in (line for line in paper_table(table) if line["player"] < line["opponent"]):
         ours, spread = found.get((line["player"], line["opponent"]), (None, None))
@@ -207,9 +220,10 @@ def _rank_note(study: Tournament, table: str, column: _Column) -> str:
     if len(known) < 3:
         return ""
     wanted, places = [value for value, _ in known], [at for _, at in known]
-    every = np.array([_spearman(wanted, row[places]) for row in column.drawn if np.all(np.isfinite(row[places]))])
-    again = every[np.isfinite(every)]
-    low, high = np.quantile(again, [0.025, 0.975]) if len(again) > 20 else (np.nan, np.nan)
+    at, by_game = column.order.value[places], column.order.by_game[places]
+    weights = np.random.default_rng(1).standard_normal((_REDRAWN, by_game.shape[1]))
+    again = [_spearman(wanted, at + by_game @ weight) for weight in weights]
+    low, high = np.quantile(again, [0.025, 0.975])
     rank = f"{_spearman(wanted, column.ours[places]):.2f} ({low:.2f} to {high:.2f})"
     return f"Rank correlation of the {len(known)} {column.words} with the printed: {rank}."
 
@@ -223,10 +237,10 @@ def _pairs_note(pairs: Sequence[tuple[float, float]], words: str, *, fewest: int
 def _closer_note(gained: Gained, study: Tournament, work: Work) -> str:
     """Return how far differences by way of the engine are from the direct ones, by its single peak and measured."""
     own = engine_gains(gained, "agreed", work)
-    agreed = tournament(gained, TournamentOptions(engine=own, engine_gains="agreed", replicates=20))
+    agreed = tournament(gained, TournamentOptions(engine=own))
     return (
         f"Differences by way of the engine are {study.disagreement:.1f} points from the direct ones by a single peak, "
-        f"{agreed.disagreement:.1f} by the gains of its own moves (mean {own.mean:.3f}); "
+        f"{agreed.disagreement:.1f} by the gains of its own moves (mean {own.gains.mean():.3f}); "
         f"its strength is then {agreed.engine.elo:.0f}."
     )
 
@@ -238,11 +252,6 @@ def _entry(study: Tournament, player: str) -> int | None:
 def _finite(value: float) -> float | None:
     """Return a number, or None where it is infinite or unknown."""
     return float(value) if np.isfinite(value) else None
-
-
-def _half(low: float, high: float) -> float | None:
-    """Return the standard deviation that a 95 % interval implies."""
-    return float((high - low) / 3.92) if np.isfinite(low) and np.isfinite(high) else None
 
 
 def _spearman(one: npt.ArrayLike, two: npt.ArrayLike) -> float:

@@ -17,6 +17,8 @@ from skilloscope.ratings.gain.perceived import (
 )
 from skilloscope.sources.shipped import century_analyses_file, game_of_the_century
 
+_ENGINE = 2860.0  # its strength by table 4, which tables 5 and 6 stand on
+
 
 def _gains(_: Budget) -> Sequence[Row]:
     from skilloscope.chess.evaluations import evaluations_from_comments
@@ -94,9 +96,8 @@ def _perceived(number: str, slack: float) -> list[Row]:
     whole = perceived_sequential(first, second, d, elo, whole_points=True)
     rows = []
     for at, line in enumerate(table):
-        sd = None if np.isnan(exact.sd[at]) else float(exact.sd[at])
         wanted = printed(line["strength"])
-        rows.append(Row(f"{line['player']}, least squares", wanted, float(exact.elo[at]), slack - 0.5, sd=sd))
+        rows.append(Row(f"{line['player']}, least squares", wanted, float(exact.elo[at]), slack - 0.5))
         rows.append(Row(f"{line['player']}, in whole points", wanted, float(whole.elo[at])))
     return rows
 
@@ -105,10 +106,8 @@ def _table_4(_: Budget) -> Sequence[Row]:
     table = paper_table("FER12_table_4")
     rows = []
     for line in table:
-        p = printed(line["expected_score"])
-        ends = elo_difference(np.array([p.value - p.half_unit, p.value + p.half_unit]))
-        ours = elo_difference(p.value)
-        rows.append(Row(f"{line['player']}, d", printed(line["difference"]), ours, float(np.diff(ends)[0]) / 2))
+        d, rounding = _from_score(line["expected_score"], 0.0005)
+        rows.append(Row(f"{line['player']}, d", printed(line["difference"]), d, rounding))
     columns = (np.array([float(line[name]) for line in table]) for name in ("elo", "strength", "difference"))
     found = engine_strength(*columns)
     for at, line in enumerate(table):
@@ -117,6 +116,30 @@ def _table_4(_: Budget) -> Sequence[Row]:
     rows.append(Row("average of r − d", printed("2860"), found.elo))
     rows.append(Row("average of r' − d", printed("2860"), found.elo_by_strength))
     return rows
+
+
+def _table_5(_: Budget) -> Sequence[Row]:
+    """Table 5 from its own printed p: the differences, the strengths from 2860 and d, both averages."""
+    table = paper_table("FER12_table_5_strengths")
+    rows, strengths = [], []
+    for line in paper_table("FER12_table_5"):
+        if float(line["difference"]) >= 0:
+            label = f"{line['player']} – {line['opponent']}, d"
+            rows.append(Row(label, printed(line["difference"]), *_from_score(line["expected_score"], 0.005)))
+    for line in table:
+        d, rounding = _from_score(line["expected_score"], 0.0005)
+        rows.append(Row(f"{line['player']}, d against the engine", printed(line["difference"]), d, rounding))
+        rows.append(Row(f"{line['player']}, strength", printed(line["strength"]), _ENGINE + d, rounding))
+        strengths.append(_ENGINE + d)
+    rows.append(Row("average Elo of 1971", printed("2640"), float(np.mean([float(line["elo"]) for line in table]))))
+    rows.append(Row("average strength", printed("2741"), float(np.mean(strengths))))
+    return rows
+
+
+def _from_score(text: str, half_unit: float) -> tuple[float, float]:
+    """Return d of a printed p, and how far p's rounding can move it."""
+    ends = elo_difference(np.array([float(text) - half_unit, float(text) + half_unit]))
+    return float(elo_difference(float(text))), float(np.diff(ends)[0]) / 2
 
 
 def _section_7(_: Budget) -> Outcome:
@@ -139,10 +162,17 @@ def _section_7(_: Budget) -> Outcome:
         study = game_study(gained, engine=engine)
         white, black = (float(side.running.elo_difference[-1]) for side in study.sides)
         assert study.between is not None
+        direct = study.between["elo_difference"]
         if kind == "peak":
-            rows.append(Row("Stockfish 15.1 to depth 13: direct", None, -study.between[1]))
-        rows.append(Row(f"by way of {said} ({engine.moves} moves, mean gain {engine.mean:.3f})", None, black - white))
-        apart[kind] = abs(black - white + study.between[1])
+            rows.append(Row("Stockfish 15.1 to depth 13: direct", None, -direct))
+        rows.append(
+            Row(
+                f"by way of {said} ({len(engine.gains)} moves, mean gain {engine.gains.mean():.3f})",
+                None,
+                black - white,
+            )
+        )
+        apart[kind] = abs(black - white + direct)
     closer = apart["agreed"] < apart["peak"] and apart["searched"] < apart["peak"]
     told = ", ".join(f"{kind} {value:.0f}" for kind, value in apart.items())
     verdict = "The measured gains come closer." if closer else "The measured gains do not come closer."
@@ -190,6 +220,13 @@ _PRINTED = (
         "Table 4: the engine's strength from the printed scores",
         _table_4,
         "p is printed to three digits; the tolerance holds what that rounding can do to d.",
+    ),
+    Entry(
+        "FER12.table5",
+        "Table 5: differences and strengths of Candidates 1971 from the printed scores",
+        _table_5,
+        "p is printed to two digits between players and to three against the engine; the tolerance holds what that "
+        "rounding can do to d. The strengths are 2860, the engine's, plus d.",
     ),
     Entry(
         "FER12.section7",

@@ -126,7 +126,7 @@ def _table_4(budget: Budget) -> Outcome:
     for walkovers, word in ((True, "walkovers as wins"), (False, "without walkovers")):
         results = tennis(budget.data, walkovers=walkovers)
         rated = rate_results(results, "2M")
-        board = leaderboard(rated.state, active_within=4)
+        board = leaderboard(rated.state, active_within=4, at=rated.latest)
         found = {_plain(row["player"]): row for row in board.rows()}
         rows += _parameters(rated, "113.65", "22.35", f", {word}")
         for line in table:

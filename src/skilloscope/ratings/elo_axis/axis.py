@@ -22,6 +22,7 @@ from skilloscope.inference.posterior import posterior_from_log_density
 from skilloscope.models.joint import JointWeights
 from skilloscope.models.losses import LossWeights
 from skilloscope.ratings.elo_axis.effects import ELO, Effects, combined
+from skilloscope.ratings.elo_axis.fusing import Beside
 
 SCHEMA = 1
 EFFORTS = ("instant", "quick", "full")
@@ -44,6 +45,8 @@ class Effort:
     measured: Mapping[str, Any] = field(default_factory=dict)
     losses: LossWeights | None = None
     """The weights of single evaluations."""
+    beside: Beside | None = None
+    """How far moves and results of the same games count beside each other; None where it was not fitted."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class EloAxis:
                 "weights": effort.weights.as_dict() if effort.weights else None,
                 "measured": dict(effort.measured),
                 **({"losses": effort.losses.as_dict()} if effort.losses else {}),
+                **({"beside": vars(effort.beside)} if effort.beside else {}),
             }
             for name, effort in self.efforts.items()
         }
@@ -151,4 +155,12 @@ def _effort(name: str, given: Mapping[str, Any]) -> Effort:
     effects = {source: Effects(**numbers) for source, numbers in given["effects"].items()}
     weights = JointWeights.from_dict(given["weights"]) if given.get("weights") else None
     losses = LossWeights.from_dict(given["losses"]) if given.get("losses") else None
-    return Effort(name, effects, given.get("settings") or {}, weights, given.get("measured") or {}, losses)
+    return Effort(
+        name,
+        effects,
+        given.get("settings") or {},
+        weights,
+        given.get("measured") or {},
+        losses=losses,
+        beside=Beside(**given["beside"]) if given.get("beside") else None,
+    )

@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 
 from skilloscope.inference import Prior
 from skilloscope.ratings.elo_axis.effects import ELO, STEP, Effects, combined
+from skilloscope.ratings.elo_axis.pool import POOL_ELO, PoolEvidence, log_scores
 
 Array = npt.NDArray[np.float64]
 
@@ -59,6 +60,41 @@ def fit_effects(
     start = np.tile(np.log(_START), len(names))
     best = minimize(cost, start, method="Nelder-Mead", options={"xatol": 0.03, "fatol": 1e-5, "maxfev": 400}).x
     return unpacked(best)
+
+
+def fit_searches(
+    searches: Mapping[str, Sequence[KnownPerson]], source: str, prior: Prior, *, fixed: Mapping[str, Effects]
+) -> dict[str, Effects]:
+    """Return the effects of one source under several searches of the same people: temper and game_sd of each its own.
+
+    What stays with a person is one number for all. It is style, which every search sees, and a hundred people with a
+    few games each do not tell it for one search alone: there the score hardly depends on it.
+    """
+    evidence = {name: pooled(people) for name, people in searches.items()}
+    density = np.asarray(prior.log_density(POOL_ELO))
+
+    def effects_at(free: Array) -> dict[str, Effects]:
+        values = np.minimum(np.exp(free[1:]).reshape(-1, 2), _LARGEST[:2]).tolist()
+        stays = float(min(np.exp(free[0]), _LARGEST[2]))
+        return {name: Effects(temper, game_sd, stays) for name, (temper, game_sd) in zip(searches, values, strict=True)}
+
+    def cost(free: Array) -> float:
+        found = effects_at(free)
+        logs = {name: one.logs({**fixed, source: found[name]}) + density for name, one in evidence.items()}
+        return -float(np.mean([log_scores(logs[name], one.elo).mean() for name, one in evidence.items()]))
+
+    start = np.log([_START[2], *np.tile(_START[:2], len(searches))])
+    return effects_at(minimize(cost, start, method="Nelder-Mead", options={"xatol": 0.02, "fatol": 1e-6}).x)
+
+
+def pooled(people: Sequence[KnownPerson]) -> PoolEvidence:
+    """Return people as they are scored together: their curves on POOL_ELO."""
+    names = sorted({name for person in people for name in person.sources})
+    having = {name: [at for at, person in enumerate(people) if name in person.sources] for name in names}
+    every = round((POOL_ELO[1] - POOL_ELO[0]) / STEP)
+    curves = {n: np.concatenate([people[at].sources[n][:, ::every] for at in rows]) for n, rows in having.items()}
+    owner = {n: np.repeat(rows, [len(people[at].sources[n]) for at in rows]) for n, rows in having.items()}
+    return PoolEvidence(np.array([person.elo for person in people]), curves, owner)
 
 
 def _unpacker(names: Sequence[str]) -> Callable[[Array], dict[str, Effects]]:

@@ -9,7 +9,6 @@ cannot be averaged: it is left out and counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.models.gain import PEAK, Curve, GainHistogram, elo_difference, move_scores
+from skilloscope.ratings.gain.move_interval import running_interval
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -37,7 +37,8 @@ class Perceived:
     relative: Array
     """The same less the group's mean: what the differences alone say."""
     sd: Array
-    """Standard errors; NaN where nothing is left over to judge the differences by, as in a knock-out."""
+    """Standard errors, if the differences are independent of each other; NaN where nothing is left over to judge them
+    by, as in a knock-out. Differences of pooled gains are not: each player's gains are in all of the player's."""
     component: Indices
     """Which connected group each player belongs to, numbered from 0."""
     method: _Method
@@ -103,31 +104,28 @@ def perceived_least_squares(
     return edges.anchored(strength, known, errors, "least squares")
 
 
-def perceived_again(
-    first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayLike
-) -> Callable[[Array], tuple[Array, Array]]:
-    """Return a function from the pairs' differences to the perceived and the relative Elo, for many sets. [FER12 (3)]
+def perceived_weights(first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayLike) -> tuple[Array, Array]:
+    """Return how much each pair's difference counts in everybody's perceived and relative Elo. [FER12 (3)]
 
-    What does not depend on the differences is done once. They must be finite.
+    Both are sums of the differences, which must be finite, with these weights; the anchor comes on top.
     """
     one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
     whole = _Edges.checked(one, two, np.zeros(len(one)), elo)
     known = np.asarray(elo, dtype=np.float64)
-    inverse = np.zeros((len(known), len(known)))
+    weights = np.zeros((len(known), len(one)))
+    anchored, relative = np.full_like(weights, np.nan), weights.copy()
     for part in range(int(whole.component.max(initial=-1)) + 1):
         players = np.flatnonzero(whole.component == part)
         own = np.flatnonzero(whole.component[one] == part)
         if len(own):
-            inverse[np.ix_(players, players)] = _inverse(whole, own, players)
-
-    def solve(d: Array) -> tuple[Array, Array]:
-        target = np.zeros(len(known))
-        np.add.at(target, one, d)
-        np.add.at(target, two, -d)
-        found = whole.anchored(inverse @ target, known, target, "least squares")
-        return found.elo, found.relative
-
-    return solve
+            inverse = _inverse(whole, own, players)
+            at = [np.searchsorted(players, side[own]) for side in (one, two)]
+            weights[np.ix_(players, own)] = inverse[:, at[0]] - inverse[:, at[1]]
+        relative[players] = weights[players] - weights[players].mean(axis=0)
+        rated = players[np.isfinite(known[players])]
+        if len(rated):
+            anchored[players] = weights[players] - weights[rated].mean(axis=0)
+    return anchored, relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +167,14 @@ class Running:
     expected_score: Array
     elo_difference: Array
     """±inf where the expected score is 0 or 1, NaN before the first known gain."""
+    low: Array
+    """The ends of the difference's interval, by the moves so far; ours, the paper has none."""
+    high: Array
 
 
-def running_strength(gains: npt.ArrayLike, engine: GainHistogram = PEAK, *, curve: Curve = "normal") -> Running:
+def running_strength(
+    gains: npt.ArrayLike, engine: GainHistogram = PEAK, *, curve: Curve = "normal", mass: float = 0.95
+) -> Running:
     """p_i and d_i after each move, from all moves up to it; an unknown gain (NaN) leaves them. [FER12 Algorithm 4]
 
     >>> running_strength([0.0, -0.16, -0.11]).elo_difference.round()
@@ -187,7 +190,8 @@ def running_strength(gains: npt.ArrayLike, engine: GainHistogram = PEAK, *, curv
     d = np.full(len(pawns), np.nan)
     # A sum of shares may pass its bound by a rounding error; whole numbers of moves do not.
     d[moves > 0] = elo_difference(np.clip(p[moves > 0], 0.0, 1.0), curve)
-    return Running(moves.astype(np.int64), p, d)
+    low, high = running_interval(np.where(known, scores, np.nan), mass, curve)
+    return Running(moves.astype(np.int64), p, d, low, high)
 
 
 @dataclass(frozen=True, eq=False)

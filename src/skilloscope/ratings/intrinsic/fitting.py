@@ -85,9 +85,13 @@ def fit_curves(
         raise InputError(f"no fit {how!r}", hint=f"the fits: {', '.join(FITS)}")
     if not len(columns):
         raise InputError("no decisions to fit")
+    if c is not None and not c > 0:
+        raise InputError(f"c is a number above 0, got {c:g}")
     limits = limits or Limits()
     games = None if clusters is None else np.asarray(clusters, dtype=np.int64)
     work = FitWork(columns, model, np.ones(len(columns)) if weights is None else weights, c, games)
+    if not columns.chosen_loss[work.weights > 0].any():
+        return _without_loss(work, limits, how)
     reach = FITS[how]
     start = _start(work.thinned(len(columns) // 1000), limits)
     for sample in _SAMPLES:
@@ -98,6 +102,8 @@ def fit_curves(
     names = [name for name, ends in (("s", 0), ("c", 1)) if _at_end(at, limits)[ends] and not (name == "c" and c)]
     if names or c is not None:
         covariance = _blanked(covariance, names, fixed=c is not None)
+    if not np.diag(covariance)[work.free].all():  # an error of 0 is none: nothing that was chosen tells of it
+        covariance = np.full((2, 2), np.nan)
     jacobian = np.diag([s, c_found])
     return CurveFit(
         s=float(s),
@@ -133,6 +139,25 @@ def bootstrap(
         fit = fit_curves(columns.take(kept), model, how, c=c, weights=drawn[kept], limits=limits)
         rows.append((fit.s, fit.c))
     return np.array(rows)
+
+
+def _without_loss(work: FitWork, limits: Limits, how: str) -> CurveFit:
+    """Return the fit to choices that never lost anything: the smaller s the better, and nothing says how small.
+
+    Both estimates are at the ends of their ranges and have no error; c is so too unless it was given.
+    """
+    at = np.log([limits.s[0], limits.c[1] if work.fixed_c is None else work.fixed_c])
+    s, c = np.exp(at)
+    return CurveFit(
+        s=float(s),
+        c=float(c),
+        covariance=_blanked(np.full((2, 2), np.nan), ["s"], fixed=work.fixed_c is not None),
+        log_likelihood=work.log_likelihood(at),
+        score=percentile_score(work.columns, work.model, float(s), float(c), weights=work.weights),
+        decisions=len(work.columns),
+        how=how,
+        edge="s" if work.fixed_c is not None else "s and c",
+    )
 
 
 def _start(work: FitWork, limits: Limits) -> Array:

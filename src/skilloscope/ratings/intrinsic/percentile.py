@@ -15,16 +15,34 @@ from skilloscope.ratings.intrinsic.balance import Array, FitWork, Found, Limits,
 PERCENTILES = np.arange(1, 20) / 20
 """q from 0.05 to 0.95: 0 and 1 say nothing."""
 
+_MANY = 500  # decisions: with more there is one minimum
+_GRID, _STARTS = 12, 3
+
 
 def fit_percentile(work: FitWork, start: Array, limits: Limits) -> Found:
-    """Minimise S_{s,c} over s and c inside the limits."""
+    """Minimise S_{s,c} over s and c inside the limits, from several starts: small sets have several minima."""
     model = work.model
 
     def contributions(at: Array) -> Array:
         low, high = intervals(work.columns, model.mapping, model.curve, at[0], np.exp(at[1]))
         return np.column_stack([_up(low, high, q) - q for q in PERCENTILES])
 
-    return balanced(work, start, limits, contributions)
+    found = [balanced(work, one, limits, contributions) for one in (start, *_other_starts(work, limits))]
+    return min(found, key=lambda one: _score(work, one[0]))
+
+
+def _other_starts(work: FitWork, limits: Limits) -> list[Array]:
+    """Return the points of a grid at which S is lowest; none where there are many decisions."""
+    if len(work.columns) > _MANY:
+        return []
+    s_grid, c_grid = (np.linspace(limits.low[i], limits.high[i], _GRID + 2)[1:-1] for i in (0, 1))
+    c = c_grid if work.fixed_c is None else np.log([work.fixed_c])
+    points = [np.array([one, other]) for one in s_grid for other in c]
+    return sorted(points, key=lambda point: _score(work, point))[:_STARTS]
+
+
+def _score(work: FitWork, at: Array) -> float:
+    return percentile_score(work.columns, work.model, *np.exp(at).tolist(), weights=work.weights)
 
 
 def up_shares(columns: CurveColumns, model: CurveModel, s: float, c: float, *, weights: Array | None = None) -> Array:

@@ -23,7 +23,10 @@ from skilloscope.ratings.periods.states import State, kept_file
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-_COLUMNS = ("period", "games", "prior_mean", "prior_variance", "filtered_mean", "filtered_variance", "mean", "variance")
+_COLUMNS = (
+    *("period", "games", "seen", "prior_mean", "prior_variance"),
+    *("filtered_mean", "filtered_variance", "mean", "variance"),
+)
 _KEY = b"skilloscope.history"
 
 
@@ -39,6 +42,7 @@ class History:
     offsets: Ints
     period: Ints
     games: Ints
+    seen: Array  # the rating published elsewhere that was last seen before the games, 0 where there was none
     prior_mean: Array
     prior_variance: Array
     filtered_mean: Array
@@ -62,7 +66,8 @@ class History:
             offsets,
             period,
             games,
-            prior_mean,
+            np.ascontiguousarray(rows["seen"]),
+            prior_mean=prior_mean,
             prior_variance=prior_variance,
             filtered_mean=mean,
             filtered_variance=variance,
@@ -155,19 +160,25 @@ class History:
         rows = self.period < period
         return _with_rows(self, self.player[rows], {name: getattr(self, name)[rows] for name in _COLUMNS})
 
+    def of_players(self, chosen: Ints, state: State) -> History:
+        """Return the history of these players alone, who are those of the state."""
+        rows = np.isin(self.player, chosen)
+        codes = np.searchsorted(chosen, self.player[rows])
+        columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return _with_rows(replace(self, players=state.players, state=state), codes, columns)
+
     def state_before(self, period: int) -> State:
         """Return the state before the games of this period, exactly as it was: from here late results are played."""
         if int(self.games.sum()) != 2 * self.state.games:
             raise InputError("this history does not reach back to the first game", hint="play all games again")
         rows = np.flatnonzero(self.period < period)
-        lines = new_state(np.where(self.state.lines["games"] > 0, self.state.mean, self.state.lines["mean"]))
-        seen = np.flatnonzero(np.diff(self.offsets))
-        lines["mean"][seen] = self.prior_mean[self.offsets[seen]]  # where they entered, or will enter
+        lines = self._before_anything()
         player = self.player[rows]
         last = rows[np.append(player[1:] != player[:-1], True)] if len(rows) else rows
         who = self.player[last]
         lines["mean"][who] = self.filtered_mean[last]
         lines["variance"][who] = self.filtered_variance[last]
+        lines["seen"][who] = self.seen[last]
         lines["first"][who] = self.period[self.offsets[who]]
         lines["last"][who] = self.period[last]
         lines["games"] = np.bincount(player, weights=self.games[rows], minlength=len(lines)).astype(np.int64)
@@ -177,10 +188,24 @@ class History:
             since=period,
             games=int(self.games[rows].sum()) // 2,
             units={number: n for number, n in self.state.units.items() if number < period},
+            labels={number: label for number, label in self.state.labels.items() if number < period},
         )
 
+    def _before_anything(self) -> npt.NDArray[np.void]:
+        """Return everybody's line before his first game: where he entered, or will enter."""
+        state = self.state
+        never = state.lines["games"] == 0
+        lines = new_state(np.where(never, state.lines["mean"], state.mean))
+        lines["variance"][never] = state.lines["variance"][never]
+        played = np.flatnonzero(np.diff(self.offsets))
+        first = self.offsets[played]
+        mean = self.prior_mean[first]
+        own = (self.seen[first] == 0) & (mean != state.mean + state.drift * (self.period[first] - state.epoch))
+        lines["mean"][played[own]], lines["variance"][played[own]] = mean[own], state.sigma0**2
+        return lines
+
     def final(self) -> State:
-        """Return a state of what the history says last about everybody: with `joint`, all games weighed together.
+        """Return a state of what the history says last about everybody: with `whole`, all games weighed together.
 
         It foretells; later games that are played on it take its beliefs as if the filter had come to them.
         """

@@ -19,14 +19,14 @@ import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
 from skilloscope.models.comparison import davidson
-from skilloscope.models.kernels.comparison import ROW
+from skilloscope.models.kernels.comparison import ROW, Published
 from skilloscope.ratings.periods.histories import History, joined_history
 from skilloscope.ratings.periods.kept import Kept
 from skilloscope.ratings.periods.leaderboards import Board, components, leaderboard
 from skilloscope.ratings.periods.prediction import Evaluation, evaluate, fit_draws, forecast, win_probabilities
 from skilloscope.ratings.periods.smoothing import SMOOTHINGS, smoothed_history
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variances import VarianceFit, density_warnings, fit_variances
+from skilloscope.ratings.periods.variances import VarianceFit, fit_variances
 from skilloscope.results.period_games import ByPeriod, PeriodGames
 from skilloscope.results.streaming import ResultStream
 
@@ -38,14 +38,16 @@ class Periods:
 
     `period` is the length of a rating period (as `2M`; without one a month, or the numbers that the table gives).
     `sigma0` and `nu` are fitted where they are None. `mean` is where new players enter, and `entry` gives some of them
-    a mean of their own (a first rating from elsewhere). `smoothing` is rts, eq14, joint or None. Off unless asked for:
-    `advantage` (Elo for the first player; None fits it), `draws` (a draw has its own probability, after Davidson) and
-    `predict_from="joint"` (ratings and predictions from all games weighed together, not from the filter).
+    a mean of their own (a first rating from elsewhere). `smoothing` is rts, eq14, whole or None. Off unless asked for:
+    `advantage` (Elo for the first player; None fits it), `drift` (how much higher newcomers enter with each period;
+    None fits it), `draws` (a draw has its own probability, after Davidson) and `predict_from="whole"` (ratings and
+    predictions from all games weighed together, not from the filter). `published` says how ratings from elsewhere that
+    the results carry are believed; None fits it.
 
-    After `fit`: `sigma0_`, `nu_`, `advantage_`, `discrepancy_`, `variances_` (how they were fitted, None where all were
-    given), `warnings_`, `games_`, `state_` (to be kept and continued), `beliefs_` (what is predicted from), `filtered_`
-    and `history_` (smoothed), `ratings_` (a board of everybody at the end, before the passage of time), `components_`
-    (how many groups never met), `kappa_` (with `draws`).
+    After `fit`: `sigma0_`, `nu_`, `advantage_`, `drift_`, `discrepancy_`, `variances_` (how they were fitted, None
+    where all were given), `warnings_`, `games_`, `state_` (to be kept and continued), `beliefs_` (what is predicted
+    from), `filtered_` and `history_` (smoothed), `ratings_` (a board of everybody at the end, before the passage of
+    time), `components_` (how many groups never met), `kappa_` (with `draws`).
     """
 
     def __init__(
@@ -59,15 +61,17 @@ class Periods:
         from_last_active: bool = False,
         entry: Mapping[str, float] | None = None,
         advantage: float | None = 0.0,
+        drift: float | None = 0.0,
+        published: Published | None = None,
         draws: bool = False,
         predict_from: str = "filter",
         method: str = "quick",
     ) -> None:
         if smoothing is not None and smoothing not in SMOOTHINGS:
             raise InputError(f"no smoothing is called {smoothing!r}", hint=f"one of {', '.join(SMOOTHINGS)}, or None")
-        if predict_from not in ("filter", "joint") or (predict_from == "joint" and smoothing != "joint"):
+        if predict_from not in ("filter", "whole") or (predict_from == "whole" and smoothing != "whole"):
             raise InputError(
-                f"nothing is predicted from {predict_from!r}", hint="filter, or joint with smoothing='joint'"
+                f"nothing is predicted from {predict_from!r}", hint="filter, or whole with smoothing='whole'"
             )
         self.period = period
         self.sigma0 = sigma0
@@ -77,6 +81,8 @@ class Periods:
         self.from_last_active = from_last_active
         self.entry = entry
         self.advantage = advantage
+        self.drift = drift
+        self.published = published
         self.draws = draws
         self.predict_from = predict_from
         self.method = method
@@ -103,9 +109,9 @@ class Periods:
         self.variances_: VarianceFit | None = None
         kept = state if isinstance(state, Kept) else None
         before = kept.state if kept else state if isinstance(state, State) else self._start(games)
-        if self.smoothing == "joint" and before.since is not None and before.since == before.latest == games.first:
+        if self.smoothing == "whole" and before.since is not None and before.since == before.latest == games.first:
             raise InputError(
-                "`joint` needs whole periods, and the state ends in the middle of one", hint="smooth by rts"
+                "`whole` needs whole periods, and the state ends in the middle of one", hint="smooth by rts"
             )
         after, rows = before.play(games, entry=self.entry, history=True)
         assert rows is not None
@@ -132,7 +138,7 @@ class Periods:
     @property
     def warnings_(self) -> tuple[str, ...]:
         """What must be said beside the numbers; in a continued run it is about all games, not only the new ones."""
-        fit = self.variances_.warnings if self.variances_ else density_warnings(self.filtered_.density)
+        fit = self.variances_.warnings if self.variances_ else ()
         return (*fit, *(self.convergence_.warnings if self.convergence_ else ()))
 
     @property
@@ -185,17 +191,17 @@ class Periods:
 
     def _start(self, games: PeriodGames | None) -> State:
         """Return the state before the first game, what is not given fitted to the games."""
-        sigma0, nu, advantage = self.sigma0, self.nu, self.advantage
-        if sigma0 is None or nu is None or advantage is None:
+        given = {name: getattr(self, name) for name in ("sigma0", "nu", "advantage", "drift", "mean", "published")}
+        epoch = games.first if games is not None else 0
+        carries = games is not None and games.ratings is not None
+        if None in (self.sigma0, self.nu, self.advantage, self.drift) or (carries and self.published is None):
             if games is None:
                 raise InputError(
                     "a stream is read once: it cannot be fitted", hint="give --sigma0 and --nu, fitted to a part"
                 )
-            fit = self.variances_ = fit_variances(
-                games, sigma0=sigma0, nu=nu, advantage=advantage, mean=self.mean, entry=self.entry, method=self.method
-            )
-            sigma0, nu, advantage = fit.sigma0, fit.nu, fit.advantage
-        return State.empty(sigma0=sigma0, nu=nu, mean=self.mean, advantage=advantage, period=self.period or "")
+            fit = self.variances_ = fit_variances(games, **given, entry=self.entry, method=self.method)
+            given, epoch = {name: getattr(fit, name) for name in given}, fit.epoch
+        return State.empty(**given, epoch=epoch, period=self.period or "")
 
     def _ended(self, state: State, filtered: History, games: PeriodGames) -> None:
         """Keep what was learnt: the state at the end, and the history, smoothed."""
@@ -203,7 +209,7 @@ class Periods:
         self.history_, self.convergence_ = smoothed_history(
             filtered, games, self.smoothing, from_last_active=self.from_last_active
         )
-        self.beliefs_ = self.history_.final() if self.predict_from == "joint" else state
-        self.sigma0_, self.nu_, self.advantage_ = state.sigma0, state.nu, state.advantage
+        self.beliefs_ = self.history_.final() if self.predict_from == "whole" else state
+        self.sigma0_, self.nu_, self.advantage_, self.drift_ = state.sigma0, state.nu, state.advantage, state.drift
         self.discrepancy_ = state.discrepancy
         self.kappa_, self.classes_ = 0.0, np.array([0.0, 1.0])

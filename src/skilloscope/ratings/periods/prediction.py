@@ -113,15 +113,18 @@ def win_probabilities(
     *,
     at: npt.ArrayLike | None = None,
     entry: Mapping[str, float] | None = None,
+    ratings: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> Array:
     """Return the probability by (16) that each of `player_1` beats the one of `player_2`; unknown ones are new players.
 
-    With `at` (one period number, or one for each pair) time passes until then; `entry` has means of new players.
+    With `at` (one period number, or one for each pair) time passes until then; `entry` has means of new players, and
+    `ratings` those published elsewhere of both sides, 0 for none.
     """
     if len(player_1) != len(player_2):
         raise InputError("a pair needs two players: the lists have different lengths")
     (mean_1, variance_1), (mean_2, variance_2) = (
-        state.beliefs(names, at, entry=entry) for names in (player_1, player_2)
+        state.beliefs(names, at, entry=entry, ratings=side)
+        for names, side in zip((player_1, player_2), ratings or (None, None), strict=True)
     )
     return win_probability(mean_1, variance_1, mean_2, variance_2, advantage=state.advantage)
 

@@ -1,8 +1,10 @@
 """The past again, with what came later: three ways under three names.
 
 `rts` is the Kalman smoother that GLI99 sect. 3.5 describes, and the default. `eq14` is (14) as printed, which counts
-the past twice (its nominal 95 % cover far less); table 3 was computed with it. `joint` is beyond the paper: all games
-of all periods speak to both their players until nothing moves, so that also what an opponent showed later counts.
+the past twice (its nominal 95 % cover far less); table 3 was computed with it. `whole` is beyond the paper: all games
+of all periods speak to both their players until nothing moves, so that also what an opponent showed later counts. Its
+deviations are those of the joint posterior up to 4,000 rows; beyond they leave out what goes round in loops, and a
+warning says so.
 """
 
 from __future__ import annotations
@@ -16,36 +18,40 @@ from skilloscope.core.errors import InputError
 from skilloscope.models.kernels.messages import links, sweep
 from skilloscope.models.kernels.smoothing import eq14, rts
 from skilloscope.ratings.periods.histories import History
+from skilloscope.ratings.periods.whole import MOST_ROWS, precision_of, row_variances
 from skilloscope.results.period_games import PeriodGames
 
-SMOOTHINGS = ("rts", "eq14", "joint")
+SMOOTHINGS = ("rts", "eq14", "whole")
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Sweeps:
-    """How the sweeps of `joint` ended: how many, the largest move of a mean in the last, in Elo, and if it is small."""
+    """How the sweeps of `whole` ended: how many, the largest move of a mean in the last, in Elo, and if it is small."""
 
     done: int
     moved: float
     converged: bool
+    exact: bool = True
+    """Whether the deviations are those of the joint posterior."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What must be said where they did not converge."""
-        said = f"after {self.done} sweeps a strength still moved by {self.moved:.1f} Elo: not converged"
-        return () if self.converged else (said,)
+        moving = f"after {self.done} sweeps a strength still moved by {self.moved:.1f} Elo: not converged"
+        loops = "the deviations leave out what goes round in loops of games: among few players they are too small"
+        return (*(() if self.converged else (moving,)), *(() if self.exact else (loops,)))
 
 
 def smoothed_history(
     history: History, games: PeriodGames, method: str | None, *, from_last_active: bool = False
 ) -> tuple[History, Sweeps | None]:
-    """Return the history smoothed in one of the three ways, or as it is for None; and how `joint` ended."""
+    """Return the history smoothed in one of the three ways, or as it is for None; and how `whole` ended."""
     if method is None:
         return history, None
-    if method == "joint":
-        return joint(history, games)
+    if method == "whole":
+        return whole(history, games)
     return smooth(history, method, from_last_active=from_last_active), None
 
 
@@ -64,17 +70,19 @@ def smooth(history: History, method: str = "rts", *, from_last_active: bool = Fa
         eq14(history.offsets, history.period, nu2, end, mean, variance)
     else:
         raise InputError(
-            f"no smoothing is called {method!r}", hint=f"one of {', '.join(SMOOTHINGS)}; `joint` needs the games"
+            f"no smoothing is called {method!r}", hint=f"one of {', '.join(SMOOTHINGS)}; `whole` needs the games"
         )
     return replace(history, mean=mean, variance=variance, method=method)
 
 
-def joint(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int = 50) -> tuple[History, Sweeps]:
+def whole(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int = 50) -> tuple[History, Sweeps]:
     """Return the history with all games weighed together, and how it converged.
 
     `games` must be those of which the history was made. It ends when no mean moves by more than `tol` Elo in a sweep.
     The games of a period are put in one order first, so that theirs does not matter.
     """
+    if history.state.published is not None:
+        raise InputError("`whole` does not look at published ratings", hint="smooth by rts, or leave --observed out")
     if int(history.games.sum()) != 2 * len(games):
         raise InputError("the history was not made of these games", hint="give the games that it was made of")
     rows = np.lexsort((history.player, history.period))
@@ -115,8 +123,11 @@ def joint(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int
     total = past + future + site
     mean, variance = np.empty(len(rows)), np.empty(len(rows))
     mean[rows], variance[rows] = total[:, 1] / total[:, 0], 1 / total[:, 0]
-    smoothed = replace(history, mean=mean, variance=variance, method="joint")
-    return smoothed, Sweeps(done, float(moved), bool(moved <= tol))
+    smoothed = replace(history, mean=mean, variance=variance, method="whole")
+    honest = row_variances(precision_of(smoothed, games)) if len(rows) <= MOST_ROWS else None
+    if honest is not None:
+        smoothed = replace(smoothed, variance=honest)
+    return smoothed, Sweeps(done, float(moved), bool(moved <= tol), honest is not None)
 
 
 def _codes(history: History, games: PeriodGames) -> npt.NDArray[np.int64]:

@@ -22,10 +22,20 @@ import numpy.typing as npt
 from skilloscope.core.errors import InputError
 from skilloscope.core.records import read_object
 from skilloscope.models.comparison import passage_of_time
-from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, STATE, advance, copy_state, new_state, posterior
+from skilloscope.models.kernels.comparison import (
+    DISCREPANCY_UNIT,
+    STATE,
+    Published,
+    advance,
+    copy_state,
+    new_state,
+    posterior,
+)
+from skilloscope.ratings.periods.published import with_published
+from skilloscope.results.calendar import Calendar
 from skilloscope.results.period_games import PeriodGames
 
-SCHEMA = 1
+SCHEMA = 2
 _KEY = b"skilloscope.state"
 _KEPT = [name for name in STATE.names or () if name != "row"]
 
@@ -42,6 +52,9 @@ class State:
     nu: float
     mean: float = 1500.0
     advantage: float = 0.0
+    drift: float = 0.0  # how much higher newcomers enter with each period after `epoch`
+    epoch: int = 0
+    published: Published | None = None  # how ratings published elsewhere are believed; None: not looked at
     period: str = ""  # the length of a period, for the record
     since: int | None = None  # games of this period and of later ones can be added
     labels: Mapping[int, str] = field(default_factory=dict)
@@ -50,12 +63,32 @@ class State:
 
     @classmethod
     def empty(
-        cls, *, sigma0: float, nu: float, mean: float = 1500.0, advantage: float = 0.0, period: str = ""
+        cls,
+        *,
+        sigma0: float,
+        nu: float,
+        mean: float = 1500.0,
+        advantage: float = 0.0,
+        drift: float = 0.0,
+        epoch: int = 0,
+        published: Published | None = None,
+        period: str = "",
     ) -> State:
         """Return the state before the first game."""
         if not (sigma0 > 0 and nu >= 0):
             raise InputError(f"sigma0 = {sigma0} and nu = {nu}: the first must be above 0, the second not below")
-        return cls([], new_state([]), float(sigma0), float(nu), float(mean), advantage=float(advantage), period=period)
+        return cls(
+            [],
+            new_state([]),
+            float(sigma0),
+            float(nu),
+            float(mean),
+            advantage=float(advantage),
+            drift=float(drift),
+            epoch=int(epoch),
+            published=published,
+            period=period,
+        )
 
     def __len__(self) -> int:
         return len(self.players)
@@ -76,7 +109,9 @@ class State:
 
     def label(self, number: int) -> str:
         """Return the label of a period by its number."""
-        return self.labels.get(int(number), str(int(number)))
+        if int(number) in self.labels or not self.period:
+            return self.labels.get(int(number), str(int(number)))
+        return Calendar.from_text(self.period).label(number)
 
     def moments(self, at: int | None = None) -> tuple[Array, Array]:
         """Return means and variances after each player's last period; with `at`, time has passed until that period."""
@@ -86,29 +121,39 @@ class State:
         return mean, passage_of_time(variance, self.nu, np.maximum(at - self.lines["last"].astype(np.int64), 0))
 
     def beliefs(
-        self, names: Sequence[str], at: npt.ArrayLike | None = None, *, entry: Mapping[str, float] | None = None
+        self,
+        names: Sequence[str],
+        at: npt.ArrayLike | None = None,
+        *,
+        entry: Mapping[str, float] | None = None,
+        ratings: npt.ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """Return means and variances of these players, at one period or each at his own; who has not played is new.
 
-        New players are believed at their mean of `entry`, where it has one.
+        New players are believed at their mean of `entry`, where it has one; without `at` they enter now. `ratings` are
+        those published elsewhere, 0 for none: what is new in them is believed as far as `published` says.
         """
         mean, variance = self.moments()
         codes = np.array([self._where.get(name, -1) for name in names], dtype=np.int64)
         known = codes >= 0
         known[known] = self.lines["games"][codes[known]] > 0
-        out_mean = (
-            np.array([(entry or {}).get(name, self.mean) for name in names])
-            if entry
-            else np.full(len(codes), self.mean)
-        )
+        own = np.array([name in (entry or {}) for name in names], dtype=bool)
         waiting = (codes >= 0) & ~known  # in the state, yet without a game: after a rewinding
+        out_mean = np.array([(entry or {}).get(name, self.mean) for name in names], dtype=float)
         out_mean[waiting] = self.lines["mean"][codes[waiting]]
+        own[waiting] = self.lines["variance"][codes[waiting]] > 0
+        when = np.asarray(self.since if self.since is not None else self.epoch) if at is None else np.asarray(at)
+        out_mean += np.where(own, 0.0, self.drift * (when - self.epoch))
         out_variance = np.full(len(codes), self.sigma0**2)
         out_mean[known], out_variance[known] = mean[codes[known]], variance[codes[known]]
         if at is not None:
-            gap = np.maximum(np.asarray(at) - np.where(known, self.lines["last"][codes], at), 0)
+            gap = np.maximum(np.asarray(at) - np.where(known, self._of("last", codes), at), 0)
             out_variance = passage_of_time(out_variance, self.nu, gap)
-        return out_mean, out_variance
+        if ratings is None or self.published is None:
+            return out_mean, out_variance
+        rating = np.nan_to_num(np.asarray(ratings, dtype=float))
+        seen = np.where(known, self._of("seen", codes), 0.0)
+        return with_published((out_mean, out_variance), rating, seen, new=~known, published=self.published)
 
     def play(
         self, games: PeriodGames, *, entry: Mapping[str, float] | None = None, history: bool = False
@@ -135,6 +180,10 @@ class State:
             sigma0=self.sigma0,
             nu=self.nu,
             advantage=self.advantage,
+            drift=self.drift,
+            epoch=self.epoch,
+            published=self.published,
+            ratings=games.ratings,
             history=history,
         )
         lines["row"] = -1
@@ -143,7 +192,7 @@ class State:
             players=names,
             lines=lines,
             since=games.first + int(played[-1]) if len(played) else self.since,
-            labels={**self.labels, **{games.first + t: label for t, label in enumerate(games.labels)}},
+            labels={**self.labels, **{games.first + int(t): games.labels[t] for t in played.tolist()}},
             games=self.games + len(games),
             units=_added(self.units, games.first, units),
         )
@@ -157,18 +206,27 @@ class State:
         """Return all names in order, a copy of their lines, and the new code of each of `players`."""
         if not len(self.players):
             names: Sequence[str] = list(players)
-            lines = new_state(
-                [entry.get(name, self.mean) for name in names] if entry else np.full(len(names), self.mean)
-            )
-            return names, lines, np.arange(len(names), dtype=np.int32)
+            return names, self._newcomers(names, entry), np.arange(len(names), dtype=np.int32)
         codes = [self._where.get(name, -1) for name in players]
         if min(codes, default=0) >= 0:  # nobody new: a small batch costs little, however many players there are
             return self.players, copy_state(self.lines), np.array(codes, dtype=np.int32)
         names = sorted({*self.players, *players})
         where = {name: i for i, name in enumerate(names)}
-        lines = new_state([entry.get(name, self.mean) for name in names])
+        lines = self._newcomers(names, entry)
         lines[[where[name] for name in self.players]] = self.lines
         return names, lines, np.array([where[name] for name in players], dtype=np.int32)
+
+    def _of(self, column: str, codes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Return a column of these players; of nobody, where the state has none."""
+        return np.asarray(self.lines[column][codes] if len(self) else np.zeros(len(codes)))
+
+    def _newcomers(self, names: Sequence[str], entry: Mapping[str, float]) -> npt.NDArray[np.void]:
+        """Return the lines of players who have not played yet; those of `entry` have a mean of their own."""
+        if not entry:
+            return new_state(np.full(len(names), self.mean))
+        lines = new_state([entry.get(name, self.mean) for name in names])
+        lines["variance"] = np.where([name in entry for name in names], self.sigma0**2, 0.0)
+        return lines
 
     @cached_property
     def _where(self) -> dict[str, int]:
@@ -189,6 +247,9 @@ class State:
             "nu": self.nu,
             "mean": self.mean,
             "advantage": self.advantage,
+            "drift": self.drift,
+            "epoch": self.epoch,
+            "published": None if self.published is None else self.published._asdict(),
             "period": self.period,
             "since": self.since,
             "labels": {str(number): label for number, label in self.labels.items()},
@@ -202,6 +263,7 @@ class State:
         about = {key: value for key, value in kept.items() if key != "schema"}
         for key in ("labels", "units"):
             about[key] = {int(number): value for number, value in about[key].items()}
+        about["published"] = None if about["published"] is None else Published(**about["published"])
         return cls(players, lines, **about)
 
     def save(self, path: Path | str) -> None:
@@ -212,7 +274,7 @@ class State:
 
         columns: dict[str, Any] = {"player": pa.array(list(self.players), pa.string())}
         columns |= {name: pa.array(np.ascontiguousarray(self.lines[name])) for name in _KEPT}
-        table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(self.as_dict())})
+        table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(self.as_dict(), sort_keys=True)})
         write_checked(table, path)
 
     @classmethod
@@ -237,14 +299,14 @@ class State:
 
     def check(self) -> None:
         """Raise where the numbers cannot be those of a state."""
-        numbers = (self.sigma0, self.nu, self.mean, self.advantage)
+        numbers = (self.sigma0, self.nu, self.mean, self.advantage, self.drift, *(self.published or ()))
         if not all(np.isfinite(number) for number in numbers) or not (self.sigma0 > 0 and self.nu >= 0):
-            raise InputError(f"sigma0, nu, mean and advantage cannot be {numbers}")
+            raise InputError(f"sigma0, nu, mean, advantage and drift cannot be {numbers}")
         if len(set(self.players)) < len(self.players) or not all(isinstance(name, str) for name in self.players):
             raise InputError("a player without a name, or one who is there twice")
-        if not all(np.isfinite(self.lines[name]).all() for name in ("mean", "variance", "gain", "information")):
+        if not all(np.isfinite(self.lines[name]).all() for name in ("mean", "variance", "gain", "information", "seen")):
             raise InputError("a rating that is not finite")
-        whole = [self.games, *self.units.values(), *([] if self.since is None else [self.since])]
+        whole = [self.games, self.epoch, *self.units.values(), *([] if self.since is None else [self.since])]
         if not all(isinstance(number, int) for number in whole) or not isinstance(self.period, str):
             raise InputError("a count that is no whole number")
 

@@ -1,8 +1,11 @@
-"""Fitting σ0 and ν (and, beyond the paper, the first player's advantage) by how well results are foretold.
+"""Fitting what ratings stand on by how well results are foretold: σ0, ν, and beyond the paper some more.
 
 The criterion is GLI99 sect. 4: the total discrepancy (15) of all games, each foretold by (16) from what was known
 before its period. `nelder-mead` is the paper's way; `quick`, the default, comes to the same minimum with fewer passes
-over the games. Both search the logarithms of the two standard deviations.
+over the games. Both search the logarithms of standard deviations.
+
+Beyond the paper, each only where it is asked for: the first player's advantage, the drift of newcomers' mean, and how
+far ratings published elsewhere are believed.
 """
 
 from __future__ import annotations
@@ -18,15 +21,19 @@ from scipy.optimize import minimize
 
 from skilloscope.core.errors import InputError
 from skilloscope.inference.optimise import descend
-from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, advance, copy_state, new_state
+from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, Published, advance, new_state
 from skilloscope.models.kernels.counting import appearances
 from skilloscope.results.period_games import PeriodGames
 
 FIT_METHODS = ("quick", "nelder-mead")
-FEWEST_GAMES = 5  # [GLI99 sect. 3.2] "perhaps at least 5-10 games per player on average" in a period
-_START = {"sigma0": math.log(200.0), "nu": math.log(30.0), "advantage": 0.0}
+FEWEST_TO_FIT = 500  # games from which on an advantage and a drift are fitted unasked
+_FEWEST_PUBLISHED = 20_000  # games from which on it is fitted how far published ratings are believed
+_WINNERS = 0.95  # of decided games won by the first player, from which on the winner was put first
+_SPREADS = ("sigma0", "nu", "deviation", "entry")  # searched in logarithms
+_START = {"sigma0": 200.0, "nu": 30.0, **Published()._asdict()}
+_UNIT = {"advantage": 50.0, "drift": 1.0, "mean": 50.0, "slope": 0.1, "weak": 0.5, "newcomer": 25.0, "trend": 0.25}
+"""Makes a step about as large as one in a logarithm."""
 _LOWEST, _HIGHEST = math.log(0.1), math.log(3000.0)
-_ADVANTAGE_UNIT = 50.0  # Elo: makes a step in the advantage about as large as one in a logarithm
 
 Array = npt.NDArray[np.float64]
 
@@ -38,6 +45,10 @@ class VarianceFit:
     sigma0: float
     nu: float
     advantage: float
+    drift: float
+    epoch: int
+    mean: float
+    published: Published | None
     discrepancy: float
     games: int
     players: int
@@ -51,7 +62,8 @@ class VarianceFit:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fit as reports send it."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        told = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**told, "published": None if self.published is None else self.published._asdict()}
 
 
 def total_discrepancy(
@@ -61,10 +73,15 @@ def total_discrepancy(
     *,
     mean: float = 1500.0,
     advantage: float = 0.0,
+    drift: float = 0.0,
+    epoch: int = 0,
+    published: Published | None = None,
     entry: Mapping[str, float] | None = None,
 ) -> float:
     """Σ d_ij over all games [GLI99 (15)], each foretold by (16) from the periods before its own."""
-    return _criterion(games, mean, entry)({"sigma0": sigma0, "nu": nu, "advantage": advantage})
+    about = {} if published is None else published._asdict()
+    values = {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": drift, "mean": mean, **about}
+    return _criterion(games, epoch, entry)(values)
 
 
 def fit_variances(
@@ -73,32 +90,37 @@ def fit_variances(
     sigma0: float | None = None,
     nu: float | None = None,
     advantage: float | None = 0.0,
+    drift: float | None = 0.0,
     mean: float = 1500.0,
+    published: Published | None = None,
     entry: Mapping[str, float] | None = None,
     method: str = "quick",
 ) -> VarianceFit:
     """Return the parameters that foretell the games best; those that are given are held.
 
-    `advantage=None` fits the first player's advantage too. Nothing is printed: what casts doubt on the fit is in
-    `warnings`.
+    `advantage=None` fits the first player's advantage too, `drift=None` how newcomers' mean moves. Where the games
+    carry published ratings it is fitted how far they are believed, unless `published` is given or the games are few.
+    Nothing is printed: what casts doubt on the fit is in `warnings`.
     """
     if method not in FIT_METHODS:
         raise InputError(f"no way of fitting is called {method!r}", hint=" or ".join(FIT_METHODS))
     if not len(games):
         raise InputError("there are no games to fit to")
-    given = {"sigma0": sigma0, "nu": nu, "advantage": advantage}
+    given, said = _given(games, published, {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": drift}, mean)
     fitted = tuple(name for name, value in given.items() if value is None)
-    value_of = _criterion(games, mean, entry)
+    value_of = _criterion(games, games.first, entry)
+    units = {**_UNIT, "drift": 200.0 / max(games.n_periods, 1)}
+    centre = {**_START, "mean": given["origin"] or mean if games.ratings is not None else mean}
     passes = 0
 
     def cost(point: Array) -> float:
         nonlocal passes
         passes += 1
-        return value_of(_parameters(given, fitted, point))
+        return value_of(_parameters(given, fitted, point, centre, units))
 
-    start = np.array([_START[name] for name in fitted])
+    start = np.array([math.log(centre[name]) if name in _SPREADS else 0.0 for name in fitted])
     point, converged = _search(cost, start, method) if fitted else (start, True)
-    best = _parameters(given, fitted, point)
+    best = _parameters(given, fitted, point, centre, units)
     players, lines = appearances(games.player_1, games.player_2, games.offsets, games.n_players)
     density = 2 * len(games) / lines
     value = cost(point)
@@ -107,6 +129,10 @@ def fit_variances(
         sigma0=best["sigma0"],
         nu=best["nu"],
         advantage=best["advantage"],
+        drift=best["drift"],
+        epoch=games.first,
+        mean=best["mean"],
+        published=_published(best) if games.ratings is not None else None,
         discrepancy=value,
         games=len(games),
         players=int(players),
@@ -116,50 +142,90 @@ def fit_variances(
         method=method,
         passes=passes,
         converged=converged,
-        warnings=tuple(_warnings(density, fitted, best, converged, silent)),
+        warnings=(*said, *_warnings(fitted, best, converged, silent)),
     )
 
 
-def density_warnings(density: float | None) -> list[str]:
-    """Return what must be said where a player has few games in a period. [GLI99 sect. 3.2]"""
-    if density is None or density >= FEWEST_GAMES:
-        return []
-    return [
-        f"{density:.1f} games per active player and period: under {FEWEST_GAMES} the approximation may not be "
-        "dependable; try longer periods"
-    ]
+def winner_first(games: PeriodGames) -> bool:
+    """Return whether the table puts the winner first: then the seats say nothing about an advantage."""
+    decided = games.score[games.score != 0.5]
+    return len(decided) >= 20 and float(np.mean(decided)) > _WINNERS
+
+
+def _given(
+    games: PeriodGames, published: Published | None, asked: Mapping[str, float | None], mean: float
+) -> tuple[dict[str, float | None], list[str]]:
+    """Return every parameter with its value, None where it is to be fitted, and what must be said of that."""
+    given, said = dict(asked), []
+    if given["advantage"] is None and winner_first(games):
+        given["advantage"] = 0.0
+        share = float(np.mean(games.score[games.score != 0.5]))
+        said = [
+            f"the first player won {share:.0%} of the decided games: the table seems to put the winner first, so no "
+            "advantage of the first player is fitted"
+        ]
+    given["mean"] = mean
+    if games.ratings is None:
+        return given, said
+    rated = np.concatenate([side[side > 0] for side in games.ratings])
+    origin = float(np.mean(rated)) if len(rated) else mean
+    held = published or (Published(origin=origin) if len(games) < _FEWEST_PUBLISHED else None)
+    values = held._asdict() if held else {"origin": origin, **dict.fromkeys(Published._fields[1:])}
+    if all(np.all(side > 0) for side in games.ratings):  # nobody enters without a rating: nothing tells where to
+        given |= {"sigma0": given["sigma0"] or _START["sigma0"], "drift": given["drift"] or 0.0, "mean": origin}
+    elif published is None:
+        given["mean"] = None
+    return {**given, **values}, said
+
+
+def _published(values: Mapping[str, float]) -> Published:
+    return Published(**{name: values[name] for name in Published._fields})
 
 
 def _criterion(
-    games: PeriodGames, mean: float, entry: Mapping[str, float] | None
+    games: PeriodGames, epoch: int, entry: Mapping[str, float] | None
 ) -> Callable[[Mapping[str, float]], float]:
     """Return the total discrepancy as a function of the parameters."""
-    enter = [(entry or {}).get(name, mean) for name in games.players] if entry else np.full(games.n_players, mean)
-    fresh = new_state(enter)
+    own = np.array([name in (entry or {}) for name in games.players], dtype=bool)
+    enter = np.array([(entry or {}).get(name, 0.0) for name in games.players]) if entry else np.zeros(games.n_players)
 
-    def value_of(parameters: Mapping[str, float]) -> float:
+    def value_of(values: Mapping[str, float]) -> float:
+        fresh = new_state(np.where(own, enter, values["mean"]))
+        fresh["variance"] = np.where(own, values["sigma0"] ** 2, 0.0)
         units, _ = advance(
-            copy_state(fresh),
+            fresh,
             games.player_1,
             games.player_2,
             games.score,
             games.offsets,
             first=games.first,
-            sigma0=parameters["sigma0"],
-            nu=parameters["nu"],
-            advantage=parameters["advantage"],
+            sigma0=values["sigma0"],
+            nu=values["nu"],
+            advantage=values["advantage"],
+            drift=values["drift"],
+            epoch=epoch,
+            published=_published(values) if "slope" in values else None,
+            ratings=games.ratings,
         )
         return sum(units) / DISCREPANCY_UNIT
 
     return value_of
 
 
-def _parameters(given: Mapping[str, float | None], fitted: tuple[str, ...], point: Array) -> dict[str, float]:
-    """Return all three parameters, the fitted ones from where the search stands."""
+def _parameters(
+    given: Mapping[str, float | None],
+    fitted: tuple[str, ...],
+    point: Array,
+    centre: Mapping[str, float],
+    units: Mapping[str, float],
+) -> dict[str, float]:
+    """Return all parameters, the fitted ones from where the search stands."""
     values = {name: float(value) for name, value in given.items() if value is not None}
     for name, x in zip(fitted, point, strict=True):
-        inside = math.exp(min(max(x, _LOWEST), _HIGHEST)) if name != "advantage" else _ADVANTAGE_UNIT * x
-        values[name] = float(inside)
+        if name in _SPREADS:
+            values[name] = math.exp(min(max(x, _LOWEST), _HIGHEST))
+        else:
+            values[name] = centre.get(name, 0.0) + units[name] * float(x)
     return values
 
 
@@ -174,11 +240,9 @@ def _search(cost: Callable[[Array], float], start: Array, method: str) -> tuple[
     return descend(cost, start, highest=_HIGHEST)
 
 
-def _warnings(
-    density: float, fitted: tuple[str, ...], best: Mapping[str, float], converged: bool, silent: Sequence[str]
-) -> list[str]:
+def _warnings(fitted: tuple[str, ...], best: Mapping[str, float], converged: bool, silent: Sequence[str]) -> list[str]:
     """Return what casts doubt on a fit, in words."""
-    said = density_warnings(density)
+    said = []
     for name in ("sigma0", "nu"):
         if name in silent:
             said.append(f"the games do not tell {name}: any value foretells them as well")

@@ -270,7 +270,7 @@ def _axis(
     about = {
         key: {k: None if v is None else round(v, 3) for k, v in asdict(one).items()} for key, one in measured.items()
     }
-    effort = Effort("instant", rounded, measured=about)
+    effort = Effort("instant", rounded, measured=about, beside=elo_axis().effort("instant").beside)
     return EloAxis(
         name=name,
         efforts={"instant": effort},

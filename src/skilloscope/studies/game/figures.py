@@ -67,7 +67,7 @@ def game_study_figures(study: GameStudy) -> list[tuple[str, str]]:
     """Return the figures of the study with their captions."""
     caption = (
         "Evaluation after each move, cut at ±10 pawns, and each player's Elo difference to the engine from all own "
-        "moves so far; a triangle at the edge stands for an infinite difference."
+        "moves so far, with its interval as a band; a triangle at the edge stands for an infinite difference."
     )
     return [(game_figure(study), caption)]
 
@@ -77,6 +77,10 @@ def _running_line(axes: Any, side: GameSide, colour: str, low: float, high: floa
     finite = np.isfinite(d)
     last = d[-1] if len(d) else np.nan
     said = f"{side.player} ({'–∞' if last == -np.inf else '+∞' if last == np.inf else f'{last:+.0f}'})"
+    ends = [np.nan_to_num(np.clip(end, low, high), nan=0.0) for end in (side.running.low, side.running.high)]
+    axes.fill_between(
+        move, *ends, where=np.isfinite(side.running.expected_score), color=colour, alpha=0.15, linewidth=0
+    )
     axes.plot(move, np.where(finite, d, np.nan), color=colour, label=said)
     for infinite, edge, marker in ((-np.inf, low, "v"), (np.inf, high, "^")):
         at = move[d == infinite]
@@ -84,7 +88,9 @@ def _running_line(axes: Any, side: GameSide, colour: str, low: float, high: floa
 
 
 def _limits(study: GameStudy) -> tuple[float, float]:
-    d = np.concatenate([side.running.elo_difference for side in study.sides])
+    """Return the ends of the axis: they hold all finite differences, and the intervals after the last moves."""
+    ends = [end[-1:] for side in study.sides for end in (side.running.low, side.running.high)]
+    d = np.concatenate([*(side.running.elo_difference for side in study.sides), *ends])
     finite = d[np.isfinite(d)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (-100.0, 100.0)
     margin = 0.08 * max(high - low, 100.0)

@@ -20,9 +20,10 @@ from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.evaluations import Evaluations
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.models.gain import PEAK, Curve, GainHistogram, elo_difference, expected_score
+from skilloscope.models.gain import Curve, GainHistogram, elo_difference, expected_score
+from skilloscope.ratings.gain.move_interval import between_interval
 from skilloscope.ratings.gain.perceived import Running, running_strength
-from skilloscope.sources.gains import Gained
+from skilloscope.sources.gains import NEVER_ERRS, EngineGains, Gained
 from skilloscope.studies.game.people import GamePeople
 from skilloscope.studies.within.within import running_competence
 
@@ -69,19 +70,21 @@ class GameStudy:
     first_ply: int = 0
     """How many plies were played before the game's first move: more than 0 where it starts from another position."""
     people: GamePeople = field(default_factory=GamePeople)
+    mass: float = 0.95
 
     @property
-    def between(self) -> tuple[float, float] | None:
-        """White's expected score against Black, and the difference; None where either has no known gain."""
-        white, black = (side.histogram for side in self.sides)
-        if not (white.moves and black.moves):
-            return None
-        p = expected_score(white, black)
-        return p, elo_difference(p, self.curve)
+    def between(self) -> dict[str, Any] | None:
+        """White's expected score against Black at the end, with the difference and its interval."""
+        white, black = (side.gain for side in self.sides)
+        return between_fields(white, black, self.curve, self.mass)
+
+    def between_after(self, ply: int) -> dict[str, Any] | None:
+        """Return the same after a move, from the moves of both sides up to it."""
+        white, black = (side.gain[: int(np.searchsorted(side.ply, ply, side="right"))] for side in self.sides)
+        return between_fields(white, black, self.curve, self.mass)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what `game --json` sends."""
-        between = self.between
         return {
             "schema": SCHEMA,
             "game": dict(self.header),
@@ -91,7 +94,8 @@ class GameStudy:
             "start_value_cp": _centipawns(self.values[0]),
             "moves": [self._move(ply) for ply in range(len(self.san))],
             "players": [self._player(side) for side in self.sides],
-            "white_against_black": None if between is None else difference_fields(*between),
+            "white_against_black": self.between,
+            "mass": self.mass,
             "skipped": dict(self.skipped),
         }
 
@@ -111,6 +115,8 @@ class GameStudy:
             "white_value_cp": _centipawns(value),
             "gain_cp": _centipawns(side.gain[at]),
             **difference_fields(float(side.running.expected_score[at]), d),
+            **interval_fields(side.running, at),
+            "white_against_black": self.between_after(ply),
             "strength": self._strength(d),
             **{name: c.get(name) for name in ("c", "c_low", "c_high")},
             **self.people.of_move(ply),
@@ -133,9 +139,11 @@ class GameStudy:
             "expected_score_against_engine": fields["expected_score"],
             "elo_difference_to_engine": fields["elo_difference"],
             "infinite": fields["infinite"],
+            **interval_fields(side.running, last if own.moves else None),
             "strength": self._strength(d),
             **{name: c.get(name) for name in ("c", "c_low", "c_high")},
             **self.people.of_side(side.side),
+            **self.people.elo_after(int(side.ply[-1]) if len(side.ply) else None),
         }
 
     def _strength(self, d: float) -> float | None:
@@ -153,11 +161,11 @@ def game_study(
     gained: Gained,
     row: int = 0,
     *,
-    engine: GainHistogram = PEAK,
-    engine_gains: str = "peak",
+    engine: EngineGains = NEVER_ERRS,
     engine_elo: float | None = None,
     curve: Curve = "normal",
     people: GamePeople | None = None,
+    mass: float = 0.95,
 ) -> GameStudy:
     """Return one game of the gained ones, by its row; `people` is what the human model says of it."""
     games = gained.games
@@ -174,7 +182,8 @@ def game_study(
     for code, side in enumerate(("white", "black")):
         ply = np.flatnonzero(mover == code)
         name = header[side] or side.capitalize()
-        sides.append(GameSide(name, side, ply, gain[ply], running_strength(gain[ply], engine, curve=curve)))
+        running = running_strength(gain[ply], engine.histogram, curve=curve, mass=mass)
+        sides.append(GameSide(name, side, ply, gain[ply], running))
     skipped = _game_skipped(gained.evaluations, gain)
     competence = _competence(gained.decisions, header["game"])
     san = written_moves(games.moves[own], start)
@@ -187,11 +196,12 @@ def game_study(
         skipped=skipped,
         curve=curve,
         engine_elo=engine_elo,
-        engine_gains=engine_gains,
+        engine_gains=engine.kind,
         competence=competence,
         mover=mover,
         first_ply=chess.Board(start).ply() if start else 0,
         people=people or GamePeople(),
+        mass=mass,
     )
 
 
@@ -214,6 +224,22 @@ def difference_fields(p: float, d: float) -> dict[str, Any]:
         "elo_difference": float(d) if np.isfinite(d) else None,
         "infinite": infinite,
     }
+
+
+def interval_fields(running: Running, at: int | None) -> dict[str, float | None]:
+    """Return the ends of the difference's interval after a move for JSON; an infinite end is null."""
+    ends = (np.nan, np.nan) if at is None else (running.low[at], running.high[at])
+    return {name: float(end) if np.isfinite(end) else None for name, end in zip(("low", "high"), ends, strict=True)}
+
+
+def between_fields(white: Array, black: Array, curve: Curve, mass: float) -> dict[str, Any] | None:
+    """Return White's expected score against Black from the known gains of both; None where either has none."""
+    own, other = (side[np.isfinite(side)] for side in (white, black))
+    if not (len(own) and len(other)):
+        return None
+    p = expected_score(GainHistogram.from_gains(own), GainHistogram.from_gains(other))
+    low, high = (float(end) if np.isfinite(end) else None for end in between_interval(own, other, mass, curve))
+    return {**difference_fields(p, elo_difference(p, curve)), "low": low, "high": high}
 
 
 def _game_skipped(evaluations: Evaluations, gain: Array) -> dict[str, int]:

@@ -13,7 +13,14 @@ from skilloscope.reports.page import Section, report_page
 from skilloscope.reports.words import edge_mark, sentences, share
 from skilloscope.studies.game.figures import game_figure, histogram_figure
 from skilloscope.studies.game.game import GameStudy
-from skilloscope.studies.game.tables import between_line, moves_sheet, people_line, players_sheet, values_line
+from skilloscope.studies.game.tables import (
+    between_line,
+    empty_columns,
+    moves_sheet,
+    people_line,
+    players_sheet,
+    values_line,
+)
 
 COSTLY = (0.4, 1.0)
 """Scaled losses from which a move is marked once and twice."""
@@ -36,6 +43,7 @@ def game_page(study: GameStudy, source: str) -> str:
     report = study.as_dict()
     game = report["game"]
     title = f"{game['white'] or 'White'} – {game['black'] or 'Black'}"
+    empty = empty_columns(report)
     histograms = {side.player: side.histogram for side in study.sides if side.histogram.moves}
     sections = [
         Section("The game", MARKS, game=game_boards(report)),
@@ -44,10 +52,11 @@ def game_page(study: GameStudy, source: str) -> str:
             values_line(report["engine"]),
             figure=game_figure(study),
             caption="Above: evaluation after each move, cut at ±10 pawns. Below: Elo difference to the engine from all "
-            "own moves so far; a triangle at the edge stands for an infinite difference.",
+            "own moves so far, with its interval as a band, cut at the frame; a triangle stands for an infinite "
+            "difference.",
         ),
-        Section.from_sheet(players_sheet(report), "The players", text=between_line(report)),
-        Section.from_sheet(moves_sheet(report), "Every move", text=sentences([people_line(report)])),
+        Section.from_sheet(players_sheet(report, empty=empty), "The players", text=between_line(report)),
+        Section.from_sheet(moves_sheet(report, empty=empty), "Every move", text=sentences([people_line(report)])),
     ]
     if histograms:
         sections.insert(2, Section("How often they gained how much", figure=histogram_figure(histograms)))

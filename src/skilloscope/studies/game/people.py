@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.human.model import ELO_RANGE, Human, human
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, MissingExtraError
+from skilloscope.ratings.elo_axis.axis import elo_axis
 from skilloscope.ratings.elo_axis.effects import ELO
+from skilloscope.sources.running_elo import UNKNOWN, effort_of, running_elo
 from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
 
 SIDES = ("white", "black")
@@ -48,19 +51,31 @@ class GamePeople:
     moves: Sequence[Mapping[str, Any]] = ()
     """One after another: `probability`, `likeliest_elo`, `likeliest_edge` and `flat`."""
     about: Mapping[str, Any] = field(default_factory=dict)
+    elo: Sequence[Mapping[str, Any]] = ()
+    """The mover's Elo on the one axis after each move: `axis_elo`, `axis_low` and `axis_high`."""
 
     def of_side(self, side: str) -> dict[str, Any]:
         """Return the level of a side as JSON sends it."""
         level = self.levels.get(side, PlayerLevel())
         return {"level": level.elo, "level_source": level.source}
 
+    def elo_after(self, ply: int | None) -> dict[str, Any]:
+        """Return the mover's Elo after a move as JSON sends it; nothing where there was none."""
+        return dict(self.elo[ply]) if ply is not None and ply < len(self.elo) else dict(UNKNOWN)
+
     def of_move(self, ply: int) -> dict[str, Any]:
         """Return what is known of a move as JSON sends it."""
-        return dict(self.moves[ply]) if ply < len(self.moves) else move_fields(None, None)
+        own = dict(self.moves[ply]) if ply < len(self.moves) else move_fields(None, None)
+        return {**own, **self.elo_after(ply)}
 
 
-def game_people(games: Games, row: int = 0, *, model: Human | None = None) -> GamePeople:
-    """Return what people would have played in a game; where the model cannot be asked, `about` has the `problem`."""
+def game_people(
+    games: Games, row: int = 0, *, model: Human | None = None, analyses: Analyses | None = None, mass: float = 0.95
+) -> GamePeople:
+    """Return what people would have played in a game; where the model cannot be asked, `about` has the `problem`.
+
+    `analyses` are of this game alone; where they are those of an effort of the Elo axis, the Elo stands on them too.
+    """
     try:
         own = model or human()
         moves = played_moves(games.select([row]), model=own)
@@ -75,7 +90,9 @@ def game_people(games: Games, row: int = 0, *, model: Human | None = None) -> Ga
             made = moves.black == bool(code)
             at_own[made] = np.exp(moves.choices.log_probabilities(elo)[entries, 0])[made]
     rows = [move_fields(p, curve) for p, curve in zip(at_own.tolist(), curves, strict=True)]
-    return GamePeople(levels, rows, {"model": "human", "sha256": own.network.sha256, "range": list(MEASURED)})
+    about = {"model": "human", "sha256": own.network.sha256, "range": list(MEASURED)}
+    about["effort"] = effort_of(analyses, elo_axis()).name
+    return GamePeople(levels, rows, about, running_elo(moves, analyses, mass=mass))
 
 
 def move_fields(probability: float | None, curve: Array | None) -> dict[str, Any]:

@@ -1,30 +1,31 @@
 """What (s, c) predict, beside what happened: matches, mean loss and blunders, with the variances of multinomial draws.
 
 In: decisions, a model of RH11, s and c (one, or one a decision). Out: predicted against actual per group, the milepost
-table of section 7 for any grouping, and the single-PV control of section 5 on losses.
+table of section 7 for any grouping.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.decision import Decisions, Losses
+from skilloscope.decision import Decisions
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import CurveColumns, probability_columns
 from skilloscope.models.scaling import scaled_value
 from skilloscope.ratings.intrinsic.fitting import CurveFit, fit_curves
-from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
+from skilloscope.ratings.mileposts import MILEPOST
+from skilloscope.studies.intrinsic.window import MilepostWindow
 
 Array = npt.NDArray[np.float64]
 
 STATISTICS = ("match", "loss", "blunders")
-_WITHIN = 20.0  # points between a rating and its milepost
+_STEP = 1e-4  # of log s and c, for slopes
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +44,40 @@ class Prediction:
         difference = self.actual[statistic] - self.expected[statistic]
         return np.where(sd > 0, difference / np.where(sd > 0, sd, 1.0), np.nan)
 
-    def as_rows(self) -> list[dict[str, Any]]:
-        """Return one row per group: means per decision, and z."""
+    def as_rows(self, unlisted: Sequence[int] | None = None) -> list[dict[str, Any]]:
+        """Return one row per group: means per decision, and the sd of the difference.
+
+        A match rate is over all moves: an `unlisted` choice, which the rule leaves out, is a move without a match.
+        """
         rows = []
         for i, label in enumerate(self.labels):
-            n = max(int(self.decisions[i]), 1)
-            row: dict[str, Any] = {"group": label, "decisions": int(self.decisions[i])}
+            n, more = max(int(self.decisions[i]), 1), 0 if unlisted is None else int(unlisted[i])
+            row: dict[str, Any] = {"group": label, "decisions": int(self.decisions[i]), "unlisted": more}
             for name in STATISTICS:
-                z = float(self.z(name)[i])
-                row[f"{name}_actual"] = float(self.actual[name][i]) / n
-                row[f"{name}_predicted"] = float(self.expected[name][i]) / n
-                row[f"{name}_sd"] = float(self.sd[name][i]) / n
-                row[f"{name}_z"] = z if np.isfinite(z) else None
+                moves = n + more if name == "match" else n
+                row[f"{name}_actual"] = float(self.actual[name][i]) / moves
+                row[f"{name}_predicted"] = float(self.expected[name][i]) / moves
+                row[f"{name}_sd"] = float(self.sd[name][i]) / moves
             rows.append(row)
         return rows
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterError:
+    """The covariance of some parameters, and how log s and c of each decision follow from them (a column for each)."""
+
+    covariance: Array
+    log_s: Array
+    c: Array
+
+    @classmethod
+    def of_fit(cls, fit: CurveFit) -> ParameterError:
+        """Return the error of s and c that were fitted to other decisions."""
+        return cls(fit.covariance, np.array([[1.0 / fit.s, 0.0]]), np.array([[0.0, 1.0]]))
+
+    def gradient(self, by_log_s: Array, by_c: Array) -> Array:
+        """Return the gradient by the parameters of what changes so with log s and c of each decision."""
+        return np.asarray(by_log_s[:, None] * self.log_s + by_c[:, None] * self.c)
 
 
 def predict(
@@ -68,22 +89,18 @@ def predict(
     labels: Sequence[Any] = ("all",),
     *,
     blunder: float = 1.0,
+    error: ParameterError | None = None,
 ) -> Prediction:
     """Predict matches, losses and blunders of each group; s and c are one each, or one per decision of the columns.
 
     A match is the first alternative. Losses are on the model's scale; a blunder loses at least what `blunder` pawns are
     from an even position. A decision is one draw: its variance is Σ p·x² − (Σ p·x)², and decisions are independent.
+    What s and c are wrong by, all decisions of a group share: with `error` g'Cg is added, g the gradient of the sum.
     """
     codes = np.zeros(len(columns), dtype=np.int64) if groups is None else np.asarray(groups, dtype=np.int64)
-    p, extra = probability_columns(columns, model.mapping, model.curve, np.log(np.asarray(s, dtype=float)), c)
-    starts = columns.offsets[:-1]
-    limit = float(scaled_value(blunder, model.scaling))
-    first = p[starts]
-    bad = np.add.reduceat(p * (columns.losses >= limit), starts) + extra * (columns.extra_loss >= limit)
-    mean = np.add.reduceat(p * columns.losses, starts) + extra * columns.extra_loss
-    square = np.add.reduceat(p * columns.losses**2, starts) + extra * columns.extra_loss**2
-    expected = {"match": first, "loss": mean, "blunders": bad}
-    variance = {"match": first * (1 - first), "loss": square - mean**2, "blunders": bad * (1 - bad)}
+    log_s, limit = np.log(np.asarray(s, dtype=float)), float(scaled_value(blunder, model.scaling))
+    expected, square = _expected(columns, model, log_s, np.asarray(c, dtype=float), limit)
+    variance = {name: square[name] - expected[name] ** 2 for name in STATISTICS}
     actual = {
         "match": columns.matched.astype(float),
         "loss": columns.chosen_loss,
@@ -93,13 +110,46 @@ def predict(
     def summed(column: Array) -> Array:
         return np.bincount(codes, column, len(labels)).astype(float)
 
+    shared = {name: np.zeros(len(labels)) for name in STATISTICS}
+    if error is not None:
+        slopes = _slopes(columns, model, log_s, np.asarray(c, dtype=float), limit)
+        for name, (by_log_s, by_c) in slopes.items():
+            gradient = np.stack([summed(column) for column in error.gradient(by_log_s, by_c).T], axis=1)
+            shared[name] = np.einsum("gi,ij,gj->g", gradient, error.covariance, gradient)
     return Prediction(
         labels,
         np.bincount(codes, minlength=len(labels)).astype(np.int64),
         {name: summed(column) for name, column in actual.items()},
         {name: summed(column) for name, column in expected.items()},
-        {name: np.sqrt(summed(np.maximum(column, 0.0))) for name, column in variance.items()},
+        {name: np.sqrt(summed(np.maximum(column, 0.0)) + shared[name]) for name, column in variance.items()},
     )
+
+
+def _expected(
+    columns: CurveColumns, model: CurveModel, log_s: Array, c: Array, limit: float
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return the mean and the mean square of each statistic of one draw, for every decision."""
+    p, extra = probability_columns(columns, model.mapping, model.curve, log_s, c)
+    starts = columns.offsets[:-1]
+    bad = np.add.reduceat(p * (columns.losses >= limit), starts) + extra * (columns.extra_loss >= limit)
+    mean = np.add.reduceat(p * columns.losses, starts) + extra * columns.extra_loss
+    square = np.add.reduceat(p * columns.losses**2, starts) + extra * columns.extra_loss**2
+    first = p[starts]
+    return {"match": first, "loss": mean, "blunders": bad}, {"match": first, "loss": square, "blunders": bad}
+
+
+def _slopes(
+    columns: CurveColumns, model: CurveModel, log_s: Array, c: Array, limit: float
+) -> dict[str, tuple[Array, Array]]:
+    """Return how the mean of each statistic changes with log s and with c, for every decision."""
+    by = [
+        [_expected(columns, model, log_s + side * ds, c + side * dc, limit)[0] for side in (1.0, -1.0)]
+        for ds, dc in ((_STEP, 0.0), (0.0, _STEP))
+    ]
+    return {
+        name: ((by[0][0][name] - by[0][1][name]) / (2 * _STEP), (by[1][0][name] - by[1][1][name]) / (2 * _STEP))
+        for name in STATISTICS
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +162,13 @@ class Milepost:
     c_fit: float | None
     s_fit: CurveFit | None
     prediction: Prediction
+    """On the very decisions of the fit: how far actual and predicted lie apart here says nothing of the scatter."""
+    unlisted: int = 0
+    """Choices outside the list that the rule leaves out; they count where a match rate is over all moves."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as every report sends it; the score is S_{s,c}, ours in place of the undefined Q_fit."""
-        (row,) = self.prediction.as_rows()
+        (row,) = self.prediction.as_rows([self.unlisted])
         normal = self.s_fit or self.fit
         return {
             "group": self.label,
@@ -154,21 +207,29 @@ class Mileposts:
 
 
 def milepost_table(
-    decisions: Decisions, model: CurveModel | None = None, how: str = "percentile", *, by: str = MILEPOST
+    decisions: Decisions,
+    model: CurveModel | None = None,
+    how: str = "likelihood",
+    *,
+    by: str = MILEPOST,
+    window: MilepostWindow | None = None,
+    line: tuple[float, float] | None = None,
 ) -> Mileposts:
     """Return s and c of each group, c_fit by a line through the c of all groups, and s refitted there. [RH11 sect. 7]
 
-    With `milepost` the groups are the hundreds of Elo, of movers within 20 points of one; any other column groups as
-    it says. The line needs an Elo in the context, and at least three groups of different Elo.
+    With `milepost` the groups are the hundreds of Elo, of movers near one as the window says; any other column groups
+    as it says. The line needs an Elo in the context and at least three groups of different Elo, or it is given:
+    the paper takes that of 2006–2009 for every era.
     """
-    batch = decisions
+    window = window or MilepostWindow()
+    batch = window.inside(decisions)
     if by == MILEPOST:
-        reason = f"no rating within {_WITHIN:g} points of a hundred"
-        batch = with_mileposts(decisions, _WITHIN, both=False, reason=reason)
+        batch = window.mileposts(batch)
     model = (model or CurveModel()).prepared(batch)
     columns, tally = model.columns(batch)
     labels, codes = batch.groups(by)
     groups = codes[columns.row]
+    used = np.isin(np.arange(len(batch)), columns.row)
     known = [code for code in range(len(labels)) if np.any(groups == code)]
     if not known:
         raise InputError("no decisions left for the table", hint=f"skipped: {batch.tally + tally}")
@@ -176,58 +237,19 @@ def milepost_table(
     games = _games_of(batch, columns, groups, known)
     fits = {code: fit_curves(parts[code], model, how, clusters=games.get(code)) for code in known}
     elos = {code: _mean_elo(batch, np.flatnonzero(codes == code)) for code in known}
-    line = _line([(elos[code], fits[code].c) for code in known])
+    line = line or _line([(elos[code], fits[code].c) for code in known if fits[code].edge is None])
     rows = []
     for code in sorted(known, key=lambda code: (-(elos[code] or 0.0), str(labels[code]))):
         elo, part = elos[code], parts[code]
         c_fit = None if line is None or elo is None else line[0] + line[1] * elo
-        refit = None if c_fit is None else fit_curves(part, model, how, c=c_fit, clusters=games.get(code))
+        refit = None
+        if c_fit is not None and c_fit > 0:
+            refit = fit_curves(part, model, how, c=c_fit, clusters=games.get(code))
         normal = refit or fits[code]
         found = predict(part, model, normal.s, normal.c, labels=[labels[code]])
-        rows.append(Milepost(labels[code], elo, fits[code], c_fit, refit, found))
+        unlisted = int(((codes == code) & ~batch.listed & ~used).sum())
+        rows.append(Milepost(labels[code], elo, fits[code], c_fit, refit, found, unlisted=unlisted))
     return Mileposts(rows, model, how, line, batch.tally + tally)
-
-
-@dataclass(frozen=True)
-class SinglePV:
-    """The control of section 5 for one group: move match and average difference from single evaluations."""
-
-    label: Any
-    moves: int
-    match: float
-    average_difference: float
-    rising: int
-    """Moves after which the evaluation stood higher than before: they count as no loss."""
-    tally: Tally = field(default_factory=Tally)
-
-
-def single_pv(
-    losses: Losses, *, by: str = "decider", first_move: int = 9, max_abs_value: float = 3.0
-) -> list[SinglePV]:
-    """Return match and average difference of each group, from move 9 and within ±3 pawns. [RH11 sect. 5]
-
-    Two evaluations do not say which move the engine prefers: a move that lost nothing counts as a match. The cut is
-    by the evaluation before the move, so that it does not depend on the move.
-    """
-    batch = losses
-    if "ply" in losses.context.column_names:
-        ply = losses.context.column("ply").to_numpy()
-        batch = losses.select(ply // 2 + 1 >= first_move, reason=f"before move {first_move}")
-    batch = batch.select(np.abs(batch.before) <= max_abs_value, reason=f"decided (beyond ±{max_abs_value:g} pawns)")
-    rows = []
-    for label, own in batch.group_by(by).items():
-        loss = -own.gain
-        rows.append(
-            SinglePV(
-                label,
-                len(own),
-                float((loss <= 0).mean()),
-                float(np.maximum(loss, 0.0).mean()),
-                int((loss < 0).sum()),
-                batch.tally,
-            )
-        )
-    return rows
 
 
 def _games_of(

@@ -25,7 +25,7 @@ from skilloscope.models.kernels.curves import CurveColumns, probability_columns,
 from skilloscope.ratings.elo_axis.effects import ELO
 from skilloscope.ratings.intrinsic.fitting import CurveFit, fit_curves
 from skilloscope.ratings.scale import MINUS_LOG_S, Scale
-from skilloscope.studies.intrinsic.intrinsic import predict
+from skilloscope.studies.intrinsic.intrinsic import ParameterError, predict
 
 Array = npt.NDArray[np.float64]
 
@@ -278,8 +278,17 @@ def _game_scores(batch: Decisions, scale: Scale) -> dict[str, Array]:
     columns, _ = model.columns(batch)
     at = scale.parameters(batch.column("elo").to_numpy().astype(float)[columns.row])
     labels, codes = batch.groups(["game", "mover"])
-    found = predict(columns, model, at["s"], at["c"], codes[columns.row], labels)
+    found = predict(
+        columns, model, at["s"], at["c"], codes[columns.row], labels, error=_line_error(batch, columns, scale)
+    )
     return {name: found.z(name) for name in ("match", "loss", "blunders")}
+
+
+def _line_error(batch: Decisions, columns: CurveColumns, scale: Scale) -> ParameterError:
+    """Return the error of the scale's line; its covariance stands for the errors of both lines."""
+    x = batch.column("elo").to_numpy().astype(float)[columns.row] - scale.origin
+    along = -np.column_stack([np.ones_like(x), x])
+    return ParameterError(np.array(scale.covariance, dtype=float), along, np.zeros_like(along))
 
 
 def _relative_error(z: Array) -> float:

@@ -69,7 +69,9 @@ class Following:
         self._path: Path | None = None
         self._bell = _Bell()
         self._begin = clock()
-        self._read = False
+        self.was_read = False
+        """Whether a text of the feed was taken in whole."""
+        self._seen = False
         self._news = clock()
         self._stalled = False
         self._problem: str | None = None
@@ -118,9 +120,10 @@ class Following:
                 yield {"type": "problem", "board": None, "problem": problem}
         if text is None:
             return
-        self._read = True
+        self._seen = True
         now = self._clock()
         events = self.follower.snapshot(text)
+        self.was_read = True
         if events or self.follower.wanted() is not None:
             self._news = now
             if self._stalled:
@@ -132,7 +135,7 @@ class Following:
         """Value a position: from the store, or by the engine within its time."""
         stored = self._stored(task.fen)
         if stored is not None:
-            return self.follower.valued(task, mate=stored[0], score=stored[1], depth=stored[2])
+            return self._taken(task, stored, 0.0)
         path = self._path = self._path or self._find()  # where there is no engine at all, that is an error
         begin, reason = self._clock(), ""
         for _ in range(2):
@@ -152,10 +155,13 @@ class Following:
                 if answer is None:  # news of the feed came first
                     return []
                 took = self._clock() - begin
-                return self.follower.valued(
-                    task, mate=answer.mate, score=answer.score, depth=answer.depth, seconds=took
-                )
+                return self._taken(task, answer, took)
         return self.follower.gave_up(task, reason, self._clock() - begin)
+
+    def _taken(self, task: Task, answer: QuickAnswer, seconds: float) -> list[Event]:
+        """Hand an answer to the boards."""
+        mate, score, depth, choice = answer.mate, answer.score, answer.depth, answer.move
+        return self.follower.valued(task, mate=mate, score=score, depth=depth, seconds=seconds, choice=choice)
 
     def _ask(self, task: Task, path: Path) -> QuickAnswer | None:
         if self._engine is None:
@@ -180,7 +186,7 @@ class Following:
             self._engine.analyse_within("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0.01)
         return dict(self._engine.key)
 
-    def _stored(self, fen: str) -> tuple[bool, int, int] | None:
+    def _stored(self, fen: str) -> QuickAnswer | None:
         """Return the store's answer under the same engine and settings, if it has one."""
         if self._store is None:
             return None
@@ -191,7 +197,7 @@ class Following:
         if lines is None:
             return None
         best: Any = last_depth(lines)[0]
-        return bool(best["mate"]), int(best["score"]), int(best["depth"])
+        return QuickAnswer(bool(best["mate"]), int(best["score"]), int(best["depth"]), 0.0, int(best["move"]))
 
     def _timed(self, events: list[Event]) -> Iterator[Event]:
         delay = self._clock() - self._news
@@ -210,7 +216,7 @@ class Following:
             return True
         if not self.stopping.once:
             return False
-        return self._is_read_out() or ((self._read or self._problem is not None) and not self.feed.changed())
+        return self._is_read_out() or ((self._seen or self._problem is not None) and not self.feed.changed())
 
     def _stall(self) -> Iterator[Event]:
         if not self._stalled and self._clock() - self._news > self.stopping.stall_seconds:

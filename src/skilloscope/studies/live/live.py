@@ -10,21 +10,30 @@ that a move which comes back costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
+from skilloscope.core.errors import InputError
 from skilloscope.models.gain import PEAK, Curve, GainHistogram
 from skilloscope.ratings.gain.perceived import Running, running_strength
-from skilloscope.studies.game.game import difference_fields
+from skilloscope.sources.gains import FEWEST_AGREED
+from skilloscope.sources.running_elo import UNKNOWN
+from skilloscope.studies.game.game import between_fields, difference_fields, interval_fields
 from skilloscope.studies.live.feed import BoardText, read_boards
 
-SCHEMA = 1
+SCHEMA = 2
 Event = dict[str, Any]
+EloOfSides = Callable[[Sequence[int], Sequence[str], int], list[dict[str, Any]]]
+"""From a game's moves, its positions and its first ply to White's and Black's Elo on the one axis."""
+
+_LIVE_GAINS = ("auto", "peak", "agreed")
 _SIDES = ("white", "black")
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -39,10 +48,12 @@ class Task:
 
 @dataclass(frozen=True)
 class PositionValue:
-    """What a position is worth in pawns, white's view, and the depth that said so (0: not an engine)."""
+    """What a position is worth in pawns, white's view, the depth that said so (0: not an engine), and its choice."""
 
     value: float
     depth: int = 0
+    choice: int = 0
+    """The engine's own move, 0 where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +64,18 @@ class Live:
     least_seconds: float = 0.01
     values: str = "auto"
     mate_cap: float = MATE_CAP
-    engine: GainHistogram = PEAK
+    engine_gains: str = "peak"
+    """`peak`, `agreed` (from the moves on all boards that are its own choice), or `auto`, agreed when it can."""
     engine_elo: float | None = None
     curve: Curve = "normal"
+    mass: float = 0.95
+
+    def __post_init__(self) -> None:
+        if self.engine_gains not in _LIVE_GAINS:
+            raise InputError(
+                f"no engine gains {self.engine_gains!r} in a game that is being played",
+                hint=f"they are {', '.join(_LIVE_GAINS)}",
+            )
 
 
 @dataclass
@@ -77,8 +97,11 @@ class _Board:
 class Follower:
     """The state of all boards; feed it with `snapshot` and `valued`, ask it with `wanted` and `table`."""
 
-    def __init__(self, how: Live | None = None) -> None:
+    def __init__(self, how: Live | None = None, elo: EloOfSides | None = None) -> None:
         self.how = how or Live()
+        self._elo = elo
+        self._engine: tuple[str, GainHistogram] | None = None
+        """How the engine gains, until something new is known."""
         self.boards: dict[str, _Board] = {}
         self.known: dict[str, PositionValue] = {}
         self.failed: set[str] = set()
@@ -90,6 +113,7 @@ class Follower:
         if not found:
             return []  # a file that is being written again, or nothing yet
         events: list[Event] = []
+        self._engine = None
         moved = [name for name, board in found.items() if name not in self.boards or self.boards[name].text != board]
         for name in found.keys() - set(moved):
             self.boards[name].doubted = None  # the shorter text has passed
@@ -115,10 +139,13 @@ class Follower:
         # The last position first: it is on the board now.
         return Task(name, pool[name][-1], max(share, self.how.least_seconds), bool(urgent))
 
-    def valued(self, task: Task, *, mate: bool, score: int, depth: int, seconds: float = 0.0) -> list[Event]:
+    def valued(
+        self, task: Task, *, mate: bool, score: int, depth: int, seconds: float = 0.0, choice: int = 0
+    ) -> list[Event]:
         """Take an engine's answer to a task, its raw score in the mover's view; return what has changed."""
         pawns = float(value_pawns(mate, score, self.how.mate_cap))
-        self.known[task.fen] = PositionValue(pawns if task.fen.split(" ")[1] == "w" else -pawns, depth)
+        self.known[task.fen] = PositionValue(pawns if task.fen.split(" ")[1] == "w" else -pawns, depth, choice)
+        self._engine = None
         self._charge(task, seconds)
         return self._updates([name for name, own in self.boards.items() if task.fen in own.text.fens])
 
@@ -148,10 +175,21 @@ class Follower:
                     "last": own.text.san[-1] if ply else None,
                     "white_value_cp": None if known is None else round(known.value * 100),
                     "value_of_ply": None if last is None else last - 1,
+                    "white_against_black": self._between(own),
+                    "engine_gains": self.engine()[0],
                     "players": self._players(own),
                 }
             )
         return rows
+
+    def engine(self) -> tuple[str, GainHistogram]:
+        """Return the engine's own distribution of gain as it is known now, and how it was found."""
+        if self._engine is None:
+            measured = self.how.engine_gains != "peak"
+            agreed = [gain for own in self.boards.values() for gain in self._agreed(own)] if measured else []
+            enough = len(agreed) >= (FEWEST_AGREED if self.how.engine_gains == "auto" else 1)
+            self._engine = ("agreed", GainHistogram.from_gains(agreed)) if enough else ("peak", PEAK)
+        return self._engine
 
     def _new(self, name: str, board: BoardText) -> list[Event]:
         self.boards[name] = _Board(board, said_result=board.result)
@@ -222,37 +260,81 @@ class Follower:
             values[-1] = PositionValue(text.final * self.how.mate_cap)
         return values
 
-    def _sides(self, own: _Board) -> list[tuple[list[int], Running, list[float]]]:
-        """Return for White and Black the plies, the running strength, and the gains in pawns."""
+    def _gains(self, own: _Board) -> list[tuple[list[int], Array]]:
+        """Return for White and Black the plies and the gains in pawns, NaN where unknown."""
         values = [np.nan if known is None else known.value for known in self._values(own)]
         gains = np.round(np.diff(values), 9) if len(values) > 1 else np.zeros(0)
         sides = []
         for side in (0, 1):
             plies = [ply for ply in range(len(gains)) if (ply + own.text.first_ply) % 2 == side]
-            own_gains = gains[plies] * (1 - 2 * side)
-            running = running_strength(own_gains, self.how.engine, curve=self.how.curve)
-            sides.append((plies, running, own_gains.tolist()))
+            sides.append((plies, gains[plies] * (1 - 2 * side)))
         return sides
 
+    def _agreed(self, own: _Board) -> list[float]:
+        """Return the known gains of the moves that are the engine's own choice."""
+        values, text = self._values(own), own.text
+        return [
+            float(gain)
+            for plies, gains in self._gains(own)
+            for ply, gain in zip(plies, gains.tolist(), strict=True)
+            if np.isfinite(gain) and (before := values[ply]) is not None and before.choice == text.moves[ply]
+        ]
+
+    def _sides(self, own: _Board) -> list[tuple[list[int], Running, list[float]]]:
+        """Return for White and Black the plies, the running strength, and the gains in pawns."""
+        _, engine = self.engine()
+        how = self.how
+        return [
+            (plies, running_strength(gains, engine, curve=how.curve, mass=how.mass), gains.tolist())
+            for plies, gains in self._gains(own)
+        ]
+
+    def _between(self, own: _Board) -> Event | None:
+        """Return White's expected score against Black now, by the gains of both so far."""
+        (_, white), (_, black) = self._gains(own)
+        return between_fields(white, black, self.how.curve, self.how.mass)
+
+    def total(self, event: str | None, player: str) -> Event:
+        """Return a player's strength over all boards of an event, by the gains of all of them."""
+        gains = [
+            side_gains
+            for own in self.boards.values()
+            if own.text.event == event
+            for name, (_, side_gains) in zip((own.text.white, own.text.black), self._gains(own), strict=True)
+            if name == player and np.isfinite(side_gains).any()
+        ]
+        pooled = np.concatenate(gains) if gains else np.zeros(0)
+        running = running_strength(pooled, self.engine()[1], curve=self.how.curve, mass=self.how.mass)
+        return {"games": len(gains), "decisions": int(np.isfinite(pooled).sum()), **_last(running)}
+
     def _players(self, own: _Board) -> list[Event]:
-        players = []
+        players, text = [], own.text
+        elo = [dict(UNKNOWN)] * 2 if self._elo is None else self._elo(text.moves, text.fens, text.first_ply)
         for side, (_, running, gains) in enumerate(self._sides(own)):
             known = [gain for gain in gains if np.isfinite(gain)]
-            p, d = (running.expected_score[-1], running.elo_difference[-1]) if known else (np.nan, np.nan)
+            name = (text.white, text.black)[side]
+            last = _last(running)
             players.append(
                 {
-                    "player": (own.text.white, own.text.black)[side],
+                    "player": name,
                     "side": _SIDES[side],
                     "decisions": len(known),
                     "mean_gain": float(np.mean(known)) if known else None,
-                    **difference_fields(float(p), float(d)),
-                    "strength": self._strength(float(d)),
+                    **last,
+                    "strength": self._strength(last["elo_difference"]),
+                    **elo[side],
+                    "total": self.total(text.event, name),
                 }
             )
         return players
 
-    def _strength(self, d: float) -> float | None:
-        return None if self.how.engine_elo is None or not np.isfinite(d) else self.how.engine_elo + d
+    def _strength(self, d: float | None) -> float | None:
+        return None if self.how.engine_elo is None or d is None else self.how.engine_elo + d
+
+    def _now(self, own: _Board) -> Event:
+        """Return what holds of a board now, whichever move of it is told."""
+        kind = self.engine()[0]
+        return {"white_against_black": self._between(own), "engine_gains": kind, "players": self._players(own)}
 
     def _updates(self, names: Iterable[str]) -> list[Event]:
         """Return a line for each move of these boards of which something new is known: its value, or its gain."""
@@ -260,7 +342,7 @@ class Follower:
         for name in names:
             own = self.boards[name]
             values, sides, wanted = self._values(own), self._sides(own), set(self._missing(own))
-            players: list[Event] | None = None
+            now: Event = {}
             for side, (plies, running, gains) in enumerate(sides):
                 for at, ply in enumerate(plies):
                     after = values[ply + 1]
@@ -271,11 +353,20 @@ class Follower:
                     if own.said.get(ply) == what:
                         continue
                     own.said[ply] = what
-                    players = players or self._players(own)
-                    p, d = float(running.expected_score[at]), float(running.elo_difference[at])
-                    events.append({**_move(name, own.text, ply, side, what, after.depth), **difference_fields(p, d)})
-                    events[-1] |= {"strength": self._strength(d), "players": players}
+                    now = now or self._now(own)
+                    fields = difference_fields(float(running.expected_score[at]), float(running.elo_difference[at]))
+                    fields |= interval_fields(running, at)
+                    events.append({**_move(name, own.text, ply, side, what, after.depth), **fields})
+                    events[-1] |= {"strength": self._strength(fields["elo_difference"]), **now}
         return sorted(events, key=lambda event: (event["board"], event["ply"]))
+
+
+def _last(running: Running) -> Event:
+    """Return a side's expected score, difference and interval after its last move; nothing where no gain is known."""
+    if not len(running.moves) or not running.moves[-1]:
+        return {**difference_fields(np.nan, np.nan), "low": None, "high": None}
+    p, d = float(running.expected_score[-1]), float(running.elo_difference[-1])
+    return {**difference_fields(p, d), **interval_fields(running, -1)}
 
 
 def _names(name: str, board: BoardText) -> Event:

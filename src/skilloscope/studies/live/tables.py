@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet
-from skilloscope.studies.game.tables import difference_text
+from skilloscope.studies.game.tables import axis_text, difference_text, ends_text
 
 
 def live_sheet(boards: Sequence[Mapping[str, Any]], note: str = "") -> Sheet:
@@ -17,14 +17,15 @@ def live_sheet(boards: Sequence[Mapping[str, Any]], note: str = "") -> Sheet:
             str(board["moves"]),
             board["last"] or "–",
             _evaluation(board),
-            *(_player(player) for player in board["players"]),
+            score_now(board),
+            *(_cell(player) for player in board["players"]),
             board["result"],
         ]
         for board in boards
     ]
     gone = {place for place, board in enumerate(boards) if not board["in_feed"]}
-    title = "strength so far: expected score against the engine, Elo difference to it"
-    columns = ["board", "moves", "last", "evaluation", "white", "black", "result"]
+    title = "so far: Elo difference to the engine by gain; Elo on the one axis by what was played; 95 % intervals"
+    columns = ["board", "moves", "last", "evaluation", "white to score", "white", "black", "result"]
     return Sheet(title, columns, rows, [note], words=(2,), faded=gone)
 
 
@@ -34,7 +35,7 @@ def event_line(event: Mapping[str, Any]) -> str:
     if kind == "move":
         number = f"{event['number']}{'.' if event['side'] == 'white' else '...'}"
         gain = "–" if event["gain_cp"] is None else f"{event['gain_cp'] / 100:+.2f}"
-        sides = "; ".join(_player(player) for player in event["players"])
+        sides = "; ".join([*(_player(player) for player in event["players"]), f"white to score {score_now(event)}"])
         return f"{event['board']}: {number} {event['san']} {event['white_value_cp'] / 100:+.2f} (gain {gain}); {sides}"
     if kind == "board":
         return f"{event['board']}: followed, {event['moves']} moves so far"
@@ -55,11 +56,33 @@ def _evaluation(board: Mapping[str, Any]) -> str:
     return f"{board['white_value_cp'] / 100:+.2f}{' …' if late else ''}"
 
 
+def score_now(fields: Mapping[str, Any]) -> str:
+    """Return White's expected score against Black now, by the gains of both so far."""
+    found = fields["white_against_black"]
+    return "–" if found is None else f"{found['expected_score']:.2f}"
+
+
 def _player(player: Mapping[str, Any]) -> str:
+    """Return a player's strength so far in one line."""
+    return f"{player['player']} {_strength(player)}" + (
+        "" if player["axis_elo"] is None else f", Elo {axis_text(player)}"
+    )
+
+
+def _cell(player: Mapping[str, Any]) -> str:
+    """Return the same in a few short lines, with the total over the event where that is more than this game."""
+    total = player["total"]
+    lines = [_strength(player), "" if player["axis_elo"] is None else f"Elo {axis_text(player)}"]
+    if total["games"] > 1:
+        lines.append(f"{total['games']} games {difference_text(total)}{ends_text(total)}")
+    return "\n".join(line for line in lines if line)
+
+
+def _strength(player: Mapping[str, Any]) -> str:
     if player["expected_score"] is None:
-        return f"{player['player']} –"
+        return "–"
     strength = "" if player["strength"] is None else f" = {player['strength']:.0f}"
-    return f"{player['player']} {player['expected_score']:.2f} {difference_text(player)}{strength}"
+    return f"{difference_text(player)}{ends_text(player)}{strength}"
 
 
 def deciders_live_sheet(rows: Sequence[Mapping[str, Any]], mass: float) -> Sheet:

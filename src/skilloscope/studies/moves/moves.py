@@ -17,7 +17,7 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.engine.lines import last_depth, move_uci, value_pawns
 from skilloscope.chess.human.encoding import playable_board
 from skilloscope.chess.human.model import ELO_RANGE, Human, HumanMoves, human
-from skilloscope.chess.positions import position_of
+from skilloscope.chess.positions import positions_of
 from skilloscope.core.errors import EngineError
 from skilloscope.sources.judge import Work, analyse_as
 
@@ -134,7 +134,7 @@ def moves_study(
     if work is None:
         return MovesStudy(answer, about, notes=["no engine was asked"])
     try:
-        analyses = analyse_as(work, position_of(playable_board(fen)))
+        analyses = analyse_as(work, positions_of([playable_board(fen)]))
     except EngineError as error:
         if work.engine is not None:
             raise

@@ -29,6 +29,16 @@ GOAL = 100.0
 """The standard deviation, in Elo, for which `more_games` says how many games are missing."""
 
 
+@dataclass(frozen=True)
+class PlayerResults:
+    """The results that stand in an Elo beside the moves."""
+
+    games: int
+    score: float
+    opponents: float
+    """The opponents' mean Elo, as far as it is known."""
+
+
 @dataclass(frozen=True, eq=False)
 class EloRating:
     """One player's (or group's) Elo, and what stands behind it."""
@@ -50,6 +60,8 @@ class EloRating:
     mean_loss: float | None = None
     more_games: int | None = None
     """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
+    results: PlayerResults | None = None
+    """The results that are in the Elo as well; None where moves alone are."""
 
     @property
     def decisions(self) -> int:
@@ -82,6 +94,7 @@ class EloRating:
             "move_match_low": match[1],
             "move_match_high": match[2],
             "mean_loss": self.mean_loss,
+            "results": None if self.results is None else vars(self.results),
             "methods": {name: dict(found) for name, found in self.methods.items()},
         }
 
@@ -105,6 +118,8 @@ class EloRatings(Framed, Shown):
     by: str = "player"
     sample: Mapping[str, Any] = field(default_factory=dict)
     """What a budget took."""
+    fusion: Mapping[str, Any] = field(default_factory=dict)
+    """How results were fused with the moves, where they were."""
 
     def __repr__(self) -> str:
         rated = f"{len(self.players):,} by {self.by}"
@@ -143,6 +158,7 @@ class EloRatings(Framed, Shown):
             "skipped": self.tally.as_dict(),
             "players": [player.as_dict() for player in self.players],
             "unrated": [{"player": name, "reason": reason} for name, reason in self.unrated.items()],
+            **({"fusion": dict(self.fusion)} if self.fusion else {}),
             **({"sample": dict(self.sample)} if self.sample else {}),
         }
 

@@ -37,22 +37,26 @@ def _block(
 ) -> Sheet:
     several = [name for name in ("human", "agent", "curves", "gain") if report["method"] == "all"]
     judged = report["method"] != "human"
+    several = [*several, *(["moves alone", "results alone"] if report.get("fusion") else [])]
     columns = [by, f"Elo ({100 * report['mass']:g} % interval)", *several, "games", "moves", "header"]
+    columns += ["score"] if report.get("fusion") else []
     columns += ["move match", "mean loss"] if judged else []
     columns += [f"for ± {GOAL:.0f}"] if missing else []
-    rows = [_row(player, several, judged, missing) for player in players]
+    fused = bool(report.get("fusion"))
+    rows = [_row(player, several, judged, missing, fused) for player in players]
     return Sheet(title, columns, rows, words=(len(columns) - 1,) if missing else ())
 
 
-def _row(player: Mapping[str, Any], several: Sequence[str], judged: bool, missing: bool) -> list[str]:
+def _row(player: Mapping[str, Any], several: Sequence[str], judged: bool, missing: bool, fused: bool) -> list[str]:
     match = player["move_match"]
     return [
         player["player"],
         elo_interval(player),
-        *(_method(player["methods"].get(name)) for name in several),
+        *(_method(player["methods"].get(name.removesuffix(" alone"))) for name in several),
         f"{player['games']:,}",
         f"{player['decisions']:,}",
         number(player["header_elo"], 0),
+        *([_score(player["results"])] if fused else []),
         *(["–" if match is None else percent(match), number(player["mean_loss"], 2)] if judged else []),
         *([_more(player["more_games"])] if missing else []),
     ]
@@ -60,6 +64,10 @@ def _row(player: Mapping[str, Any], several: Sequence[str], judged: bool, missin
 
 def _method(found: Mapping[str, Any] | None) -> str:
     return "–" if found is None else f"{found['elo']:.0f} ({found['elo_low']:.0f} to {found['elo_high']:.0f})"
+
+
+def _score(results: Mapping[str, Any] | None) -> str:
+    return "–" if results is None else f"{results['score']:g} of {results['games']:,}"
 
 
 def _more(games: int | None) -> str:
@@ -74,11 +82,23 @@ def _notes(report: Mapping[str, Any]) -> list[str]:
         skipped_line(sum(player["decisions"] for player in players), report["skipped"], what="moves"),
         *axis_lines(report, players),
     ]
+    if fusion := report.get("fusion"):
+        notes.append(_fusion_line(fusion))
     if any(player["little_evidence"] for player in players) and report["by"] == "player":
         notes.append(
             f"± {GOAL:.0f} is one standard deviation; what a model says of a person's style stays in every game"
         )
     return [*notes, *_unrated(report["unrated"])]
+
+
+def _fusion_line(fusion: Mapping[str, Any]) -> str:
+    beside, games = fusion["beside"], fusion["games"]
+    known = ", ".join(f"{n:,} by {by}" for by, n in fusion["opponents_known_by"].items() if n)
+    return (
+        f"results of {games:,} game{'' if games == 1 else 's'} count {beside['results']:.2f}, the moves beside them "
+        f"{beside['moves']:.2f}; opponents known: {known or 'none'} "
+        f"(a rating in a header is taken as ± {fusion['rated_sd']:.0f})"
+    )
 
 
 def axis_lines(report: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -7,15 +7,19 @@ had and none was asked for by name, what people play decides alone, and a line s
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 
+from skilloscope.chess.duplicates import distinct_games, read_distinct
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.human.cluster import human_on
+from skilloscope.chess.human.kept import kept_human
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.core.frames import is_frame
@@ -23,10 +27,11 @@ from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import decisions_from_frame
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.scale import Scale
-from skilloscope.sources.judge import Judged, Work, check_games, check_name, found_name, judge, judge_games
+from skilloscope.sources.judge import Judged, Work, check_games, found_name, judge, judge_games
 from skilloscope.sources.judge import players as known_players
 from skilloscope.sources.plan import fair_order, plan, sample_games
 from skilloscope.studies.rate.elo import EloRatings
+from skilloscope.studies.rate.fusion import fuse, read_results_to_fuse
 from skilloscope.studies.rate.games import AxisRating, rate_on_axis
 from skilloscope.studies.rate.rate import Ratings, rate_decisions
 
@@ -41,8 +46,9 @@ def rate(what: Any, scale: Any = None, **options: Any) -> Ratings | EloRatings:
     """Rate the players of games, given as Games or as PGN files, or the deciders of decisions.
 
     Games are rated on the Elo axis: `effort` (`instant` asks no engine), `method` (`joint`, `human`, `all`), `prior`,
-    `by`, `player`, `mass`, and for the engine `engine`, `store`, `imports`, `workers`. Decisions are rated by the
-    papers' agent: `scale`, `model`, `prior`, `by`, `mass`; a pandas or polars frame of decisions too.
+    `by`, `player`, `mass`, `with_results` (a file of results to count too, see `fuse`), and for the engine `engine`,
+    `store`, `imports`, `workers`. Decisions are rated by the papers' agent: `scale`, `model`, `prior`, `by`, `mass`; a
+    pandas or polars frame of decisions too.
     """
     if is_frame(what):
         what = decisions_from_frame(what)
@@ -67,6 +73,8 @@ def _rate_games(
     store: PathLike | None = None,
     imports: Sequence[PathLike] = (),
     workers: int = 1,
+    scheduler: str | None = None,
+    with_results: PathLike | None = None,
     **more: Any,
 ) -> EloRatings:
     if method == "agent":
@@ -79,9 +87,11 @@ def _rate_games(
         engine=engine,
         imports=tuple(Path(path) for path in imports),
         workers=workers,
+        scheduler=scheduler,
     )
     limit = Limit(strict=method is not None or effort is not None)
-    return rate_read_games(games, asked, work, player=player, limit=limit)[0]
+    ratings = rate_read_games(games, asked, work, player=player, limit=limit)[0]
+    return ratings if with_results is None else fuse(ratings, read_results_to_fuse(Path(with_results)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +128,8 @@ def judged_files(
         judged, told = _judged(lambda: judge(paths, work), work, limit.strict)
         if judged is not None and judged.analyses is not None:
             return JudgedGames(judged.analyses.games, judged, asked), []
-        return JudgedGames(read_games(list(paths)), None, asked.without_engine(), told), []
-    games = read_games(list(paths)).renamed(aliases or {})
+        return JudgedGames(read_distinct(list(paths)), None, asked.without_engine(), told), []
+    games = distinct_games(read_games(list(paths)).renamed(aliases or {}))
     check_games(games)
     names = list(dict.fromkeys(found_name(player, known_players(games)) for player in players))
     if names:
@@ -144,7 +154,7 @@ def judged_games(
     limit = limit or Limit()
     check_games(games)
     for player in players:
-        check_name(player, known_players(games))
+        found_name(player, known_players(games))
     if not asked.needs_engine:
         return JudgedGames(games, None, asked)
     asking = _Asking(games, work, list(players), limit.minutes, limit.seed)
@@ -158,16 +168,28 @@ def rate_files(
     paths: Sequence[Path], asked: AxisRating, work: Work, *, player: str | None = None, limit: Limit | None = None
 ) -> tuple[EloRatings, Judged | None]:
     """Rate the players of PGN files: read once, asked of the engine where the method needs one."""
-    found, names = judged_files(paths, asked, work, players=_named(player), limit=limit)
-    return _rated(found, names), found.judged
+    with _modelled(asked, work) as asked:
+        found, names = judged_files(paths, asked, work, players=_named(player), limit=limit)
+        return _rated(found, names), found.judged
 
 
 def rate_read_games(
     games: Games, asked: AxisRating, work: Work, *, player: str | None = None, limit: Limit | None = None
 ) -> tuple[EloRatings, Judged | None]:
     """Rate the players of games; within a budget of minutes the engine is asked about some games only."""
-    found = judged_games(games, asked, work, players=_named(player), limit=limit)
-    return _rated(found, _named(player)), found.judged
+    with _modelled(asked, work) as asked:
+        found = judged_games(games, asked, work, players=_named(player), limit=limit)
+        return _rated(found, _named(player)), found.judged
+
+
+@contextmanager
+def _modelled(asked: AxisRating, work: Work) -> Iterator[AxisRating]:
+    """Give the rating with the human model that it uses: on a cluster where one is named, otherwise with a memory."""
+    if work.scheduler is None:
+        yield replace(asked, model=kept_human(work.store))
+        return
+    with human_on(work.scheduler) as model:
+        yield replace(asked, model=model)
 
 
 def _rated(found: JudgedGames, players: Sequence[str]) -> EloRatings:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from skilloscope.chess.human.kept import KeptHuman
+from skilloscope.chess.human.model import Human
 from skilloscope.chess.human.network import shipped_network
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.checks import check_mass
@@ -33,6 +35,8 @@ from skilloscope.studies.rate.methods import effort_for, settings_warnings
 from skilloscope.studies.rate.paper_methods import PAPER_METHODS, paper_effects, paper_groups, paper_warnings
 from skilloscope.studies.rate.rate import NO_DECISION, PlayerRating, group_name, pool_warnings, rate_decisions
 
+KEPT_GAMES = 2000
+"""Games up to which what people play is kept beside the store: some 70 kB each."""
 _UNASKED = ("not analysed", "not analysed (time)")
 
 
@@ -47,6 +51,8 @@ class AxisRating:
     by: str = "player"
     mass: float = 0.95
     agent_scale: Scale | None = None
+    model: Human | None = None
+    """What people play, with a memory where there is a store."""
     workers: int = 1
     progress: Callable[[int, int], None] | None = None
 
@@ -84,6 +90,11 @@ class AxisRating:
         return {**self.effort.effects, **(paper_effects() if {*PAPER_METHODS} & {*self.kinds} else {})}
 
 
+def _model(asked: AxisRating, games: int) -> Human | None:
+    """Return the human model to ask; one with a memory is not asked about more games than it should keep."""
+    return None if isinstance(asked.model, KeptHuman) and games > KEPT_GAMES else asked.model
+
+
 def rate_on_axis(
     games: Games,
     judged: Judged | None,
@@ -97,7 +108,8 @@ def rate_on_axis(
     read = [kind for kind in asked.kinds if kind not in PAPER_METHODS] or ["human"]
     found = axis_evidence(
         games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=read,
-        players=players, workers=asked.workers, progress=asked.progress,
+        players=players, model=_model(asked, len(games)), workers=asked.workers,
+        progress=asked.progress,
     )  # fmt: skip
     for kind in (kind for kind in asked.kinds if kind in PAPER_METHODS):
         found.groups[kind] = {} if judged is None else paper_groups(kind, games, judged.decisions, found.labels)

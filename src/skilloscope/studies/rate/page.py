@@ -58,7 +58,8 @@ def elo_page(
     """Return the page of ratings on the Elo axis."""
     report = ratings.as_dict()
     sections = [Section.from_sheet(sheet) for sheet in elo_sheets(report, by=ratings.by)]
-    sections.append(Section("Elo from the moves", figure=elo_figure(ratings), caption=_ELO_CAPTION))
+    heading = "Elo from moves and results" if ratings.fusion else "Elo from the moves"
+    sections.append(Section(heading, figure=elo_figure(ratings), caption=_ELO_CAPTION))
     if decisions is not None and len(decisions) and ratings.by == "player":
         sections.append(Section(_LOSSES, figure=loss_figure(decisions, ratings), caption=_LOSS_CAPTION))
     return report_page(

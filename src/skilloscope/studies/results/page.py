@@ -9,7 +9,13 @@ from skilloscope.ratings.periods.variance_posterior import VariancePosterior
 from skilloscope.reports.page import Section, report_page
 from skilloscope.studies.results.figures import calibration_figure, history_figure, posterior_figure
 from skilloscope.studies.results.runs import Rated
-from skilloscope.studies.results.tables import fit_sheets, holdout_sheet, leaderboard_sheet
+from skilloscope.studies.results.tables import (
+    changes_sheets,
+    fit_sheets,
+    holdout_sheet,
+    leaderboard_sheet,
+    member_sheets,
+)
 
 _LINES = 8
 _PLAYERS = 200
@@ -72,3 +78,28 @@ def holdout_page(report: Mapping[str, Any]) -> str:
     )
     warnings, skipped = report["warnings"], report["skipped"]
     return report_page("Results foretold", source, sections, warnings=warnings, skipped=skipped)
+
+
+def changes_page(rated: Rated, report: Mapping[str, Any]) -> str:
+    """Return the page of `results report --since`."""
+    sections = [Section.from_sheet(sheet) for sheet in changes_sheets(report, _PLAYERS)]
+    source = f"{rated.state.games:,} games up to {report['until']}"
+    warnings, skipped = report["warnings"], report["skipped"]
+    return report_page(
+        f"Since {report['since']}", source, sections, warnings=warnings, skipped=skipped, cannot_tell=_CANNOT_TELL
+    )
+
+
+def member_page(rated: Rated, report: Mapping[str, Any]) -> str:
+    """Return one member's page: strength over time, history, opponents."""
+    history, opponents = member_sheets(report)
+    name = report["player"]
+    figure = history_figure(rated.history, [name])
+    sections = [
+        Section("Over time", figure=figure, caption="The band is one standard deviation."),
+        Section.from_sheet(opponents, "Opponents"),
+        Section.from_sheet(history, "History"),
+    ]
+    source = f"{report['rating']:.0f} ± {report['rd']:.0f}, from {rated.state.games:,} games of all"
+    warnings, skipped = report["warnings"], report["skipped"]
+    return report_page(name, source, sections, warnings=warnings, skipped=skipped, cannot_tell=_CANNOT_TELL)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 from skilloscope.core.errors import InputError
-from skilloscope.models.comparison import davidson
+from skilloscope.models.comparison import davidson, win_probability
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.leaderboards import components, leaderboard, peaks
 from skilloscope.ratings.periods.period_length import choose_period
@@ -23,14 +23,18 @@ from skilloscope.ratings.periods.prediction import (
     outcome_log_loss,
     win_probabilities,
 )
+from skilloscope.ratings.periods.smoothing import whole as weighed_whole
 from skilloscope.ratings.periods.states import State
+from skilloscope.ratings.periods.variance_intervals import simulated_intervals
 from skilloscope.ratings.periods.variance_posterior import VariancePosterior, variance_posterior
 from skilloscope.ratings.periods.variances import fit_variances
+from skilloscope.ratings.periods.whole import few_opponents, gap_variances, precision_of
+from skilloscope.results.calendar import Calendar
+from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.table import Results
-from skilloscope.studies.results.runs import Rated, advantage_given
+from skilloscope.studies.results.runs import Rated, elo_given
 
 SCHEMA = 1
-_RIM = 0.01  # of the posterior on the rim of its grid, from which on an interval is cut short
 
 
 def fit_report(
@@ -40,33 +44,36 @@ def fit_report(
     sigma0: float | None = None,
     nu: float | None = None,
     advantage: float | str | None = None,
+    drift: float | str | None = None,
     entry: Mapping[str, float] | None = None,
     method: str = "quick",
-    posterior: VariancePosterior | None = None,
+    intervals: bool = False,
     lengths: Sequence[str] = (),
     mass: float = 0.95,
 ) -> dict[str, Any]:
     """Fit σ0 and ν to results and return what `results fit --json` sends.
 
-    With a `posterior` (of `fit_posterior`) it holds intervals, with `lengths` how well other periods foretell.
+    With `intervals` it says where the true spread of strengths and of their changes lies, with `lengths` how well other
+    periods foretell.
     """
-    own, first = results.for_period(period), advantage_given(advantage)
-    fit = fit_variances(own.by_period(period), sigma0=sigma0, nu=nu, advantage=first, entry=entry, method=method)
+    own = results.for_period(period)
+    first, later = (elo_given(asked, len(own)) for asked in (advantage, drift))
+    fit = fit_variances(
+        own.by_period(period), sigma0=sigma0, nu=nu, advantage=first, drift=later, entry=entry, method=method
+    )
     more: dict[str, Any] = {}
-    beyond: list[str] = []
-    if posterior is not None:
-        if posterior.at_edge > _RIM:
-            beyond = [
-                f"{posterior.at_edge:.0%} of the posterior lies on the rim of its grid: the intervals are too short"
-            ]
-        more["intervals"] = {name: list(posterior.interval(name, mass)) for name in ("sigma0", "nu")}
+    if intervals:
+        found = simulated_intervals(own.by_period(period), fit, rng=np.random.default_rng(1), level=mass)
+        more["intervals"] = {name: list(ends) for name, ends in found.items()}
     if lengths:
-        more["lengths"] = _lengths(results, lengths, first, entry)
+        more |= _lengths(results, lengths, first, later, entry)
     return {
         "schema": SCHEMA,
         "sigma0": fit.sigma0,
         "nu": fit.nu,
         "advantage": fit.advantage,
+        "drift": fit.drift,
+        "published": None if fit.published is None else fit.published._asdict(),
         "entered": sum(name in (entry or {}) for name in own.players),
         "discrepancy": fit.discrepancy,
         "games": fit.games,
@@ -76,7 +83,7 @@ def fit_report(
         "games_per_player_and_period": fit.games_per_player_and_period,
         "fitted": list(fit.fitted),
         **more,
-        "warnings": [*fit.warnings, *beyond],
+        "warnings": list(fit.warnings),
         "skipped": own.tally.as_dict(),
         "noted": own.noted.as_dict(),
     }
@@ -87,23 +94,30 @@ def fit_posterior(
     period: str | None = None,
     *,
     advantage: float | str | None = None,
+    drift: float | str | None = None,
     entry: Mapping[str, float] | None = None,
 ) -> VariancePosterior:
     """Return the joint posterior of σ0 and ν about their fit. [GLI99 figure 1]"""
     games = results.by_period(period)
-    fit = fit_variances(games, advantage=advantage_given(advantage), entry=entry)
+    fit = fit_variances(
+        games, advantage=elo_given(advantage, len(games)), drift=elo_given(drift, len(games)), entry=entry
+    )
     return variance_posterior(games, fit, entry=entry)
 
 
 def _lengths(
-    results: Results, lengths: Sequence[str], advantage: float | None, entry: Mapping[str, float] | None
-) -> list[dict[str, Any]]:
-    """Return how well periods of other lengths foretell the same games; others than most of them is not comparable."""
-    choice = choose_period(results, tuple(lengths), advantage=advantage, entry=entry)
-    return [
+    results: Results,
+    lengths: Sequence[str],
+    advantage: float | None,
+    drift: float | None,
+    entry: Mapping[str, float] | None,
+) -> dict[str, Any]:
+    """Return how well periods of other lengths foretell the same games, all looking equally far ahead."""
+    choice = choose_period(results, tuple(lengths), advantage=advantage, drift=drift, entry=entry)
+    rows = [
         {
             "period": length,
-            "discrepancy": fit.discrepancy,
+            "loss": choice.losses[length],
             "games": fit.games,
             "games_per_player_and_period": fit.games_per_player_and_period,
             "best": length == choice.best,
@@ -111,22 +125,30 @@ def _lengths(
         }
         for length, fit in choice.fits.items()
     ]
+    return {"lengths": rows, "horizon": choice.horizon}
 
 
 def ratings_report(
-    rated: Rated, *, at: str | None = None, active: int | None = None, mass: float = 0.95
+    rated: Rated,
+    *,
+    at: str | None = None,
+    active: int | str | None = None,
+    mass: float = 0.95,
+    players: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Return what `results rate --json` and `smooth --json` send, strongest first.
 
     `at` adds the passage of time until that date's period to every `rd`; in a smoothed history it is a moment of the
     past or the future, and who had not played by then is left out. `active` keeps those who played in the last so many
-    periods.
+    periods, or in the last 6M. `players` are shown alone, each at his place.
     """
-    number = None if at is None else int(rated.calendar.number(at))
+    number = None if at is None else int(rated.calendar.number(at, last=True))
+    within = None if active is None else rated.calendar.periods_in(str(active))
     if rated.history.method == "filter":
-        rows, left_out = _filtered_rows(rated, number, active, mass)
+        rows, left_out = _filtered_rows(rated, number, within, mass)
     else:
-        rows, left_out = _smoothed_rows(rated, number, active, mass)
+        rows, left_out = _smoothed_rows(rated, number, within, mass)
+    rows = _only([{**row, "place": place} for place, row in enumerate(rows, 1)], players)
     groups = _components(rated)
     apart = _component_warning(groups)
     return {
@@ -134,6 +156,8 @@ def ratings_report(
         "sigma0": rated.state.sigma0,
         "nu": rated.state.nu,
         "advantage": rated.state.advantage,
+        "drift": rated.state.drift,
+        "published": None if rated.state.published is None else rated.state.published._asdict(),
         "entered": sum(name in rated.entry for name in rated.state.players),
         "period": str(rated.calendar),
         "method": rated.history.method,
@@ -148,6 +172,19 @@ def ratings_report(
         "skipped": rated.results.tally.as_dict(),
         "noted": rated.results.noted.as_dict(),
     }
+
+
+def _only(rows: list[dict[str, Any]], players: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Return the rows of these players; one who is not there is named."""
+    if not players:
+        return rows
+    found = [row for row in rows if row["player"] in players]
+    missing = [name for name in players if name not in {row["player"] for row in found}]
+    if missing:
+        near = [row["player"] for row in rows if missing[0].casefold() in row["player"].casefold()][:5]
+        hint = f"like it: {'; '.join(near)}" if near else "`skilloscope names` lists spellings"
+        raise InputError(f"no player on the list is called {missing[0]!r}", hint=hint)
+    return found
 
 
 def _filtered_rows(
@@ -241,22 +278,33 @@ def history_table(rated: Rated) -> pa.Table:
 
 
 def predictions(
-    rated: Rated, player_1: Sequence[str], player_2: Sequence[str], *, at: str | None = None, draws: bool = False
+    rated: Rated,
+    player_1: Sequence[str],
+    player_2: Sequence[str],
+    *,
+    at: str | None = None,
+    draws: bool = False,
+    whole: bool = False,
 ) -> dict[str, Any]:
     """Return the probability (16) that each first player wins, in the period of `at` (without it, the next one).
 
     A draw counts as half a win; with `draws` it has a probability of its own, beside those of win and loss, with the
-    κ that fits the games of the run best. Who has not played yet is a new player; `new` names them.
+    κ that fits the games of the run best. Who has not played yet is a new player; `new` names them. With `whole` all
+    games of all periods are weighed together, and each pair has its gap with its deviation.
     """
-    number = rated.latest + 1 if at is None else int(rated.calendar.number(at))
+    number = rated.latest + 1 if at is None else int(rated.calendar.number(at, last=True))
     if number < rated.latest:
         raise InputError(
             f"there are games after {rated.calendar.label(number)}: what they showed would foretell the past",
             hint="predict a later period, or `predict --holdout` past ones; rate fewer games to go back",
         )
-    probability = win_probabilities(rated.state, player_1, player_2, at=number, entry=rated.entry)
+    gaps: dict[str, Any] = {}
+    if whole:
+        probability, gaps = _by_whole(rated, player_1, player_2, number)
+    else:
+        probability = win_probabilities(rated.state, player_1, player_2, at=number, entry=rated.entry)
     known = {name for name, games in zip(rated.state.players, rated.state.lines["games"], strict=True) if games}
-    columns: dict[str, Any] = {"player_1": player_1, "player_2": player_2, "probability": probability.tolist()}
+    columns: dict[str, Any] = {"player_1": player_1, "player_2": player_2, "probability": probability.tolist(), **gaps}
     more: dict[str, Any] = {}
     if draws:
         more["kappa"] = kappa = _draw_rate(rated)
@@ -271,10 +319,42 @@ def predictions(
         "at": rated.calendar.label(number),
         "predictions": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "new": sorted({*player_1, *player_2} - known),
-        "warnings": [*rated.warnings, *_unlinked_warning(rated, player_1, player_2)],
+        "from": "whole" if whole else "filter",
+        "warnings": [
+            *rated.warnings,
+            *_unlinked_warning(rated, player_1, player_2),
+            *_few_opponents_warning(rated, [*player_1, *player_2]),
+        ],
         "skipped": rated.results.tally.as_dict(),
         "noted": rated.results.noted.as_dict(),
     }
+
+
+def _by_whole(
+    rated: Rated, player_1: Sequence[str], player_2: Sequence[str], number: int
+) -> tuple[Any, dict[str, list[float]]]:
+    """Return the probabilities from the joint posterior of all games, and each pair's gap with its deviation."""
+    if rated.every is None:
+        raise InputError("the games before these were not kept", hint="give all of them, without --state")
+    games = rated.every.by_period(str(rated.calendar))
+    weighed, _ = weighed_whole(rated.history, games)
+    sides = [weighed.final().beliefs(names, number, entry=rated.entry) for names in (player_1, player_2)]
+    last = {name: end - 1 for name, end in zip(weighed.players, weighed.offsets[1:].tolist(), strict=True)}
+    both = np.array([{one, two} <= last.keys() for one, two in zip(player_1, player_2, strict=True)], dtype=bool)
+    variance = sides[0][1] + sides[1][1]
+    rows = [np.array([last[name] for name, known in zip(names, both, strict=True) if known], dtype=np.int64)
+            for names in (player_1, player_2)]  # fmt: skip
+    passed = rated.state.nu**2 * sum(number - weighed.period[side] for side in rows)
+    variance[both] = gap_variances(precision_of(weighed, games), *rows) + passed
+    gap = sides[0][0] - sides[1][0]
+    p = win_probability(gap, variance, 0.0, 0.0, advantage=rated.state.advantage)
+    return p, {"gap": gap.tolist(), "gap_sd": np.sqrt(variance).tolist()}
+
+
+def _few_opponents_warning(rated: Rated, names: Sequence[str]) -> list[str]:
+    few = few_opponents(rated.games, names) if rated.state.games == len(rated.games) else []
+    said = f"{', '.join(few[:5])}{' …' if len(few) > 5 else ''}: met fewer than three others, so little is known beyond"
+    return [f"{said} these; --whole weighs such games together"] if few else []
 
 
 def _draw_rate(rated: Rated) -> float:
@@ -284,28 +364,45 @@ def _draw_rate(rated: Rated) -> float:
     return fit_draws(foretold(rated.history, rated.games), rated.games.score)[0]
 
 
+def _held_out(asked: int | str, games: PeriodGames, calendar: Calendar) -> int:
+    """Return how many periods are held out: so many, or all from that of a date on."""
+    if str(asked).isdigit() and int(asked) < games.n_periods:
+        return int(asked)
+    return games.first + games.n_periods - int(calendar.number(str(asked)))
+
+
 def holdout_report(
     results: Results,
-    periods: int,
+    held_out: int | str,
     period: str | None = None,
     *,
     sigma0: float | None = None,
     nu: float | None = None,
     advantage: float | str | None = None,
+    drift: float | str | None = None,
     entry: Mapping[str, float] | None = None,
     draws: bool = False,
 ) -> dict[str, Any]:
     """Return how well the last periods are foretold, each from those before it; what is fitted sees only the earlier.
 
+    `held_out` is how many, or the date of the first of them.
+
     With `draws` it says too how well win, draw and loss are foretold as three outcomes.
     """
     own = results.for_period(period)
     games = own.by_period(period)
-    if periods >= games.n_periods:
-        raise InputError(f"{periods} of {games.n_periods} periods cannot be held out", hint="hold out fewer")
+    periods = _held_out(held_out, games, own.calendar(period))
+    if not 0 < periods < games.n_periods:
+        raise InputError(
+            f"{periods} of {games.n_periods} periods cannot be held out", hint="hold out fewer, or since a date between"
+        )
     early = games.between(0, games.n_periods - periods)
-    fit = fit_variances(early, sigma0=sigma0, nu=nu, advantage=advantage_given(advantage), entry=entry)
-    state = State.empty(sigma0=fit.sigma0, nu=fit.nu, advantage=fit.advantage, period=str(own.calendar(period)))
+    first, later = (elo_given(asked, len(early)) for asked in (advantage, drift))
+    fit = fit_variances(early, sigma0=sigma0, nu=nu, advantage=first, drift=later, entry=entry)
+    state = State.empty(
+        **{name: getattr(fit, name) for name in ("sigma0", "nu", "mean", "advantage", "drift", "epoch", "published")},
+        period=str(own.calendar(period)),
+    )
     probability, score, known = forecast(games, state, entry=entry)[0], games.score, len(early)
     more: dict[str, Any] = {}
     if draws:
@@ -318,6 +415,8 @@ def holdout_report(
         "sigma0": fit.sigma0,
         "nu": fit.nu,
         "advantage": fit.advantage,
+        "drift": fit.drift,
+        "published": None if fit.published is None else fit.published._asdict(),
         "period": str(own.calendar(period)),
         "periods_held_out": periods,
         **evaluate(probability[known:], score[known:]).as_dict(),

@@ -13,14 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.ratings.periods.additions import with_further_games
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.kept import Kept
 from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.smoothing import smoothed_history
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variances import density_warnings
+from skilloscope.ratings.periods.variances import FEWEST_TO_FIT
 from skilloscope.results.calendar import GIVEN, Calendar
 from skilloscope.results.period_games import PeriodGames
+from skilloscope.results.reading import Reading
 from skilloscope.results.streaming import ResultStream
 from skilloscope.results.table import Results
 
@@ -40,11 +42,22 @@ class Rated:
     """What must be said beside the numbers."""
     entry: Mapping[str, float] = field(default_factory=dict)
     """Where some players enter, in place of the mean."""
+    every: Results | None = None
+    """All games that led to the state; None where they were not kept."""
 
     @property
     def latest(self) -> int:
         """The number of the latest period."""
         return self.games.first + self.games.n_periods - 1
+
+
+@dataclass(frozen=True)
+class Adding:
+    """What is to be known about further games of kept ratings."""
+
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    corrected: bool = False
+    again: bool = False
 
 
 def rate_results(
@@ -55,20 +68,23 @@ def rate_results(
     nu: float | None = None,
     mean: float = 1500.0,
     advantage: float | str | None = None,
+    drift: float | str | None = None,
     entry: Mapping[str, float] | None = None,
     kept: Kept | None = None,
     rewind: str | None = None,
+    adding: Adding | None = None,
 ) -> Rated:
     """Rate everybody; σ0 and ν are fitted unless given. With `kept` ratings only the new games are played on them.
 
-    `advantage` in Elo goes to the first player: none without it, `"fit"` fits it. `entry` gives some new players a
-    mean of their own to enter with.
+    `advantage` in Elo goes to the first player: none without it, `"fit"` fits it, `"auto"` fits it where the games are
+    many; `drift`, how much higher newcomers enter with each period, likewise. `entry` gives some new players a mean of
+    their own to enter with.
 
-    With `rewind` the kept ratings go back to before that period, and all games of the table from there on are played:
-    for results that came late or were corrected.
+    With `rewind` the kept ratings go back to before that period, and the table holds all games from there on. Without,
+    late games find their period, and repeats are refused; `adding` says more about them.
     """
     if kept is not None:
-        _check_agreement(kept.state, period, {"sigma0": sigma0, "nu": nu, "advantage": advantage})
+        _check_agreement(kept.state, period, {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": drift})
         period = kept.state.period
     own = results.for_period(period)
     calendar = own.calendar(period)
@@ -78,6 +94,15 @@ def rate_results(
         number = int(calendar.number(rewind))
         kept, early = kept.rewound(number), own.numbers(period) < number
         own = replace(own.select(~early), tally=own.tally + Tally({BEFORE: int(early.sum())} if early.any() else {}))
+    adding, every = adding or Adding(), own
+    if kept is not None and kept.games is not None:
+        if rewind is not None:
+            earlier = kept.games.select(kept.games.numbers(period) < number)
+            kept = replace(kept, games=earlier)
+            every = Results.concat([earlier, own])
+        else:
+            added = with_further_games(kept, own, **vars(adding))
+            kept, own, every = added.kept, added.to_play, added.games
     model = Periods(
         period=str(calendar),
         sigma0=sigma0,
@@ -85,19 +110,29 @@ def rate_results(
         mean=mean,
         smoothing=None,
         entry=entry,
-        advantage=advantage_given(advantage),
+        advantage=elo_given(advantage, len(own)),
+        drift=elo_given(drift, len(own)),
     ).fit(own, kept)
     return Rated(
-        own, model.games_, calendar, model.state_, model.filtered_, warnings=model.warnings_, entry=entry or {}
+        own,
+        model.games_,
+        calendar,
+        model.state_,
+        model.filtered_,
+        warnings=model.warnings_,
+        entry=entry or {},
+        every=every if kept is None or kept.games is not None else None,
     )
 
 
-def advantage_given(asked: float | str | None) -> float | None:
-    """Return the first player's advantage in Elo, 0 where it was not asked for, None where it is to be fitted.
+def elo_given(asked: float | str | None, games: int = 0) -> float | None:
+    """Return an advantage or a drift in Elo: 0 where it was not asked for, None where it is to be fitted.
 
-    >>> advantage_given(None), advantage_given("35"), advantage_given("fit")
-    (0.0, 35.0, None)
+    >>> elo_given(None), elo_given("35"), elo_given("fit"), elo_given("auto", games=20), elo_given("auto", games=2000)
+    (0.0, 35.0, None, 0.0, None)
     """
+    if asked == "auto":
+        return None if games >= FEWEST_TO_FIT else 0.0
     if asked == "fit":
         return None
     try:
@@ -105,7 +140,7 @@ def advantage_given(asked: float | str | None) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"an advantage of {asked!r} is no number of Elo", hint="a number, or `fit`")
+        raise InputError(f"{asked!r} is no number of Elo", hint="a number, or `fit`")
     return value
 
 
@@ -113,7 +148,7 @@ def _check_agreement(state: State, period: str | None, given: Mapping[str, float
     """Raise where a parameter or a period is asked for that is not that of the kept ratings."""
     for name, asked in given.items():
         has = getattr(state, name)
-        if asked is not None and (asked == "fit" or advantage_given(asked) != has):
+        if asked not in (None, "auto") and (asked == "fit" or elo_given(asked) != has):
             raise InputError(f"the kept ratings have {name} = {has:g}, not {asked}", hint="start a new state")
     if period is not None and str(Calendar.from_text(period)) != state.period:
         raise InputError(f"the kept ratings have periods of {state.period}, not {period}", hint="leave --period out")
@@ -125,12 +160,11 @@ def as_rated(kept: Kept) -> Rated:
     if state.latest is None:
         raise InputError("the kept ratings hold no game")
     games = PeriodGames.build([], [], [], [], players=(), first=state.latest, labels=[state.label(state.latest)])
-    said = tuple(density_warnings(kept.history.density))
-    return Rated(_no_results(), games, Calendar.from_text(state.period), state, kept.history, said)
+    return Rated(_no_results(), games, Calendar.from_text(state.period), state, kept.history, every=kept.games)
 
 
 def smoothed(rated: Rated, method: str = "rts", *, from_last_active: bool = False) -> Rated:
-    """Return the same with its history smoothed backwards by `rts`, `eq14` or `joint`."""
+    """Return the same with its history smoothed backwards by `rts`, `eq14` or `whole`."""
     history, sweeps = smoothed_history(rated.history, rated.games, method, from_last_active=from_last_active)
     return replace(rated, history=history, warnings=rated.warnings + (sweeps.warnings if sweeps else ()))
 
@@ -144,11 +178,11 @@ def rate_stream(
     mean: float = 1500.0,
     advantage: float | str | None = None,
     entry: Mapping[str, float] | None = None,
-    columns: Mapping[str, str] | None = None,
+    how: Reading | None = None,
 ) -> Rated:
     """Rate everybody from sorted Parquet files, read period by period; σ0 and ν must be given, no history is kept."""
-    stream = ResultStream(paths, period, columns=columns)
-    first = advantage_given(advantage)
+    stream = ResultStream(paths, period, how=how)
+    first = elo_given(advantage)
     model = Periods(sigma0=sigma0, nu=nu, mean=mean, entry=entry, advantage=first, smoothing=None).fit_stream(stream)
     calendar = Calendar.from_text(period or "1M") if stream.dated else Calendar.from_text(GIVEN)
     state = replace(model.state_, period=str(calendar))

@@ -22,7 +22,7 @@ EVENTS = ("file", "event", "all")
 
 @dataclass(frozen=True)
 class Entrant:
-    """A player in an event: games, points and rating from the headers."""
+    """A player in an event: games, points and rating from the headers; a game without a result gives no points."""
 
     player: str
     event: str
@@ -34,11 +34,12 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two entries of one event who met: how often, and the first one's points."""
+    """Two entries of one event who met: how often, in how many games with a result, and the first one's points."""
 
     first: int
     second: int
     games: int
+    finished: int
     points: float
 
 
@@ -53,6 +54,8 @@ class Field:
     event_of_game: list[str]
     left: int
     """Games without two different names."""
+    unfinished: int
+    """Games without a result: their moves count, they give no points."""
 
     @classmethod
     def of(cls, games: Games, by: str) -> Field:
@@ -80,10 +83,16 @@ class Field:
             for key, rows in played.items()
         ]
         number = {key: at for at, key in enumerate(played)}
-        pairs = [Pair(number[a], number[b], len(s), float(np.nansum(s))) for (a, b), s in met.items()]
+        pairs = [_pair(number[a], number[b], scores) for (a, b), scores in met.items()]
         if not pairs:
             raise InputError("no game of two named players", hint="a tournament needs players with names")
-        return cls(entries, pairs, number, events, left)
+        unfinished = sum(pair.games - pair.finished for pair in pairs)
+        return cls(entries, pairs, number, events, left, unfinished)
+
+
+def _pair(first: int, second: int, scores: Sequence[float]) -> Pair:
+    known = [score for score in scores if np.isfinite(score)]
+    return Pair(first, second, len(scores), len(known), float(sum(known)))
 
 
 def pair_ends(pairs: Sequence[Pair]) -> tuple[Indices, Indices]:

@@ -11,8 +11,13 @@ from skilloscope.studies.tournament.report import tournament_report
 from skilloscope.studies.tournament.tables import tournament_sheets
 from skilloscope.studies.tournament.tournament import Tournament
 
+CAPTION = (
+    "Point and thick line: perceived Elo, a difference measured by gain around the mean rating, with its interval over "
+    "games. Bar: the rating in the headers. Square: Elo on the one axis, from what was played."
+)
 
-def tournament_page(study: Tournament, source: str) -> str:
+
+def tournament_page(study: Tournament, source: str, *, engine: bool = False) -> str:
     """Return the page of a tournament: strengths, histograms, and every table."""
     report = tournament_report(study)
     sections = []
@@ -28,10 +33,12 @@ def tournament_page(study: Tournament, source: str) -> str:
                 f"{heading}: strength",
                 values_line(report["engine"]),
                 figure=strengths_figure(study, event["event"]),
-                caption="Perceived Elo with intervals over games; the bar is the rating in the headers.",
+                caption=CAPTION,
             )
         )
         sections.append(Section(f"{heading}: how often they gained how much", figure=histogram_figure(own)))
-    sections += [Section.from_sheet(sheet, text=" ".join(sheet.notes)) for sheet in tournament_sheets(report)]
+    sections += [
+        Section.from_sheet(sheet, text=" ".join(sheet.notes)) for sheet in tournament_sheets(report, engine=engine)
+    ]
     title = f"{len(report['players']):,} players compared by gain"
     return report_page(title, source, sections, skipped=report["skipped"], cannot_tell=CANNOT_TELL)

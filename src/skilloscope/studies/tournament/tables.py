@@ -16,8 +16,17 @@ def closing_sheet(report: Mapping[str, Any]) -> Sheet:
     return Sheet("", (), (), [values_line(report["engine"]), skipped_line(known, report["skipped"])])
 
 
-def tournament_sheets(report: Mapping[str, Any]) -> Iterator[Sheet]:
-    """Yield every table of the report as cells."""
+MEANING = (
+    "perceived Elo: a difference measured by gain, put around the mean rating of those who met; compressed, so that "
+    "neither it nor its interval says where a rating lies; the interval is sampling error over games alone"
+)
+ENGINE_MEANING = (
+    "the engine's strength on the players' compressed scale, as the paper reckons it: not its Elo, which is far higher"
+)
+
+
+def tournament_sheets(report: Mapping[str, Any], *, engine: bool = False) -> Iterator[Sheet]:
+    """Yield every table of the report as cells, that of the engine's strength where it was asked for."""
     for event in report["events"]:
         name = event["event"]
         players = [player for player in report["players"] if player["event"] == name]
@@ -25,8 +34,9 @@ def tournament_sheets(report: Mapping[str, Any]) -> Iterator[Sheet]:
         label = name or "all games"
         pooled = "all games of the event" if report["pool"] == "event" else "the games against each other"
         yield _crosstable(f"{label}: crosstable, gains of {pooled}", players, pairs)
-        yield _players(f"{label}: players", players, report)
-        yield _engine(f"{label}: the engine's strength by each player", players, report)
+        yield _players(f"{label}: players", players, report, event["rated"])
+        if engine:
+            yield _engine(f"{label}: the engine's strength by each player", players, report)
     pairs_of_events = dict.fromkeys((row["event"], row["opponent_event"]) for row in report["comparison"])
     for one, two in pairs_of_events:
         own = [row for row in report["comparison"] if (row["event"], row["opponent_event"]) == (one, two)]
@@ -48,11 +58,14 @@ def _crosstable(title: str, players: Sequence[Mapping[str, Any]], pairs: Mapping
     return Sheet(title, columns, rows, notes, wide=True)
 
 
-def _players(title: str, players: Sequence[Mapping[str, Any]], report: Mapping[str, Any]) -> Sheet:
+def _players(
+    title: str, players: Sequence[Mapping[str, Any]], report: Mapping[str, Any], rated: Mapping[str, Any] | None
+) -> Sheet:
     mass = f"{100 * report['mass']:g} %"
     given = report["engine"]["given_elo"] is not None
-    columns = ["player", "games", "moves", "mean gain", "Elo", f"perceived Elo ({mass} interval)", "p against engine"]
-    columns += [f"difference ({mass} interval)", *(["strength"] if given else [])]
+    on_axis = "problem" not in report["axis"] and bool(report["axis"])
+    columns = ["player", "games", "moves", "rating", *([f"Elo, one axis ({mass})"] if on_axis else []), "mean gain"]
+    columns += [f"perceived Elo ({mass} over games)", "p against engine", f"difference ({mass} over games)"]
     rows = []
     for player in players:
         lead = difference_text({**player, "elo_difference": player["elo_difference_to_engine"]})
@@ -61,18 +74,42 @@ def _players(title: str, players: Sequence[Mapping[str, Any]], report: Mapping[s
                 player["player"],
                 f"{player['games']:,}",
                 f"{player['decisions']:,}",
-                number(player["mean_gain"], 3),
                 number(player["elo"], 0),
+                *([_axis(player)] if on_axis else []),
+                number(player["mean_gain"], 3),
                 _perceived(player),
                 number(player["expected_score_against_engine"], 3),
                 f"{lead}{_interval(player['engine_low'], player['engine_high'], sign=True)}",
                 *([number(player["strength"], 0)] if given else []),
             ]
         )
+    return Sheet(title, [*columns, *(["strength"] if given else [])], rows, _player_notes(players, report, rated))
+
+
+def _player_notes(
+    players: Sequence[Mapping[str, Any]], report: Mapping[str, Any], rated: Mapping[str, Any] | None
+) -> list[str]:
     groups = len({player["component"] for player in players})
-    notes = [f"{groups} groups of players who never met are not compared"] if groups > 1 else []
-    notes += ["no interval where there are fewer than two games"] if any(p["games"] < 2 for p in players) else []
-    return Sheet(title, columns, rows, notes)
+    notes = [MEANING]
+    if rated is not None:
+        notes.append(
+            f"the ratings of {rated['players']} players spread over {rated['ratings_spread']:.0f}, their perceived Elo "
+            f"over {rated['perceived_spread']:.0f}; {rated['ratings_inside']} of the ratings lie within the intervals"
+        )
+    if "problem" in report["axis"]:
+        notes.append(f"without Elo on the one axis: {report['axis']['problem']}")
+    elif report["axis"]:
+        notes.append(f"Elo, one axis: {report['axis']['axis']}, from what was played, no engine asked (as `rate`)")
+    notes += [f"{groups} groups of players who never met are not compared"] if groups > 1 else []
+    if any(player["engine_low"] is None for player in players):
+        notes.append("no interval where there are fewer than two games")
+    return notes
+
+
+def _axis(player: Mapping[str, Any]) -> str:
+    if player["axis_elo"] is None:
+        return "–"
+    return f"{player['axis_elo']:.0f}{_interval(player['axis_low'], player['axis_high'], sign=False)}"
 
 
 def _engine(title: str, players: Sequence[Mapping[str, Any]], report: Mapping[str, Any]) -> Sheet:
@@ -93,15 +130,18 @@ def _engine(title: str, players: Sequence[Mapping[str, Any]], report: Mapping[st
     engine = report["engine"]
     if engine["elo"] is None:
         return Sheet(title, columns, rows, ["no player has a rating and a finite difference: the engine's is unknown"])
+    own = f"{engine['distribution']}" + (
+        f" ({engine['own_moves']:,} moves, mean {engine['own_mean_gain']:.3f})" if engine["own_moves"] else ""
+    )
     interval = _interval(engine["low"], engine["high"], sign=False)
-    note = f"engine, mean of all players: {engine['elo']:.0f}{interval}; own gains: {engine['distribution']}"
+    note = f"engine, mean of all players: {engine['elo']:.0f}{interval}; own gains: {own}"
     apart = engine["disagreement"]
     more = (
         ""
         if apart is None
         else f"differences by way of the engine are {apart:.0f} points from the direct ones, on average"
     )
-    return Sheet(title, columns, rows, [note, more])
+    return Sheet(title, columns, rows, [ENGINE_MEANING, note, more])
 
 
 def _two_events(one: str, two: str, rows: Sequence[Mapping[str, Any]]) -> Sheet:

@@ -1,7 +1,7 @@
 """Tournaments, matches and knock-outs by gain: who would score what against whom, and how strong each played. [FER12]
 
 In: Gained. Out: Tournament: pairs with expected scores (tables 1 and 3), players with perceived Elo, their scores
-against the engine (tables 4, 5 and 6), and players who were in two events (table 2), each with an interval.
+against the engine (tables 4, 5 and 6), and players who were in two events (table 2), each with an interval over games.
 
 A player's gains are pooled by event, as in table 1, or by match, as in table 3: then each pair of players has its own
 distributions, from the games that they played against each other. Against the engine it is always the whole event.
@@ -10,26 +10,26 @@ distributions, from the games that they played against each other. Against the e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.checks import check_mass
-from skilloscope.core.columns import group_codes
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.models.gain import PEAK, Curve, GainHistogram
+from skilloscope.models.gain import Curve, GainHistogram
+from skilloscope.ratings.gain.gain_table import GainTable, Slopes
 from skilloscope.ratings.gain.perceived import (
     EngineStrength,
     Perceived,
     engine_strength,
-    perceived_again,
     perceived_least_squares,
+    perceived_weights,
 )
-from skilloscope.ratings.gain.resampling import GainTable, PairGames, Totals, differences, draw_weights, interval
-from skilloscope.sources.gains import Gained
+from skilloscope.sources.gains import NEVER_ERRS, EngineGains, Gained
 from skilloscope.studies.tournament.field import EVENTS, Entrant, Field, Pair, pair_ends
+from skilloscope.studies.tournament.one_axis import AxisElo
 
 POOLS = ("event", "match")
 Array = npt.NDArray[np.float64]
@@ -38,17 +38,14 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TournamentOptions:
-    """How a tournament is computed: pooling, curve, the engine, and how the intervals are drawn."""
+    """How a tournament is computed: pooling, curve, the engine, and how much the intervals hold."""
 
     pool: str = "event"
     events: str = "file"
     curve: Curve = "normal"
-    engine: GainHistogram = PEAK
-    engine_gains: str = "peak"
+    engine: EngineGains = NEVER_ERRS
     engine_elo: float | None = None
     mass: float = 0.95
-    replicates: int = 400
-    seed: int = 1
 
     def __post_init__(self) -> None:
         if self.pool not in POOLS or self.events not in EVENTS:
@@ -57,6 +54,25 @@ class TournamentOptions:
                 hint=f"gains are pooled by {' or '.join(POOLS)}, events told by {', '.join(EVENTS)}",
             )
         check_mass(self.mass)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledInterval:
+    """Numbers with their intervals over games, their standard deviations, and what each game adds to them."""
+
+    value: Array
+    """NaN where nothing is known, ±inf where an expected score is 0 or 1."""
+    low: Array
+    high: Array
+    sd: Array
+    by_game: Array
+    """One row for each number, one column for each game: weighing the games anew adds a draw from these."""
+
+    @classmethod
+    def of(cls, value: Array, slopes: Slopes, mass: float, alone: npt.NDArray[np.bool_]) -> SampledInterval:
+        """Return the numbers with intervals; those that stand on a single game have none."""
+        low, high, sd = (np.where(alone, np.nan, column) for column in slopes.interval(value, mass))
+        return cls(value, low, high, sd, slopes.by_game())
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,27 +86,24 @@ class Tournament:
     mean_gain: Array
     score: Array
     """Each pair's expected score, the first one's."""
-    lead: Array
-    lead_low: Array
-    lead_high: Array
+    leads: SampledInterval
     perceived: Perceived
-    perceived_low: Array
-    perceived_high: Array
-    relative_low: Array
-    relative_high: Array
+    strengths: SampledInterval
+    """The perceived Elo."""
+    relatives: SampledInterval
+    """The same, to the mean of those who met."""
     engine_score: Array
-    engine_lead: Array
-    engine_lead_low: Array
-    engine_lead_high: Array
+    engine_leads: SampledInterval
     engine: EngineStrength
-    engine_low: float
-    engine_high: float
+    engine_elo: SampledInterval
+    """The engine's strength, one number."""
     comparison: Sequence[tuple[int, int, float, float, float, float]]
     """Entries of two events: both, expected score, difference, low, high. [FER12 table 2]"""
-    drawn: Redrawn
     histograms: Mapping[int, GainHistogram]
     about: Mapping[str, Any]
     tally: Tally
+    axis: AxisElo = field(default_factory=AxisElo)
+    """The Elo of the one axis, from the same games."""
 
     @property
     def disagreement(self) -> float:
@@ -99,11 +112,10 @@ class Tournament:
         In section 7 they are 113 and 142: a distance of 29 points. Pairs with an infinite difference do not count.
         """
         first, second = pair_ends(self.pairs)
-        apart = np.full(len(self.lead), np.nan)
-        finite = np.isfinite(self.lead) & np.isfinite(self.engine_lead[first]) & np.isfinite(self.engine_lead[second])
-        by_engine = self.engine_lead[first[finite]] - self.engine_lead[second[finite]]
-        apart[finite] = np.abs(self.lead[finite] - by_engine)
-        return float(np.nanmean(apart)) if finite.any() else float("nan")
+        lead, to_engine = self.leads.value, self.engine_leads.value
+        finite = np.isfinite(lead) & np.isfinite(to_engine[first]) & np.isfinite(to_engine[second])
+        by_engine = to_engine[first[finite]] - to_engine[second[finite]]
+        return float(np.abs(lead[finite] - by_engine).mean()) if finite.any() else float("nan")
 
     def figures(self) -> list[tuple[str, str]]:
         """Return the figures with their captions, as SVG."""
@@ -112,60 +124,46 @@ class Tournament:
         return tournament_figures(self)
 
 
-def tournament(gained: Gained, options: TournamentOptions | None = None) -> Tournament:
-    """Compute a tournament from the gains of its games. [FER12 Algorithms 1 to 4]"""
+def tournament(gained: Gained, options: TournamentOptions | None = None, *, axis: AxisElo | None = None) -> Tournament:
+    """Compute a tournament from the gains of its games; `axis` is what stands beside. [FER12 Algorithms 1 to 4]"""
     options = options or TournamentOptions()
-    field = Field.of(gained.games, options.events)
-    first, second = pair_ends(field.pairs)
-    tables = _Tables.of(gained, field, options.pool)
-    score, engine_score = tables.scores(None, first, second, options.engine)
-    lead, engine_lead = differences(score, options.curve), differences(engine_score, options.curve)
-    elo = np.array([entry.elo for entry in field.entries])
+    players = Field.of(gained.games, options.events)
+    first, second = pair_ends(players.pairs)
+    tables = _Tables.of(gained, players, options)
+    score = tables.scores(first, second)
+    lead, lead_slopes = tables.leads(first, second, options.curve)
+    elo = np.array([entry.elo for entry in players.entries])
     known = np.flatnonzero(~np.isnan(lead))
     perceived = _compared(perceived_least_squares(first[known], second[known], lead[known], elo))
-    drawn = Redrawn.of(tables, field, options, lead, elo)
-    games = tables.by_entry.games_of_group
-    shared = np.minimum(games[first], games[second]) if options.pool == "event" else tables.pair_games()
+    alone_pair, alone = tables.alone(first, second)
+    anchored, relative = _weights(first, second, lead, elo)
+    engine_score, engine_leads = tables.against_engine(options)
+    engine = engine_strength(elo, perceived.elo, engine_leads.value)
     tally = gained.losses.tally + perceived.tally
     tally.count("pair without a known gain", len(lead) - len(known))
-    tally.count("game without two named players", field.left)
-    engine = engine_strength(elo, perceived.elo, engine_lead)
-    lead_low, lead_high = interval(drawn.leads, options.mass, shared)
-    perceived_low, perceived_high = interval(drawn.strengths, options.mass, games)
-    relative_low, relative_high = interval(drawn.relatives, options.mass, games)
-    engine_lead_low, engine_lead_high = interval(drawn.engine_leads, options.mass, games)
-    engine_low, engine_high = interval(drawn.engine_elo[:, None], options.mass, [len(gained.games)])
-    totals = tables.by_entry.totals()
-    moves = totals.moves
-    mean = np.full(len(moves), np.nan)
-    np.divide(totals.counts @ totals.bins / 100, moves, out=mean, where=moves > 0)
+    tally.count("game without two named players", players.left)
+    tally.count("points and expected points of a game without a result", players.unfinished)
+    moves, mean = tables.moves_and_means(len(elo))
     return Tournament(
-        entries=field.entries,
-        pairs=field.pairs,
+        entries=players.entries,
+        pairs=players.pairs,
         options=options,
-        decisions=moves.astype(np.int64),
+        decisions=moves,
         mean_gain=mean,
         score=score,
-        lead=lead,
-        lead_low=lead_low,
-        lead_high=lead_high,
+        leads=SampledInterval.of(lead, lead_slopes, options.mass, alone_pair),
         perceived=perceived,
-        perceived_low=perceived_low,
-        perceived_high=perceived_high,
-        relative_low=relative_low,
-        relative_high=relative_high,
+        strengths=_spread(perceived.elo, lead_slopes, anchored, options.mass, alone),
+        relatives=_spread(perceived.relative, lead_slopes, relative, options.mass, alone),
         engine_score=engine_score,
-        engine_lead=engine_lead,
-        engine_lead_low=engine_lead_low,
-        engine_lead_high=engine_lead_high,
+        engine_leads=engine_leads,
         engine=engine,
-        engine_low=float(engine_low[0]),
-        engine_high=float(engine_high[0]),
-        comparison=_comparison(field, tables, options, drawn),
-        drawn=drawn,
+        engine_elo=tables.engine_elo(engine, options),
+        comparison=_comparison(players, tables, options),
         histograms={at: tables.by_entry.histogram(at) for at in np.flatnonzero(moves > 0).tolist()},
         about=gained.about(),
         tally=tally,
+        axis=axis or AxisElo(),
     )
 
 
@@ -180,98 +178,107 @@ def with_surnames(gained: Gained) -> Gained:
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """The gains by entry, and by entry and opponent where they are pooled by match."""
+    """The gains by entry, the engine's own last, and by entry and opponent where they are pooled by match."""
 
     by_entry: GainTable
     by_match: GainTable | None
-    pairs: Sequence[Pair]
+    engine: int
 
     @classmethod
-    def of(cls, gained: Gained, field: Field, pool: str) -> _Tables:
-        losses = gained.losses
-        rows = {name: row for row, name in enumerate(gained.games.headers["game"].to_pylist())}
-        labels, codes = group_codes([losses.context.column("game")])
-        game = np.array([rows[label] for label in labels], dtype=np.int64)[codes] if labels else codes.astype(np.int64)
-        events = field.event_of_game
+    def of(cls, gained: Gained, players: Field, options: TournamentOptions) -> _Tables:
+        losses, game = gained.losses, gained.game_of_move()
+        events = players.event_of_game
         opponents = losses.context.column("opponent").to_pylist()
         names = [losses.deciders[code] for code in losses.decider.tolist()]
-        entry = np.array([field.number.get((n, events[g]), -1) for n, g in zip(names, game.tolist(), strict=True)])
-        other = np.array([field.number.get((o, events[g]), -1) for o, g in zip(opponents, game.tolist(), strict=True)])
+        entry, other = (
+            np.array([players.number.get((n, events[g]), -1) for n, g in zip(who, game.tolist(), strict=True)])
+            for who in (names, opponents)
+        )
         kept = np.flatnonzero((entry >= 0) & (other >= 0))
         if not len(kept):
             raise InputError("no move has a known gain", hint="let an engine value the games: --values engine")
-        gains, game = losses.gain[kept], game[kept]
-        by_entry = _table(gains, entry[kept], game, len(field.entries), len(gained.games))
-        if pool == "event":
-            return cls(by_entry, None, field.pairs)
-        sides = {(pair.first, pair.second): 2 * at for at, pair in enumerate(field.pairs)}
-        sides |= {(pair.second, pair.first): 2 * at + 1 for at, pair in enumerate(field.pairs)}
+        gains, game, engine = losses.gain[kept], game[kept], options.engine
+        size, last = len(gained.games), len(players.entries)
+        by_entry = GainTable.from_gains(
+            np.concatenate([gains, engine.gains]),
+            np.concatenate([entry[kept], np.full(len(engine.gains), last)]),
+            np.concatenate([game, engine.game]),
+            groups=last + 1,
+            games=size,
+        )
+        if options.pool == "event":
+            return cls(by_entry, None, last)
+        sides = {(pair.first, pair.second): 2 * at for at, pair in enumerate(players.pairs)}
+        sides |= {(pair.second, pair.first): 2 * at + 1 for at, pair in enumerate(players.pairs)}
         side = np.array([sides[a, b] for a, b in zip(entry[kept].tolist(), other[kept].tolist(), strict=True)])
-        return cls(by_entry, _table(gains, side, game, 2 * len(field.pairs), len(gained.games)), field.pairs)
+        by_match = GainTable.from_gains(gains, side, game, groups=2 * len(players.pairs), games=size)
+        return cls(by_entry, by_match, last)
 
-    def scores(
-        self, weight: Array | None, first: Indices, second: Indices, engine: GainHistogram
-    ) -> tuple[Array, Array]:
-        """Return the pairs' expected scores, and each entry's against the engine, with the games weighted."""
-        totals = self.by_entry.totals(weight)
-        return self.pair_scores(totals, weight, first, second), totals.engine_scores(engine)
-
-    def pair_scores(self, totals: Totals, weight: Array | None, first: Indices, second: Indices) -> Array:
+    def pairs(self, first: Indices, second: Indices) -> tuple[GainTable, Indices, Indices]:
+        """Return the table that the pairs are compared in, and their places there."""
         if self.by_match is None:
-            return totals.expected_scores(first, second)
-        sides = 2 * np.arange(len(self.pairs))
-        return self.by_match.totals(weight).expected_scores(sides, sides + 1)
+            return self.by_entry, first, second
+        sides = 2 * np.arange(len(first))
+        return self.by_match, sides, sides + 1
 
-    def counted(self, first: Indices, second: Indices) -> PairGames | None:
-        """Return the pairs of games counted, if they are few enough."""
-        if self.by_match is None:
-            return PairGames.of(self.by_entry, first, second)
-        sides = 2 * np.arange(len(self.pairs))
-        return PairGames.of(self.by_match, sides, sides + 1)
+    def scores(self, first: Indices, second: Indices) -> Array:
+        table, one, two = self.pairs(first, second)
+        return table.expected_scores(one, two)
 
-    def pair_games(self) -> Indices:
-        """Return in how many games each pair has gains of both, where they are pooled by match."""
-        assert self.by_match is not None
-        games = self.by_match.games_of_group
-        return np.minimum(games[0::2], games[1::2])
+    def leads(self, first: Indices, second: Indices, curve: Curve) -> tuple[Array, Slopes]:
+        table, one, two = self.pairs(first, second)
+        return table.leads(one, two, curve)
+
+    def alone(self, first: Indices, second: Indices) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Return for each pair and each entry whether something of it stands on fewer than two games."""
+        table, one, two = self.pairs(first, second)
+        few = table.games_of_group < 2
+        pair = few[one] | few[two]
+        entry = self.by_entry.games_of_group[: self.engine] < 2
+        if self.by_match is not None:
+            for side in (first, second):
+                np.logical_or.at(entry, side, pair)
+        return pair, entry
+
+    def against_engine(self, options: TournamentOptions) -> tuple[Array, SampledInterval]:
+        """Return everybody's expected score and difference against the engine."""
+        who, engine = np.arange(self.engine), np.full(self.engine, self.engine)
+        lead, slopes = self.by_entry.leads(who, engine, options.curve)
+        alone = self.by_entry.games_of_group[: self.engine] < 2
+        return self.by_entry.expected_scores(who, engine), SampledInterval.of(lead, slopes, options.mass, alone)
+
+    def engine_elo(self, found: EngineStrength, options: TournamentOptions) -> SampledInterval:
+        """Return the engine's strength with its interval: the mean of r − d over the players who count."""
+        who, engine = np.arange(self.engine), np.full(self.engine, self.engine)
+        counts = np.isfinite(found.by_rating)
+        _, slopes = self.by_entry.leads(who, engine, options.curve)
+        weights = np.where(counts, -1.0, 0.0)[None, :] / max(1, int(counts.sum()))
+        return SampledInterval.of(
+            np.array([found.elo]), slopes.combined(weights), options.mass, np.array([not counts.any()])
+        )
+
+    def moves_and_means(self, entries: int) -> tuple[Indices, Array]:
+        """Return how many known gains each entry has, and their mean."""
+        totals = self.by_entry.totals[:entries]
+        moves = totals.sum(axis=1)
+        mean = np.full(entries, np.nan)
+        np.divide(totals @ self.by_entry.bins / 100, moves, out=mean, where=moves > 0)
+        return moves.astype(np.int64), mean
 
 
-@dataclass(frozen=True, eq=False)
-class Redrawn:
-    """The same numbers from games weighed anew, one row for each time."""
+def _weights(first: Indices, second: Indices, lead: Array, elo: Array) -> tuple[Array, Array]:
+    """Return how much each pair counts in everybody's perceived and relative Elo; infinite differences do not."""
+    finite = np.flatnonzero(np.isfinite(lead))
+    found = []
+    for own in perceived_weights(first[finite], second[finite], elo):
+        every = np.zeros((len(elo), len(lead)))
+        every[:, finite] = np.nan_to_num(own)  # a group without a rating has no perceived Elo
+        found.append(every)
+    return found[0], found[1]
 
-    leads: Array
-    strengths: Array
-    relatives: Array
-    engine_leads: Array
-    engine_elo: Array
-    weights: Array
 
-    @classmethod
-    def of(cls, tables: _Tables, field: Field, options: TournamentOptions, lead: Array, elo: Array) -> Redrawn:
-        """Weigh the games anew and compute again, so many times."""
-        rng = np.random.default_rng(options.seed)
-        first, second = pair_ends(field.pairs)
-        counted = tables.counted(first, second)
-        known, endless = np.flatnonzero(np.isfinite(lead)), np.isinf(lead)
-        solve = perceived_again(first[known], second[known], elo)
-        n = options.replicates
-        leads, weights = np.full((n, len(first)), np.nan), np.zeros((n, len(field.event_of_game)))
-        strengths, relatives, engine_leads = (np.full((n, len(elo)), np.nan) for _ in range(3))
-        engine_elo = np.full(n, np.nan)
-        for row in range(n):
-            weights[row] = draw_weights(weights.shape[1], rng)
-            if counted is None:
-                score = tables.pair_scores(tables.by_entry.totals(weights[row]), weights[row], first, second)
-            else:
-                score = counted.expected_scores(weights[row])
-            engine_score = tables.by_entry.engine_scores(weights[row], options.engine)
-            # Who gained more at every move does so under any weights; rounding must not make that finite.
-            leads[row] = np.where(endless, lead, differences(score, options.curve))
-            strengths[row], relatives[row] = solve(leads[row][known])
-            engine_leads[row] = differences(engine_score, options.curve)
-            engine_elo[row] = engine_strength(elo, elo, engine_leads[row]).elo
-        return cls(leads, strengths, relatives, engine_leads, engine_elo, weights)
+def _spread(value: Array, slopes: Slopes, weights: Array, mass: float, alone: npt.NDArray[np.bool_]) -> SampledInterval:
+    return SampledInterval.of(value, slopes.combined(weights), mass, alone | ~np.isfinite(value))
 
 
 def _compared(found: Perceived) -> Perceived:
@@ -282,30 +289,20 @@ def _compared(found: Perceived) -> Perceived:
 
 
 def _comparison(
-    field: Field, tables: _Tables, options: TournamentOptions, drawn: Redrawn
+    players: Field, tables: _Tables, options: TournamentOptions
 ) -> list[tuple[int, int, float, float, float, float]]:
     """Return everybody who was in two events, in one of them against everybody of these in the other."""
-    events = list(dict.fromkeys(entry.event for entry in field.entries))
+    events = list(dict.fromkeys(entry.event for entry in players.entries))
     wanted: list[tuple[int, int]] = []
     for at, event in enumerate(events):
         for other in events[at + 1 :]:
-            both = [e.player for e in field.entries if e.event == event and (e.player, other) in field.number]
-            wanted += [(field.number[a, event], field.number[b, other]) for a in sorted(both) for b in sorted(both)]
+            both = [e.player for e in players.entries if e.event == event and (e.player, other) in players.number]
+            wanted += [(players.number[a, event], players.number[b, other]) for a in sorted(both) for b in sorted(both)]
     if not wanted:
         return []
     first, second = (np.array(side, dtype=np.int64) for side in zip(*wanted, strict=True))
-    table = tables.by_entry
-    score = table.totals().expected_scores(first, second)
-    again = np.array(
-        [differences(table.totals(w).expected_scores(first, second), options.curve) for w in drawn.weights]
-    )
-    games = table.games_of_group
-    low, high = interval(again.reshape(len(drawn.weights), -1), options.mass, np.minimum(games[first], games[second]))
-    lead = differences(score, options.curve)
-    columns = (first, second, score, lead, low, high)
+    lead, slopes = tables.by_entry.leads(first, second, options.curve)
+    few = tables.by_entry.games_of_group < 2
+    found = SampledInterval.of(lead, slopes, options.mass, few[first] | few[second])
+    columns = (first, second, tables.by_entry.expected_scores(first, second), lead, found.low, found.high)
     return [tuple(column[at].item() for column in columns) for at in range(len(first))]
-
-
-def _table(gains: Array, group: Indices, game: Indices, groups: int, games: int) -> GainTable:
-    """Return the table with room for every group and game, those without a known gain too."""
-    return replace(GainTable.from_gains(gains, group, game), groups=groups, games=games)

@@ -19,7 +19,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.inference import Evidence, EvidenceTable, Posterior, Prior, Uniform, evidence
 from skilloscope.models.agent import Agent
-from skilloscope.sources.judge import check_name
+from skilloscope.sources.judge import found_name
 
 SCHEMA = 1
 ONE_SIDED = "game without usable decisions of both sides"
@@ -148,7 +148,7 @@ def within_games(
 
 def _games_of(decisions: Decisions, player: str) -> Decisions:
     """Return the decisions of both sides in the player's games."""
-    check_name(player, decisions.names())
+    found_name(player, decisions.names())
     games = np.array([str(game) for game in decisions.column("game").to_pylist()])
     own = decisions.decider == decisions.deciders.index(player)
     return decisions.select(np.isin(games, games[own])).at_depths()

@@ -1,0 +1,131 @@
+"""PGN: games per CPU-second with every move checked, beside python-chess and pgn-extract; memory that stays."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess.pgn
+
+from benchmarks.measure import Figure, NotMeasured, cpu_seconds
+from skilloscope.chess.pgn.games import read_games
+from skilloscope.chess.pgn.headers import TAGS, scan
+from skilloscope.chess.positions import positions
+from skilloscope.core.files import open_lines
+from skilloscope.sources.shipped import demo_file
+
+GAMES, FEW = 20_000, 200
+SIZES = (10_000, 100_000)
+TIMES = 30  # python-chess's visitor
+MEGABYTES = 400
+
+
+class _Moves(chess.pgn.BaseVisitor[int]):
+    """The leanest reader of python-chess: it checks every move of the main line and keeps nothing but their number."""
+
+    def begin_game(self) -> None:
+        self.n = 0
+
+    def begin_variation(self) -> object:
+        return chess.pgn.SKIP
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        self.n += 1
+
+    def result(self) -> int:
+        return self.n
+
+
+def figures() -> Iterator[Figure | NotMeasured]:
+    with tempfile.TemporaryDirectory() as folder:
+        many, few = Path(folder) / "many.pgn", Path(folder) / "few.pgn"
+        _write(many, GAMES)
+        _write(few, FEW)
+        ours = GAMES / cpu_seconds(lambda: read_games(many), 3)
+        theirs = FEW / cpu_seconds(lambda: _visited(few), 3)
+        yield Figure("every move read and checked", ours / 1e3, "thousand games per CPU-second")
+        yield Figure("python-chess's visitor", theirs / 1e3, "thousand games per CPU-second")
+        yield Figure("against python-chess's visitor", ours / theirs, "times as fast", at_least=TIMES)
+        yield _pgn_extract(few)
+        yield NotMeasured("the fastest Python binding", _binding())
+        data = many.read_bytes()
+        seconds = cpu_seconds(lambda: scan(data, final=True), 3)
+        yield Figure(f"headers scanned ({len(TAGS)} tags)", GAMES / seconds / 1e6, "M games per CPU-second")
+        games = read_games(few)
+        each = len(positions(games)) / cpu_seconds(lambda: positions(games), 3)
+        yield Figure("positions with FEN and legal moves", each / 1e3, "thousand per CPU-second")
+        yield from _memory(Path(folder))
+
+
+def _write(path: Path, games: int) -> None:
+    """Write so many of the games that ship, each under another name."""
+    texts = demo_file("simulated.pgn").read_text(encoding="utf-8").strip().split("\n\n[Event")
+    each = [text if at == 0 else f"[Event{text}" for at, text in enumerate(texts)]
+    with path.open("w", encoding="utf-8") as file:
+        for at in range(games):
+            file.write(each[at % len(each)].replace('[White "', f'[White "{at} ', 1) + "\n\n")
+
+
+def _visited(path: Path) -> int:
+    moves = 0
+    with open_lines(path):
+        pass
+    with path.open(encoding="utf-8") as file:
+        while (found := chess.pgn.read_game(file, Visitor=_Moves)) is not None:
+            moves += found
+    return moves
+
+
+def _pgn_extract(path: Path) -> Figure | NotMeasured:
+    program = shutil.which("pgn-extract") or shutil.which("/usr/games/pgn-extract") or os.environ.get("PGN_EXTRACT")
+    if not program:
+        return NotMeasured("pgn-extract", "not installed (Debian: pgn-extract; or PGN_EXTRACT names it)")
+
+    def seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        subprocess.run([program, "-s", "-r", *[str(path)] * 10], capture_output=True, check=True)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    best = min(seconds() for _ in range(3))
+    return Figure("pgn-extract, moves checked", 10 * FEW / best / 1e3, "thousand games per CPU-second")
+
+
+def _binding() -> str:
+    """Return why the fast binding on PyPI is not compared: it must say under which licence it may be used."""
+    try:
+        told = importlib.metadata.metadata("rust-pgn-reader-python-binding").get("License")
+    except importlib.metadata.PackageNotFoundError:
+        told = None
+    return "" if told else "rust-pgn-reader-python-binding 4.1.0 states no licence, so it is not run"
+
+
+def _memory(folder: Path) -> Iterator[Figure]:
+    """Write the table of larger and larger files, each in a process of its own."""
+    code = (
+        "import json, resource, sys, time\n"
+        "from skilloscope.chess.game_tables import write_games\n"
+        "done = write_games(sys.argv[1], sys.argv[2])\n"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "print(json.dumps({'games': done.games, 'megabytes': peak, 'seconds': time.process_time()}))\n"
+    )
+    found = []
+    for games in SIZES:
+        path = folder / f"{games}.pgn"
+        _write(path, games)
+        command = [sys.executable, "-c", code, str(path), str(folder / "out.parquet")]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        found.append(json.loads(done.stdout))
+        assert found[-1]["games"] == games
+        path.unlink()
+        name = f"table of {games:,} games: peak memory of the process"
+        yield Figure(name, found[-1]["megabytes"], "MB", at_most=MEGABYTES)
+    more = found[-1]["megabytes"] / found[0]["megabytes"]
+    yield Figure(f"peak memory, {SIZES[-1]:,} against {SIZES[0]:,} games", more, "times", at_most=1.1)

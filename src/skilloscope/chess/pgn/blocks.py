@@ -1,0 +1,277 @@
+"""PGN read block by block: compiled code reads what it can, python-chess the games that it leaves.
+
+In: a source. Out: block after block of games, so that memory does not grow with the file; its faults in a tally.
+
+The games of a block come in the order of the file, whoever read them, and with the numbers that one reader would give.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skilloscope.chess.pgn.kernel import GAME_TAGS, LEFT, NO_MOVES, READ, RESULT_WORDS, ScannedGames, scan_games
+from skilloscope.chess.pgn.reading import (
+    HEADERS,
+    UNKNOWN_NAMES,
+    GameColumns,
+    clean_text,
+    day_of,
+    elo_of,
+    read_raw,
+    result_of,
+    year_of,
+)
+from skilloscope.chess.pgn.tags import tag_values
+from skilloscope.chess.pgn.text import NO_MATE, split_games, unescaped
+from skilloscope.core.columns import ragged_take
+from skilloscope.core.errors import Tally
+from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
+from skilloscope.core.inputs.unpacking import DAMAGE
+
+BLOCK = 1 << 21
+"""How many bytes are read at once."""
+
+_MOST_HELD = 1 << 22  # bytes of one game
+
+
+@dataclass(frozen=True, eq=False)
+class GameBlock:
+    """Some games of a file as columns; clocks, evaluations and mates are None where no game tells one."""
+
+    headers: pa.Table
+    offsets: npt.NDArray[np.int64]
+    moves: npt.NDArray[np.uint16]
+    clocks: npt.NDArray[np.float32] | None
+    evals: npt.NDArray[np.float32] | None
+    mates: npt.NDArray[np.int16] | None
+
+
+def read_blocks(source: Source, file: str, tally: Tally) -> Iterator[GameBlock]:
+    """Yield the games of one source, called `file` in every fault, block by block."""
+    reader = _Reader(file, tally)
+    try:
+        with open_bytes(source) as stream:
+            yield from reader.blocks(stream)
+    except BinaryDataError as error:
+        tally.fault("not a PGN file: binary data", file, f"byte {error.offset}")
+    except DAMAGE as error:
+        tally.fault("damaged file", file, f"after game {reader.index}", str(error))
+    else:
+        if not reader.words:
+            tally.fault("empty file", file, "byte 0")
+        elif reader.index == 0:
+            tally.fault("no game in the file", file, "whole file")
+
+
+class _Reader:
+    """One file on its way: how many games and lines were read, and whether there was a word at all."""
+
+    def __init__(self, file: str, tally: Tally) -> None:
+        self.file, self.tally = file, tally
+        self.index = self.lines = 0
+        self.words = False
+
+    def blocks(self, stream: Any) -> Iterator[GameBlock]:
+        """Yield the blocks of a stream; damage is raised after the games before it."""
+        rest = b""
+        for block, final, damage in _normal_blocks(stream):
+            rest += block
+            while True:
+                scanned = scan_games(rest, final=final)
+                used = scanned.used
+                if len(scanned):
+                    yield self._block(rest, scanned)
+                self.lines += rest.count(b"\n", 0, used)
+                rest = rest[used:]
+                if not (used and rest and final):
+                    break
+            if damage:
+                raise damage
+            if len(rest) > _MOST_HELD:  # longer than any game: what follows is read line by line
+                yield from self._plain(lines_of(stream, rest))
+                return
+
+    def _plain(self, lines: Iterator[str]) -> Iterator[GameBlock]:
+        columns, damage = GameColumns(), None
+        try:
+            for raw in split_games(lines, self.lines + 1):
+                self.words = True
+                self.index = read_raw(raw, self.index, self.file, columns, self.tally)
+                if len(columns.moves) > BLOCK:
+                    yield columns_block(columns)
+                    columns = GameColumns()
+        except DAMAGE as error:
+            damage = error
+        yield columns_block(columns)
+        if damage:
+            raise damage
+
+    def _block(self, data: bytes, scanned: ScannedGames) -> GameBlock:
+        """Return the games that were found, those that were left being read in their places."""
+        self.words = True
+        self.tally.count("no moves", int((scanned.status == NO_MOVES).sum()))
+        steps = np.ones(len(scanned), dtype=np.int64)
+        left, sizes = GameColumns(), []
+        before = self.index
+        for at in np.flatnonzero(scanned.status == LEFT).tolist():
+            begin, end = int(scanned.begin[at]), int(scanned.begin[at + 1])
+            self.index = before + int(steps[:at].sum())
+            had = len(left.rows), self.index
+            lines = io.StringIO(as_text(data[begin:end]))
+            for raw in split_games(lines, self.lines + data.count(b"\n", 0, begin) + 1):
+                self.index = read_raw(raw, self.index, self.file, left, self.tally)
+            sizes.append(len(left.rows) - had[0])
+            steps[at] = self.index - had[1]
+        self.index = before + int(steps.sum())
+        number = before + np.cumsum(steps)
+        read = np.flatnonzero(scanned.status == READ)
+        found = _read_block(data, scanned, read, number[read], self.file)
+        return _in_order(found, columns_block(left), scanned.status, sizes) if sizes else found
+
+
+def _normal_blocks(stream: Any) -> Iterator[tuple[bytes, bool, Exception | None]]:
+    """Yield blocks whose lines end in newlines, whether each is the last, and what damage ended it."""
+    held = b""
+    while True:
+        block, damage = next_block(stream, BLOCK)
+        final = len(block) < BLOCK
+        if held or b"\r" in block:
+            block, held = held + block, b""
+            if block.endswith(b"\r") and not final:  # perhaps half of a line's end
+                block, held = block[:-1], b"\r"
+            block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        yield block, final, damage
+        if final:
+            return
+
+
+def _read_block(
+    data: bytes, scanned: ScannedGames, rows: npt.NDArray[np.int64], number: npt.NDArray[np.int64], file: str
+) -> GameBlock:
+    offsets = np.concatenate([[0], scanned.offsets[rows + 1]]).astype(np.int64)
+    return GameBlock(
+        headers=_headers(data, scanned, rows, number, file),
+        offsets=offsets,
+        moves=scanned.moves,
+        clocks=_if_told(scanned.clocks),
+        evals=_if_told(scanned.evals),
+        mates=_if_told(scanned.mates),
+    )
+
+
+class _Tags:
+    """The values of a block's tags: what is done to a value is done once for all games that share it."""
+
+    def __init__(self, data: bytes, scanned: ScannedGames, rows: npt.NDArray[np.int64]) -> None:
+        self.data, self.begins, self.ends = data, scanned.tag_begins[rows], scanned.tag_ends[rows]
+        self.known: dict[str, tuple[list[str], pa.Array]] = {}
+
+    def column(self, tag: str, made: Callable[[str], Any], kind: pa.DataType) -> pa.Array:
+        """Return what is made of the values of a tag."""
+        if tag not in self.known:
+            place = GAME_TAGS.index(tag)
+            coded = tag_values(self.data, self.begins[:, place], self.ends[:, place])
+            self.known[tag] = [unescaped(as_text(value)) for value in coded.dictionary.to_pylist()], coded.indices
+        texts, codes = self.known[tag]
+        return pa.array([made(text) for text in texts], type=kind).take(codes)
+
+
+def _headers(
+    data: bytes, scanned: ScannedGames, rows: npt.NDArray[np.int64], number: npt.NDArray[np.int64], file: str
+) -> pa.Table:
+    """Return the headers of the games in these rows, as `header_from_tags` makes them one by one."""
+    tags, text = _Tags(data, scanned, rows), pa.string()
+    dated = tags.column("Date", lambda value: bool(re.search(r"\d", value)), pa.bool_())
+    ended = pa.array([word or "*" for word in RESULT_WORDS], type=text).take(pa.array(scanned.result[rows]))
+    start, mate = scanned.start[rows, 0], scanned.start[rows, 1]
+    limit = float(-NO_MATE - 1)
+    made = {
+        "game": pa.nulls(len(rows), text),
+        "file": pa.DictionaryArray.from_arrays(np.zeros(len(rows), dtype=np.int32), [file]).cast(text),
+        "index": pa.array(number.astype(np.int32)),
+        "white": tags.column("White", lambda value: clean_text(value, UNKNOWN_NAMES), text),
+        "black": tags.column("Black", lambda value: clean_text(value, UNKNOWN_NAMES), text),
+        "white_elo": tags.column("WhiteElo", elo_of, pa.int32()),
+        "black_elo": tags.column("BlackElo", elo_of, pa.int32()),
+        "date": pc.if_else(dated, tags.column("Date", day_of, text), tags.column("UTCDate", day_of, text)),
+        "year": pc.if_else(dated, *(tags.column(tag, year_of, pa.int32()) for tag in ("Date", "UTCDate"))),
+        "result": pc.coalesce(tags.column("Result", result_of, text), ended),
+        "start_fen": pa.nulls(len(rows), text),
+        "start_eval": pa.array(start, mask=np.isnan(start)),
+        "start_mate": pa.array(np.clip(np.nan_to_num(mate), -limit, limit).astype(np.int16), mask=np.isnan(mate)),
+    }
+    plain = {
+        "event": "Event",
+        "site": "Site",
+        "round": "Round",
+        "eco": "ECO",
+        "time_control": "TimeControl",
+        "termination": "Termination",
+    }
+    made |= {name: tags.column(tag, clean_text, text) for name, tag in plain.items()}
+    return pa.table([made[name] for name in HEADERS.names], schema=HEADERS)
+
+
+def columns_block(columns: GameColumns) -> GameBlock:
+    """Return games that came one by one as a block."""
+    return GameBlock(
+        columns.headers(),
+        np.array(columns.offsets, dtype=np.int64),
+        np.array(columns.moves, dtype=np.uint16),
+        _if_told(np.array(columns.clocks, dtype=np.float32)),
+        _if_told(np.array(columns.evals, dtype=np.float32)),
+        _if_told(np.array(columns.mates, dtype=np.int16)),
+    )
+
+
+def _if_told(column: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """Return a column of clocks, evaluations or mates, None where no move has one."""
+    told = column != NO_MATE if column.dtype == np.int16 else ~np.isnan(column)
+    return column if told.any() else None
+
+
+def joined(blocks: list[GameBlock]) -> GameBlock:
+    """Return blocks one after another."""
+    counts = [np.diff(block.offsets) for block in blocks]
+    return GameBlock(
+        pa.concat_tables([block.headers for block in blocks]) if blocks else HEADERS.empty_table(),
+        np.concatenate([[0], np.cumsum(np.concatenate(counts))] if blocks else [[0]]).astype(np.int64),
+        np.concatenate([np.zeros(0, dtype=np.uint16), *(block.moves for block in blocks)]),
+        _together(blocks, "clocks", np.float32(np.nan)),
+        _together(blocks, "evals", np.float32(np.nan)),
+        _together(blocks, "mates", np.int16(NO_MATE)),
+    )
+
+
+def _together(blocks: list[GameBlock], name: str, absent: Any) -> npt.NDArray[Any]:
+    """Return a column of all blocks; where no block has it, one value stands for all and takes no memory."""
+    sizes = [len(block.moves) for block in blocks]
+    columns = [getattr(block, name) for block in blocks]
+    if all(column is None for column in columns):
+        return np.broadcast_to(absent, (sum(sizes),))
+    filled = [np.broadcast_to(absent, (n,)) if c is None else c for c, n in zip(columns, sizes, strict=True)]
+    return np.concatenate(filled)
+
+
+def _in_order(read: GameBlock, left: GameBlock, status: npt.NDArray[np.uint8], sizes: list[int]) -> GameBlock:
+    """Return the games that were read and those that were left, in the order of the file."""
+    both = joined([read, left])
+    rows = np.zeros(len(status), dtype=np.int64)
+    rows[status == READ] = 1
+    rows[status == LEFT] = sizes
+    is_left = np.repeat(status == LEFT, rows)
+    order = np.empty(len(is_left), dtype=np.int64)
+    order[~is_left] = np.arange((~is_left).sum())
+    order[is_left] = len(read.headers) + np.arange(is_left.sum())
+    offsets, flat = ragged_take(both.offsets, order)
+    told = {name: _if_told(getattr(both, name)[flat]) for name in ("clocks", "evals", "mates")}
+    return GameBlock(both.headers.take(order), offsets, both.moves[flat], **told)

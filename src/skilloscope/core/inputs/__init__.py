@@ -1,0 +1,1 @@
+"""What comes in: the names of files, and how files are packed."""

@@ -1,0 +1,185 @@
+"""Gains by group and game, and what each game adds to the numbers that follow from them. FER12 has no intervals.
+
+In: gains with the group (a player in an event, a player in a match, the engine) and the game of each. Out: a GainTable:
+expected scores between groups, and a Slopes for each such number: how it changes as one game counts a little more.
+
+Games are the unit: the moves of one game are not independent of each other, nor are the two players in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.special import stdtrit
+
+from skilloscope.core.errors import InputError
+from skilloscope.models.gain import Curve, GainHistogram, elo_difference, elo_slope
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class GainTable:
+    """How often each gain occurred, by group and game, as one sparse table of centipawns."""
+
+    bins: Indices
+    """The gains that occur, centipawns, ascending."""
+    counts: csr_array
+    """One row for each group in each game, one column for each bin."""
+    group: Indices
+    """The group of each row."""
+    game: Indices
+    """The game of each row."""
+    groups: int
+    games: int
+
+    @classmethod
+    def from_gains(
+        cls, gains: npt.ArrayLike, group: npt.ArrayLike, game: npt.ArrayLike, *, groups: int = 0, games: int = 0
+    ) -> GainTable:
+        """Return the table of gains in pawns, with the group and the game of each; so many of each at least."""
+        of, where = np.asarray(group, dtype=np.int64), np.asarray(game, dtype=np.int64)
+        pawns = np.asarray(gains, dtype=np.float64)
+        if not len(pawns) == len(of) == len(where):
+            raise InputError("gains, group and game must have one entry per move")
+        games = max(games, int(where.max(initial=-1)) + 1)
+        bins, column = np.unique(np.rint(pawns * 100).astype(np.int64), return_inverse=True)
+        keys, row = np.unique(of * max(games, 1) + where, return_inverse=True)
+        counts = csr_array((np.ones(len(pawns)), (row, column)), shape=(len(keys), len(bins)))
+        groups = max(groups, int(of.max(initial=-1)) + 1)
+        return cls(bins, counts, keys // max(games, 1), keys % max(games, 1), groups, games)
+
+    @property
+    def totals(self) -> Array:
+        """The groups' histograms as rows of one table."""
+        rows = np.arange(len(self.group))
+        adding = csr_array((np.ones(len(rows)), (self.group, rows)), shape=(self.groups, len(rows)))
+        return np.asarray((adding @ self.counts).toarray())
+
+    def histogram(self, group: int) -> GainHistogram:
+        """Return one group's histogram."""
+        own = np.asarray(self.counts[np.flatnonzero(self.group == group)].sum(axis=0)).ravel()
+        kept = own > 0
+        return GainHistogram(self.bins[kept], own[kept].astype(np.int64))
+
+    @property
+    def games_of_group(self) -> Indices:
+        """In how many games each group has a known gain."""
+        return np.bincount(self.group, minlength=self.groups)
+
+    def same_games(self) -> Indices:
+        """Return for each group the first one that has gains in exactly the same games."""
+        sets: dict[bytes, int] = {}
+        cuts = np.searchsorted(self.group, np.arange(1, self.groups))
+        return np.array([sets.setdefault(own.tobytes(), at) for at, own in enumerate(np.split(self.game, cuts))])
+
+    def expected_scores(self, first: Indices, second: Indices) -> Array:
+        """p of the first group of each pair against the second; NaN where either has no move. [FER12 (2)]"""
+        totals = self.totals
+        moves, beaten = totals.sum(axis=1), 2 * np.cumsum(totals, axis=1) - totals
+        if len(first) * 8 > len(totals) ** 2:  # most pairs are asked for: one product of two tables
+            won = (totals @ beaten.T)[first, second]
+        else:
+            won = np.einsum("ij,ij->i", totals[first], beaten[second])
+        return _ratio(won, 2 * moves[first] * moves[second])
+
+    def leads(self, first: Indices, second: Indices, curve: Curve) -> tuple[Array, Slopes]:
+        """Return each pair's Elo difference, NaN where there is none, and how the games move it."""
+        p = self.expected_scores(first, second)
+        lead = differences(p, curve)
+        return lead, self._slopes(first, second, p, np.isfinite(lead), curve)
+
+    def _slopes(self, first: Indices, second: Indices, p: Array, finite: npt.NDArray[np.bool_], curve: Curve) -> Slopes:
+        """∂d/∂w of each row: how far the row's moves score otherwise than p, by their share of the group's moves."""
+        totals = self.totals
+        moves = totals.sum(axis=1)
+        own = np.asarray(self.counts.sum(axis=1)).ravel()
+        starts = np.searchsorted(self.group, np.arange(self.groups + 1))
+        parts: list[tuple[Array, Array, Array]] = []
+        for pair in np.flatnonzero(finite).tolist():
+            steep = float(elo_slope(p[pair], curve))
+            for me, other, sign in ((first[pair], second[pair], 1.0), (second[pair], first[pair], -1.0)):
+                rows = np.arange(starts[me], starts[me + 1])
+                score = (2 * np.cumsum(totals[other]) - totals[other]) / (2 * moves[other])
+                mean = p[pair] if sign > 0 else 1 - p[pair]
+                change = (self.counts[rows] @ score - mean * own[rows]) / moves[me]
+                parts.append((np.full(len(rows), pair), rows, sign * steep * change))
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.zeros(0)] * 3
+        shape = (len(first), len(self.group))
+        found = csr_array((columns[2], (columns[0].astype(np.int64), columns[1].astype(np.int64))), shape=shape)
+        return Slopes(found, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """For each of several numbers, how it changes as one game counts a little more: by group and game, as the table."""
+
+    by_row: csr_array
+    table: GainTable
+
+    def combined(self, weights: npt.ArrayLike) -> Slopes:
+        """Return the slopes of sums of these numbers, one row of weights for each sum."""
+        return Slopes(csr_array(csr_array(np.asarray(weights, dtype=np.float64)) @ self.by_row), self.table)
+
+    def by_game(self) -> Array:
+        """Return what each game adds to each number, widened for the few games of the group that brings it."""
+        return np.asarray((self._widened() @ _adding(self.table.game, self.table.games)).toarray())
+
+    def sd_and_freedom(self) -> tuple[Array, Array]:
+        """Return each number's standard deviation over games and its degrees of freedom; NaN where nothing varies.
+
+        The variance is the sum over games of what each adds, squared. Its freedom is Satterthwaite's, from parts that
+        have n − 1 each: a group of n games, or several groups that have the same n games, as the sides of a match.
+        """
+        widened, table = self._widened(), self.table
+        part = table.same_games()
+        both, at = np.unique(part[table.group] * table.games + table.game, return_inverse=True)
+        by_part_and_game = csr_array((widened @ _adding(at, len(both))).power(2))
+        by_part = np.asarray((by_part_and_game @ _adding(both // table.games, table.groups)).toarray())
+        free = np.ones(table.groups)
+        free[part] = np.maximum(table.games_of_group - 1, 1)
+        freedom = _ratio(by_part.sum(axis=1) ** 2, (by_part**2 / free).sum(axis=1))
+        variance = (self.by_game() ** 2).sum(axis=1)
+        return np.where(np.isfinite(freedom), np.sqrt(variance), np.nan), freedom
+
+    def interval(self, at: Array, mass: float) -> tuple[Array, Array, Array]:
+        """Return the ends of each number's interval by Student's t, and its sd; NaN where there is none."""
+        sd, freedom = self.sd_and_freedom()
+        half = stdtrit(freedom, (1 + mass) / 2) * sd
+        return at - half, at + half, sd
+
+    def _widened(self) -> csr_array:
+        """√((n − 1) / n) / (1 − h), as the jackknife has it: h is the game's share of the group's moves.
+
+        Games differ from a mean that they are part of by less than from the true one, long games the most.
+        """
+        table = self.table
+        own = np.asarray(table.counts.sum(axis=1)).ravel()
+        share = own / np.bincount(table.group, own, table.groups)[table.group]
+        games = table.games_of_group[table.group]
+        alone = games < 2
+        factor = np.where(alone, 1.0, np.sqrt((games - 1) / games) / np.where(alone, 1.0, 1 - share))
+        return csr_array(self.by_row.multiply(factor[None, :]))
+
+
+def _adding(to: Indices, size: int) -> csr_array:
+    """Return the table that adds up columns by where each belongs."""
+    return csr_array((np.ones(len(to)), (np.arange(len(to)), to)), shape=(len(to), size))
+
+
+def differences(p: Array, curve: Curve) -> Array:
+    """Return the Elo differences of expected scores, NaN where there is none."""
+    d = np.full(len(p), np.nan)
+    known = np.isfinite(p)
+    d[known] = elo_difference(np.clip(p[known], 0, 1), curve)
+    return d
+
+
+def _ratio(above: Array, below: Array) -> Array:
+    found = np.full(len(above), np.nan)
+    np.divide(above, below, out=found, where=below > 0)
+    return found

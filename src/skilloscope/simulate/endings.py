@@ -1,0 +1,127 @@
+"""How people end their games before the rules do: they resign, or they agree to a draw.
+
+In: the material, the time in the game and both ratings, as columns. Out: the chance that the mover resigns now, and
+that both agree to a draw. Two logistic lines, fitted to rated games by tools/fit_endings.py; they know nothing of the
+position but its material, so that a resignation says less of it than one of people does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import chess
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.chess.facts import PIECE_VALUES
+
+Array = npt.NDArray[np.float64]
+
+_MOST_PAWNS = 9.0  # what is more than a queen makes no difference
+_UNIT_ELO, _ORIGIN_ELO = 450.0, 2100.0
+_VALUES = {piece: PIECE_VALUES.get(chess.piece_symbol(piece), 1) for piece in chess.PIECE_TYPES if piece != chess.KING}
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where games stand, a row for each, from the view of the side to move."""
+
+    ply: Array
+    material: Array
+    """Own material less the opponent's, in pawns."""
+    material_before: Array
+    """The same at the mover's turn before."""
+    pieces: Array
+    """The value of all pieces but kings and pawns, both sides together."""
+    check: Array
+    elo: Array
+    opponent_elo: Array
+
+    def resigning(self) -> dict[str, Array]:
+        """Return what the chance of a resignation is made of, by name."""
+        lasting = np.log1p(np.clip(np.minimum(-self.material, -self.material_before), 0.0, _MOST_PAWNS))
+        x = (self.elo - _ORIGIN_ELO) / _UNIT_ELO
+        return {
+            "constant": np.ones_like(x),
+            "behind for a move": lasting,
+            "behind now": np.log1p(np.clip(-self.material, 0.0, _MOST_PAWNS)),
+            "ahead now": np.log1p(np.clip(self.material, 0.0, _MOST_PAWNS)),
+            "Elo": x,
+            "behind for a move, by Elo": lasting * x,
+            "ply": self.ply / 80,
+            "log ply": np.log1p(self.ply),
+            "opponent's Elo less own": (self.opponent_elo - self.elo) / 400,
+            "check": self.check,
+        }
+
+    def agreeing(self) -> dict[str, Array]:
+        """Return what the chance of a draw by agreement is made of, by name."""
+        apart = np.log1p(np.minimum(np.abs(self.material), _MOST_PAWNS))
+        x = (self.elo - _ORIGIN_ELO) / _UNIT_ELO
+        return {
+            "constant": np.ones_like(x),
+            "difference": apart,
+            "difference, by Elo": apart * x,
+            "Elo": x,
+            "ply": self.ply / 80,
+            "log ply": np.log1p(self.ply),
+            "log ply, by Elo": np.log1p(self.ply) * x,
+            "pieces": self.pieces / 62,
+        }
+
+
+@dataclass(frozen=True)
+class Endings:
+    """The two lines: coefficients by the names that `Standing` gives."""
+
+    resign: Mapping[str, float]
+    draw: Mapping[str, float]
+
+    def chances(self, standing: Standing) -> tuple[Array, Array]:
+        """Return the chances that the mover resigns, and that a draw is agreed."""
+        return _logistic(standing.resigning(), self.resign), _logistic(standing.agreeing(), self.draw)
+
+
+@cache
+def shipped_endings() -> Endings:
+    """Return the lines that ship with the package."""
+    raw = json.loads((resources.files("skilloscope") / "data" / "endings.json").read_text(encoding="utf-8"))
+    return Endings(raw["resign"], raw["draw"])
+
+
+def material(board: chess.Board) -> tuple[int, int]:
+    """Return White's material less Black's, and the value of all pieces but kings and pawns, in pawns.
+
+    >>> material(chess.Board())
+    (0, 62)
+    """
+    worth = [
+        (value, board.pieces_mask(piece, True), board.pieces_mask(piece, False)) for piece, value in _VALUES.items()
+    ]
+    difference = sum(value * (white.bit_count() - black.bit_count()) for value, white, black in worth)
+    whole = sum(value * (white | black).bit_count() for value, white, black in worth)
+    return difference, whole - board.pawns.bit_count()
+
+
+def standing_of(boards: Sequence[chess.Board], before: Sequence[int], elo: Array, opponent_elo: Array) -> Standing:
+    """Return where games stand; `before` is White's material less Black's two plies ago."""
+    now = np.array([material(board) for board in boards], dtype=float).reshape(-1, 2)
+    sign = np.array([1.0 if board.turn else -1.0 for board in boards])
+    return Standing(
+        ply=np.array([board.ply() for board in boards], dtype=float),
+        material=sign * now[:, 0],
+        material_before=sign * np.asarray(before, dtype=float),
+        pieces=now[:, 1],
+        check=np.array([board.is_check() for board in boards], dtype=float),
+        elo=elo,
+        opponent_elo=opponent_elo,
+    )
+
+
+def _logistic(columns: Mapping[str, Array], line: Mapping[str, float]) -> Array:
+    z = sum(line[name] * column for name, column in columns.items())
+    return np.asarray(1.0 / (1.0 + np.exp(-np.asarray(z))))

@@ -1,0 +1,108 @@
+"""Elo on the one axis while a game goes on: what each move says, and what all moves of a player up to now say.
+
+In: moves with what people play there, and the engine's answers where they are those of an effort of the axis. Out: the
+posterior's mean and ends after every move, as fields of JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import chess
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.human.encoding import Boards
+from skilloscope.chess.human.model import Human, human
+from skilloscope.ratings.elo_axis.axis import Effort, EloAxis, elo_axis
+from skilloscope.sources.strength import SOURCES, PlayedMoves, game_curves, single_move_curves
+
+Array = npt.NDArray[np.float64]
+UNKNOWN: dict[str, Any] = {"axis_elo": None, "axis_low": None, "axis_high": None}
+"""The fields where nothing is known."""
+
+_E4 = chess.E2 + 64 * chess.E4
+_MATCHED = ("depth", "nodes", "multipv")
+
+
+def effort_of(analyses: Analyses | None, axis: EloAxis) -> Effort:
+    """Return the effort whose search the answers come from, `instant` where they are of another or there are none."""
+    for effort in axis.efforts.values():
+        same = analyses is not None and all(analyses.settings.get(n) == effort.settings.get(n) for n in _MATCHED)
+        if effort.weights is not None and same:
+            return effort
+    return axis.effort("instant")
+
+
+def running_elo(moves: PlayedMoves, analyses: Analyses | None = None, *, mass: float = 0.95) -> list[dict[str, Any]]:
+    """Return after every move of one game what the mover's moves up to it say about the mover's Elo."""
+    axis = elo_axis()
+    effort = effort_of(analyses, axis)
+    if effort.weights is not None and analyses is not None:
+        moves = moves.with_engine(analyses, len(effort.weights.depths))
+    found = game_curves(moves, list(range(len(moves))), weights=effort.weights, opening_moves=axis.opening_moves)
+    own = {found.groups[place]: row for row, place in enumerate(found.group.tolist())}
+    totals: dict[bool, dict[str, Array]] = {False: {}, True: {}}
+    rows = []
+    for at, black in enumerate(moves.black.tolist()):
+        if at in own:
+            _add(totals[black], SOURCES[int(found.source[own[at]])], found.curves[own[at]])
+        rows.append(elo_fields_of(totals[black], axis, effort.name, mass))
+    return rows
+
+
+def elo_fields_of(curves: Mapping[str, Array], axis: EloAxis, effort: str, mass: float) -> dict[str, Any]:
+    """Return the posterior of curves by source as fields; nothing where there is none."""
+    if not curves:
+        return dict(UNKNOWN)
+    found = axis.posterior({name: curve[None, :] for name, curve in curves.items()}, effort, axis.prior())
+    low, high = found.interval(mass)
+    return {"axis_elo": found.mean, "axis_low": low, "axis_high": high}
+
+
+@dataclass(eq=False)
+class EloOfBoards:
+    """Elo on the one axis of both sides of games that are being played, by what people play; every move is asked once.
+
+    A move is known by the position before it: one that comes back, or is on two boards, costs nothing.
+    """
+
+    axis: EloAxis = field(default_factory=elo_axis)
+    model: Human = field(default_factory=human)
+    mass: float = 0.95
+    _known: dict[tuple[str, int], tuple[str, Array] | None] = field(default_factory=dict)
+
+    def warm_up(self) -> None:
+        """Load the model by asking it about a first move."""
+        self.sides([_E4], [chess.STARTING_FEN], 0)
+
+    def sides(self, moves: Sequence[int], fens: Sequence[str], first_ply: int) -> list[dict[str, Any]]:
+        """Return White's and Black's fields after these moves; `fens` are the positions before each, and the last."""
+        self._ask(moves, fens)
+        totals: list[dict[str, Array]] = [{}, {}]
+        for ply, key in enumerate(zip(fens, moves, strict=False)):
+            found = self._known[key]
+            if found is not None:
+                _add(totals[(first_ply + ply) % 2], *found)
+        return [elo_fields_of(curves, self.axis, "instant", self.mass) for curves in totals]
+
+    def _ask(self, moves: Sequence[int], fens: Sequence[str]) -> None:
+        new = [ply for ply, key in enumerate(zip(fens, moves, strict=False)) if key not in self._known]
+        if not new:
+            return
+        codes = np.array(moves, dtype=np.uint16)
+        boards = Boards.from_moves(codes, np.array([0, len(codes)]), [fens[0]])[np.array(new)]
+        choices = self.model.choices(boards)
+        curves = single_move_curves(choices, choices.index_of(codes[new]))
+        opening = boards.ply.astype(np.int64) // 2 + 1 <= self.axis.opening_moves
+        free = np.diff(choices.offsets) > 1
+        for row, ply in enumerate(new):
+            source = "opening" if opening[row] else "human"
+            self._known[fens[ply], moves[ply]] = (source, curves[row]) if free[row] else None
+
+
+def _add(totals: dict[str, Array], source: str, curve: Array) -> None:
+    totals[source] = totals[source] + curve if source in totals else curve

@@ -1,0 +1,1 @@
+"""What `skilloscope names` asks: which names of a table may be one person's."""

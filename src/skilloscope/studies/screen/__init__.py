@@ -1,0 +1,1 @@
+"""What `skilloscope screen` asks: the study, its tables, its figures, its page."""

@@ -1,0 +1,42 @@
+"""PGN as the readable reader reads it, game by game through python-chess: the oracle of the compiled one."""
+
+from __future__ import annotations
+
+from skilloscope.chess.pgn.games import Games
+from skilloscope.chess.pgn.reading import GameColumns, read_raw
+from skilloscope.chess.pgn.text import split_games
+from skilloscope.core.errors import Tally
+from skilloscope.core.files import BinaryDataError, Source, open_lines, source_name
+from skilloscope.core.inputs.unpacking import DAMAGE
+
+COLUMNS = ("moves", "offsets", "clocks", "evals", "mates")
+
+
+def plain_games(source: Source) -> Games:
+    """Return the games of a source without a compiled line of code."""
+    file, columns, tally, index, words = source_name(source) or "<stream 1>", GameColumns(), Tally(), 0, False
+    try:
+        with open_lines(source) as lines:
+            for raw in split_games(lines):
+                words = True
+                index = read_raw(raw, index, file, columns, tally)
+    except BinaryDataError as error:
+        tally.fault("not a PGN file: binary data", file, f"byte {error.offset}")
+    except DAMAGE as error:
+        tally.fault("damaged file", file, f"after game {index}", str(error))
+    else:
+        if not words:
+            tally.fault("empty file", file, "byte 0")
+        elif index == 0:
+            tally.fault("no game in the file", file, "whole file")
+    return Games.from_columns(columns, tally)
+
+
+def difference(one: Games, two: Games) -> str:
+    """Return in which column two batches of games differ; nothing where they are the same to the bit."""
+    if not one.headers.equals(two.headers):
+        return "headers"
+    for name in COLUMNS:
+        if getattr(one, name).tobytes() != getattr(two, name).tobytes():
+            return name
+    return "" if one.tally == two.tally else f"tally: {one.tally} and {two.tally}"

@@ -1,0 +1,167 @@
+"""Simulated people: what they play by each style, whole games of theirs, and how these end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import chess
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.engine.lines import LINE, LineArray, move_code, move_of_code
+from skilloscope.chess.human.encoding import Boards
+from skilloscope.chess.human.joint import joint_choices
+from skilloscope.chess.human.model import elo_basis, human
+from skilloscope.chess.pgn.games import read_games
+from skilloscope.chess.positions import positions_of
+from skilloscope.cli.app import app
+from skilloscope.core.errors import InputError
+from skilloscope.models.agent import probability
+from skilloscope.models.joint import log_choice
+from skilloscope.ratings.elo_axis.axis import elo_axis
+from skilloscope.ratings.scale import scale
+from skilloscope.simulate.endings import Standing, material, shipped_endings
+from skilloscope.simulate.games import Assist, GameMaker, Pairing
+from skilloscope.simulate.people import agent_chances, human_chances, joint_chances
+
+BOARDS = [
+    chess.Board(),
+    chess.Board("r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 13"),
+    chess.Board("8/5k2/8/8/8/2R5/4K3/8 w - - 0 60"),
+]
+WEIGHTS = elo_axis().effort("quick").weights
+
+
+def searched(boards: Sequence[chess.Board], most: int = 10) -> Analyses:
+    """Answers of an engine that likes moves in alphabetical order: 90, 80, 70 … centipawns at six depths."""
+    answers = {board.fen(): _lines(board, most) for board in boards}
+    return Analyses.from_answers(positions_of(boards), {"engine": "made up", "net": None, "fen_rule": "full"}, answers)
+
+
+def _lines(board: chess.Board, most: int) -> LineArray:
+    moves = sorted(board.legal_moves, key=chess.Move.uci)[:most]
+    rows = [(d, i + 1, move_code(m), 0, 90 - 10 * i - d) for d in range(1, 7) for i, m in enumerate(moves)]
+    return np.array(rows, dtype=LINE)
+
+
+def test_people_play_by_the_human_model_at_their_own_elo():
+    choices = human().choices(Boards.from_boards(BOARDS))
+    chances = human_chances(choices, [1200, 1800, 2400])
+    for row, elo in enumerate((1200, 1800, 2400)):
+        own = slice(*choices.offsets[row : row + 2])
+        assert np.allclose(chances.log_p[own], choices.log_probabilities(elo)[own, 0])
+
+
+def test_the_joint_style_is_the_joint_model():
+    choices, seen = human().choices(Boards.from_boards(BOARDS)), searched(BOARDS)
+    chances = joint_chances(choices, seen, 1700.0, WEIGHTS)
+    assert np.allclose(np.add.reduceat(np.exp(chances.log_p), chances.offsets[:-1]), 1.0)
+    played = choices.moves[choices.offsets[:-1] + 1]
+    joint = joint_choices(choices, played, seen, np.arange(3), len(WEIGHTS.depths))
+    level = np.full(3, 1700.0)
+    assert np.allclose(
+        chances.log_p[chances.offsets[:-1] + joint.chosen], log_choice(joint, WEIGHTS, level, elo_basis(level))
+    )
+
+
+def test_the_agent_chooses_among_the_listed_as_equation_6_says():
+    chances, shipped = agent_chances(searched(BOARDS), 2100.0, scale()), scale()
+    losses = 0.1 * np.arange(10)
+    assert np.allclose(np.exp(chances.log_p[:10]), probability(losses, float(shipped.parameter(2100.0))))
+    assert len(chances) == 3
+
+
+def test_a_draw_follows_the_chances():
+    chances = human_chances(human().choices(Boards.from_boards(BOARDS[:1])), 2000.0)
+    rng = np.random.default_rng(4)
+    drawn = np.array([chances.drawn([rng])[0] for _ in range(2000)])
+    share = np.array([(drawn == move).mean() for move in chances.moves])
+    assert np.abs(share - np.exp(chances.log_p)).max() < 4 * np.sqrt(0.25 / 2000)
+
+
+def test_the_same_seed_gives_the_same_games_however_many_are_asked_for():
+    pairing = Pairing(1500, 1900)
+    few, many = GameMaker().play(pairing, 2, seed=5), GameMaker().play(pairing, 4, seed=5)
+    for one, other in zip(few, many, strict=False):
+        assert one.as_pgn(pairing, "") == other.as_pgn(pairing, "")
+    assert len({game.board.fen() for game in many}) == 4
+    assert all(game.end and game.result != "*" for game in many)
+
+
+def test_a_helped_player_plays_the_engines_first_choice_and_the_other_does_not():
+    (game,) = GameMaker(search=searched).play(Pairing(1500, 1500, Assist(1)), 1, seed=2)
+    board = chess.Board()
+    for move in game.board.move_stack:
+        first = min(board.legal_moves, key=chess.Move.uci)
+        if board.turn:
+            assert move == first
+        board.push(move)
+    assert game.helped == list(range(0, game.board.ply(), 2))
+
+
+def test_the_joint_model_asks_the_engine_after_the_opening_alone():
+    asked: list[int] = []
+
+    def search(boards: Sequence[chess.Board]) -> Analyses:
+        asked.extend(board.fullmove_number for board in boards)
+        return searched(boards)
+
+    made = GameMaker(WEIGHTS, search).play(Pairing(1500, 1500), 2, seed=8)
+    longest = max(game.board.ply() for game in made)
+    assert asked if longest > 26 else not asked
+    assert min(asked, default=13) > 12
+    with pytest.raises(InputError, match="need an engine"):
+        GameMaker(WEIGHTS).play(Pairing(1500, 1500), 1)
+
+
+def test_the_command_writes_games_that_say_they_are_simulated(tmp_path):
+    line = ["simulate", "games", "--elo", "1600", "--against", "2100", "--games", "2", "--effort", "instant"]
+    done = CliRunner().invoke(app, [*line, "--out", str(tmp_path / "g.pgn"), "--json"])
+    assert done.exit_code == 0, done.stderr
+    games = read_games([tmp_path / "g.pgn"])
+    assert not games.tally.faults
+    assert games.headers["white"].to_pylist() == ["simulated 1600", "simulated 2100"]
+    assert games.headers["white_elo"].to_pylist() == [1600, 2100]
+    assert set(games.headers["event"].to_pylist()) == {"simulated games"}
+
+
+@pytest.mark.parametrize("text", ["engine on 1 move in 0", "engine", "engine on 2 moves in 5"])
+def test_help_that_cannot_be_read_is_refused(text):
+    with pytest.raises(InputError, match="no help"):
+        Assist.from_text(text)
+
+
+def test_who_is_behind_resigns_sooner_and_who_is_level_agrees_to_draws():
+    none = np.zeros(3)
+    behind = np.array([0.0, -3.0, -9.0])
+    level = Standing(none + 60, behind, behind, none + 30, none, none + 2000, none + 2000)
+    resign, draw = shipped_endings().chances(level)
+    assert np.all(np.diff(resign) > 0)
+    assert np.all(np.diff(draw) < 0)
+    weaker = replace(level, opponent_elo=none + 2400)
+    assert np.all(shipped_endings().chances(weaker)[0] > resign)
+
+
+def test_material_counts_pawns_and_pieces():
+    assert material(chess.Board("4k3/p7/8/8/8/8/PP6/Q3K3 w - - 0 1")) == (10, 9)
+
+
+@pytest.mark.soak
+def test_simulated_games_are_rated_where_they_belong(tmp_path):
+    from skilloscope.studies.rate.front import rate_games
+
+    for elo in (1200, 1600, 2000, 2400):
+        pairing = Pairing(elo, elo)
+        made = GameMaker().play(pairing, 200)
+        (tmp_path / "games.pgn").write_text("\n".join(game.as_pgn(pairing, "") for game in made))
+        ratings = rate_games(read_games([tmp_path / "games.pgn"]), effort="instant", prior="flat").as_dict()
+        for row in ratings["players"]:
+            assert row["elo"] == pytest.approx(elo, abs=60)
+
+
+def test_moves_are_told_by_their_codes():
+    board = chess.Board()
+    assert all(move_of_code(move_code(move)) == move for move in board.legal_moves)
