@@ -436,6 +436,26 @@ class TestFollowing:
         assert (moves[-1]["ply"], moves[-1]["gain_cp"]) == (8, 0)
         assert len(moves) == 9
 
+    def test_a_new_move_makes_room_for_the_next_after_half_of_its_time(self, fake_engine, monkeypatch):
+        clock, engine, asked = Clock(), fake_engine(), []
+
+        def answer(self: QuickEngine, fen: str, seconds: float, interrupted: Any = None) -> QuickAnswer:
+            begin = clock.now
+            while clock.now < begin + seconds and not (interrupted and interrupted()):
+                clock.now += 0.01
+            asked.append((round(begin, 2), round(clock.now - begin, 2)))
+            return QuickAnswer(False, 0, 9, seconds)
+
+        monkeypatch.setattr(QuickEngine, "analyse_within", answer)
+        one, other = pgn(RUY[:2]), pgn("d4 d5", "Cid", "Dora")
+        news = (5.0, pgn(RUY[:3]) + other), (5.04, pgn(RUY[:3]) + pgn("d4 d5 c4", "Cid", "Dora"))
+        follow(Script(clock, (0, one + other), *news), clock, lambda: engine, Stopping(seconds=8), budget_seconds=0.2)
+        (first, cut), (second, whole) = asked[-2:]
+        assert first == pytest.approx(5, abs=0.03)
+        assert cut == pytest.approx(0.1, abs=0.015)
+        assert whole == pytest.approx(0.2, abs=0.015)
+        assert second == pytest.approx(first + cut, abs=0.03)
+
     @pytest.mark.soak
     def test_half_of_all_new_positions_are_answered_within_the_budget_and_100_ms(self, tmp_path, stockfish):
         path = tmp_path / "game.pgn"

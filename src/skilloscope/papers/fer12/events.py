@@ -22,7 +22,7 @@ from skilloscope.papers.harness import Budget, Entry, Outcome, Row, paper_table,
 from skilloscope.papers.samples import NO_DATA, data_files, sampled_games
 from skilloscope.sources.gains import AFFORDABLE, Gained, engine_gains, gains_of_games
 from skilloscope.sources.judge import Work
-from skilloscope.studies.tournament.tournament import SampledInterval, Tournament, TournamentOptions, tournament
+from skilloscope.studies.tournament.tournament import OverGames, Tournament, TournamentOptions, tournament
 
 Array = npt.NDArray[np.float64]
 
@@ -75,7 +75,7 @@ class _Column:
     ours: Array
     sd: Array | None
     """Over games, where it is shown."""
-    order: SampledInterval
+    order: OverGames
     """What has the same order, with what each game adds to it."""
 
 

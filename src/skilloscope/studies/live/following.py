@@ -4,7 +4,8 @@ In: a feed, a Follower and an engine's path. Out: events as soon as they are kno
 delay since their news came.
 
 New moves come first. While older positions of a game are caught up on, the engine is stopped as soon as the feed has
-news. An engine that fails is started anew; a position on which it fails twice is given up.
+news; while a new move is searched, once that has had half of its time. An engine that fails is started anew; a position
+on which it fails twice is given up.
 
 Where it is to stop after so many seconds, a bell rings then: whatever waits for the engine hears it at once.
 """
@@ -167,7 +168,7 @@ class Following:
         if self._engine is None:
             self._engine = QuickEngine(path, self.settings, stop=self._bell.descriptor)
         if task.fresh:
-            return self._engine.analyse_within(task.fen, task.seconds)
+            return self._engine.analyse_within(task.fen, task.seconds, interrupted=self._others_wait(task.seconds))
         stopped = False
 
         def interrupted() -> bool:
@@ -177,6 +178,14 @@ class Following:
 
         answer = self._engine.analyse_within(task.fen, task.seconds, interrupted=interrupted)
         return None if stopped else answer
+
+    def _others_wait(self, seconds: float) -> Callable[[], bool]:
+        """Return what says that a new move has had half of its time and the feed has news: it makes room for others.
+
+        What was found by then counts. So nobody waits for more than half a budget before his own begins.
+        """
+        half = self._clock() + seconds / 2
+        return lambda: self._clock() >= half and self.feed.changed()
 
     def warm_up(self) -> dict[str, Any]:
         """Start the engine before the first move comes; return who it is."""

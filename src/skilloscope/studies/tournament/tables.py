@@ -18,7 +18,7 @@ def closing_sheet(report: Mapping[str, Any]) -> Sheet:
 
 MEANING = (
     "perceived Elo: a difference measured by gain, put around the mean rating of those who met; compressed, so that "
-    "neither it nor its interval says where a rating lies; the interval is sampling error over games alone"
+    "neither it nor its interval says where a rating lies; the intervals by gain are sampling error over games alone"
 )
 ENGINE_MEANING = (
     "the engine's strength on the players' compressed scale, as the paper reckons it: not its Elo, which is far higher"
@@ -65,7 +65,7 @@ def _players(
     given = report["engine"]["given_elo"] is not None
     on_axis = "problem" not in report["axis"] and bool(report["axis"])
     columns = ["player", "games", "moves", "rating", *([f"Elo, one axis ({mass})"] if on_axis else []), "mean gain"]
-    columns += [f"perceived Elo ({mass} over games)", "p against engine", f"difference ({mass} over games)"]
+    columns += [f"perceived Elo ({mass})", "p against engine", f"difference ({mass})"]
     rows = []
     for player in players:
         lead = difference_text({**player, "elo_difference": player["elo_difference_to_engine"]})

@@ -57,7 +57,7 @@ class TournamentOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class SampledInterval:
+class OverGames:
     """Numbers with their intervals over games, their standard deviations, and what each game adds to them."""
 
     value: Array
@@ -69,7 +69,7 @@ class SampledInterval:
     """One row for each number, one column for each game: weighing the games anew adds a draw from these."""
 
     @classmethod
-    def of(cls, value: Array, slopes: Slopes, mass: float, alone: npt.NDArray[np.bool_]) -> SampledInterval:
+    def of(cls, value: Array, slopes: Slopes, mass: float, alone: npt.NDArray[np.bool_]) -> OverGames:
         """Return the numbers with intervals; those that stand on a single game have none."""
         low, high, sd = (np.where(alone, np.nan, column) for column in slopes.interval(value, mass))
         return cls(value, low, high, sd, slopes.by_game())
@@ -86,16 +86,16 @@ class Tournament:
     mean_gain: Array
     score: Array
     """Each pair's expected score, the first one's."""
-    leads: SampledInterval
+    leads: OverGames
     perceived: Perceived
-    strengths: SampledInterval
+    strengths: OverGames
     """The perceived Elo."""
-    relatives: SampledInterval
+    relatives: OverGames
     """The same, to the mean of those who met."""
     engine_score: Array
-    engine_leads: SampledInterval
+    engine_leads: OverGames
     engine: EngineStrength
-    engine_elo: SampledInterval
+    engine_elo: OverGames
     """The engine's strength, one number."""
     comparison: Sequence[tuple[int, int, float, float, float, float]]
     """Entries of two events: both, expected score, difference, low, high. [FER12 table 2]"""
@@ -151,7 +151,7 @@ def tournament(gained: Gained, options: TournamentOptions | None = None, *, axis
         decisions=moves,
         mean_gain=mean,
         score=score,
-        leads=SampledInterval.of(lead, lead_slopes, options.mass, alone_pair),
+        leads=OverGames.of(lead, lead_slopes, options.mass, alone_pair),
         perceived=perceived,
         strengths=_spread(perceived.elo, lead_slopes, anchored, options.mass, alone),
         relatives=_spread(perceived.relative, lead_slopes, relative, options.mass, alone),
@@ -240,22 +240,20 @@ class _Tables:
                 np.logical_or.at(entry, side, pair)
         return pair, entry
 
-    def against_engine(self, options: TournamentOptions) -> tuple[Array, SampledInterval]:
+    def against_engine(self, options: TournamentOptions) -> tuple[Array, OverGames]:
         """Return everybody's expected score and difference against the engine."""
         who, engine = np.arange(self.engine), np.full(self.engine, self.engine)
         lead, slopes = self.by_entry.leads(who, engine, options.curve)
         alone = self.by_entry.games_of_group[: self.engine] < 2
-        return self.by_entry.expected_scores(who, engine), SampledInterval.of(lead, slopes, options.mass, alone)
+        return self.by_entry.expected_scores(who, engine), OverGames.of(lead, slopes, options.mass, alone)
 
-    def engine_elo(self, found: EngineStrength, options: TournamentOptions) -> SampledInterval:
+    def engine_elo(self, found: EngineStrength, options: TournamentOptions) -> OverGames:
         """Return the engine's strength with its interval: the mean of r − d over the players who count."""
         who, engine = np.arange(self.engine), np.full(self.engine, self.engine)
         counts = np.isfinite(found.by_rating)
         _, slopes = self.by_entry.leads(who, engine, options.curve)
         weights = np.where(counts, -1.0, 0.0)[None, :] / max(1, int(counts.sum()))
-        return SampledInterval.of(
-            np.array([found.elo]), slopes.combined(weights), options.mass, np.array([not counts.any()])
-        )
+        return OverGames.of(np.array([found.elo]), slopes.combined(weights), options.mass, np.array([not counts.any()]))
 
     def moves_and_means(self, entries: int) -> tuple[Indices, Array]:
         """Return how many known gains each entry has, and their mean."""
@@ -277,8 +275,8 @@ def _weights(first: Indices, second: Indices, lead: Array, elo: Array) -> tuple[
     return found[0], found[1]
 
 
-def _spread(value: Array, slopes: Slopes, weights: Array, mass: float, alone: npt.NDArray[np.bool_]) -> SampledInterval:
-    return SampledInterval.of(value, slopes.combined(weights), mass, alone | ~np.isfinite(value))
+def _spread(value: Array, slopes: Slopes, weights: Array, mass: float, alone: npt.NDArray[np.bool_]) -> OverGames:
+    return OverGames.of(value, slopes.combined(weights), mass, alone | ~np.isfinite(value))
 
 
 def _compared(found: Perceived) -> Perceived:
@@ -303,6 +301,6 @@ def _comparison(
     first, second = (np.array(side, dtype=np.int64) for side in zip(*wanted, strict=True))
     lead, slopes = tables.by_entry.leads(first, second, options.curve)
     few = tables.by_entry.games_of_group < 2
-    found = SampledInterval.of(lead, slopes, options.mass, few[first] | few[second])
+    found = OverGames.of(lead, slopes, options.mass, few[first] | few[second])
     columns = (first, second, tables.by_entry.expected_scores(first, second), lead, found.low, found.high)
     return [tuple(column[at].item() for column in columns) for at in range(len(first))]
