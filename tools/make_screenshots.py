@@ -134,7 +134,7 @@ def _shoot(
         page.set_viewport_size({"width": 720, "height": 1000})
     page.screenshot(path=file, full_page=whole or printed)
     page.close()
-    Image.open(file).convert("RGB").quantize(96).save(file, optimize=True)  # a third of the size, and none sees it
+    Image.open(file).convert("RGB").quantize(224).save(file, optimize=True)  # a third of the size, and none sees it
     print(file)
 
 

@@ -138,7 +138,7 @@ def test_the_header_counts_only_where_it_is_asked_for():
 
 
 def test_any_number_of_workers_gives_the_same(monkeypatch):
-    monkeypatch.setattr("skilloscope.sources.people._GAMES", 3)
+    monkeypatch.setattr("skilloscope.sources.people.GAMES_AT_ONCE", 3)
     few = sk.demo_games().select(np.arange(8))
     one, two = (sk.rate(few, effort="instant", workers=n) for n in (1, 2))
     assert one.as_dict() == two.as_dict()

@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import GridError, InputError
-from skilloscope.core.names import aliases_given
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import write_decisions
 from skilloscope.inference import Evidence, EvidenceTable, Grid, Normal, Posterior, Uniform, evidence
@@ -30,6 +29,7 @@ from skilloscope.papers.dfh.profiles import PLAYERS
 from skilloscope.papers.harness import Budget
 from skilloscope.papers.page import reproduction_page
 from skilloscope.ratings.scale import scale
+from skilloscope.results.names import aliases_given
 from skilloscope.simulate.careers import Career, simulate_career
 from skilloscope.sources.judge import Work, judge, renamed
 from skilloscope.sources.shipped import analyses_file, demo_file

@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.core.names import aliases_given
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import write_decisions
 from skilloscope.inference import Uniform, evidence
 from skilloscope.models.agent import Agent, probability
 from skilloscope.papers import ENTRIES, reproduce
+from skilloscope.results.names import aliases_given
 from skilloscope.simulate.agents import cut_lists, simulated_deciders
 from skilloscope.sources.judge import Work, judge, renamed
 from skilloscope.sources.shipped import demo_file

@@ -104,7 +104,7 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, an event loop runs in this thread
 def browser(chromium: str) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 

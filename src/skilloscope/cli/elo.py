@@ -82,7 +82,7 @@ def judged_for_elo(
 ) -> tuple[JudgedGames, list[str]]:
     """Return games judged as the axis wants them, and the players' names written out; faults are shown on stderr."""
     from skilloscope.cli.console import progress_bar, report_faults
-    from skilloscope.core.names import aliases_given
+    from skilloscope.results.names import aliases_given
     from skilloscope.studies.rate.front import Limit, judged_files
 
     _refuse_several(asked.method)

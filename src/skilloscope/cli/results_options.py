@@ -117,7 +117,7 @@ class ResultsOptions(Options):
 
     def aliases(self) -> dict[str, str]:
         """Return who is who, as was confirmed."""
-        from skilloscope.core.names import aliases_given
+        from skilloscope.results.names import aliases_given
 
         return aliases_given(self.alias or [])
 

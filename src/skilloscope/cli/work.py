@@ -65,7 +65,7 @@ def judge_files(
     from dataclasses import replace
 
     from skilloscope.cli.console import report_faults
-    from skilloscope.core.names import aliases_given
+    from skilloscope.results.names import aliases_given
     from skilloscope.sources.judge import judge
 
     names = aliases_given(aliases or [])

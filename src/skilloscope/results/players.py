@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from skilloscope.core.errors import Tally
-from skilloscope.core.names import name_key, spelt
+from skilloscope.results.names import name_key, spelt
 from skilloscope.results.reading import YOURSELF
 from skilloscope.results.table import Results, sorted_codes
 

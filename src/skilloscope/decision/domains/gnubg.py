@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.outputs import write_whole
 from skilloscope.core.records import read_object
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.domains.collecting import Collected, finite
@@ -79,7 +80,7 @@ def _plays(program: str, path: Path, plies: int) -> Iterator[dict[str, Any]]:
         raise InputError(f"{path}: no such file", hint="give match files: .mat, .sgf or .txt")
     with tempfile.TemporaryDirectory() as folder:
         shutil.copyfile(path, Path(folder, "match"))  # a name of ours: gnubg reads names as commands
-        Path(folder, "ask.py").write_text(_SCRIPT, encoding="utf-8")
+        write_whole(Path(folder, "ask.py"), _SCRIPT)
         command = [program, "--tty", "--quiet", "--no-rc", "--python=ask.py"]
         own = {**os.environ, "HOME": folder, "SKILLOSCOPE_PLIES": str(plies)}
         try:

@@ -22,6 +22,7 @@ from skilloscope.results.period_games import PeriodGames
 Array = npt.NDArray[np.float64]
 
 _NAMES = ("sigma0", "nu")
+_FARTHEST = math.log(2.0)  # the largest correction: fits at the edge of the search would say anything
 _TOLD = 0.2
 _FIRST = 10  # replays that find how far off the fit is, before the others are drawn nearer to the truth
 
@@ -36,7 +37,7 @@ def simulated_intervals(
     """
     about = {name: math.log(max(getattr(fit, name), 0.1)) for name in _NAMES}
     first = _errors(games, fit, about, rng, _FIRST)
-    nearer = {name: about[name] - float(np.median(first[name])) for name in _NAMES}
+    nearer = {name: about[name] - float(np.clip(np.median(first[name]), -_FARTHEST, _FARTHEST)) for name in _NAMES}
     errors = _errors(games, fit, nearer, rng, replays)
     ends = [(1 - level) / 2, (1 + level) / 2]
     found = {}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.core.names import may_be_one, near_duplicates
+from skilloscope.results.names import may_be_one, near_duplicates
 from skilloscope.results.table import Results
 
 SCHEMA = 1

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError
-from skilloscope.core.names import may_be_one, name_key, near_duplicates, read_aliases, spelt
+from skilloscope.results.names import may_be_one, name_key, near_duplicates, read_aliases, spelt
 
 SPELLINGS = ["Ledger, David J", "LEDGER,DAVID J.", "ledger,  david j", "Ledger,David J"]
 
