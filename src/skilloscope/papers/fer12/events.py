@@ -121,8 +121,11 @@ def _candidates(budget: Budget, *, file: str, name: str, tables: tuple[str, str]
     """Return a knock-out's differences and one number of each player beside those of two printed tables."""
     gained, note = sampled_gains(budget, _files(budget, [file]), name=name)
     study = tournament(gained, TournamentOptions(pool="match"))
-    rows = [*_difference_rows(study, tables[0]), *_player_rows(study, tables[1], of(study))]
-    return Outcome(rows, [note, _rank_note(study, tables[1], of(study))], [study])
+    differences = _difference_rows(study, tables[0])
+    pairs = [(row.printed.value, row.ours) for row in differences if row.printed and row.ours is not None]
+    rows = [*differences, *_player_rows(study, tables[1], of(study))]
+    ranks = [_rank_note(study, tables[1], of(study)), *_pairs_note(pairs, "differences", fewest=3)]
+    return Outcome(rows, [note, *ranks], [study])
 
 
 def _matches(budget: Budget) -> Outcome:
