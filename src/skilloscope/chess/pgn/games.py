@@ -174,8 +174,8 @@ def iter_games(sources: Source | Sequence[Source]) -> Iterator[Games]:
     Ids are those of `read_games`, and so are the tallies, which add: the last batch may hold nothing but a tally.
 
     >>> import io
-    >>> [len(games) for games in iter_games([io.StringIO("1. e4 *"), io.StringIO("1. d4 *")])]
-    [1, 1]
+    >>> sum(len(games) for games in iter_games([io.StringIO("1. e4 *"), io.StringIO("1. d4 *")]))
+    2
     """
     named = _named(sources)
     names = [name for name, _ in named]
