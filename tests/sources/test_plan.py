@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 from skilloscope.chess.analysis.analyse import analyse
 from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.human.model import human
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.positions import positions
 from skilloscope.cli.app import app
@@ -169,6 +171,8 @@ def test_workers_and_the_scheduler_reach_the_runner(tmp_path: Path, monkeypatch:
         raise InputError("enough")
 
     monkeypatch.setattr(analysis, "start_runner", refuse)
+    # The human model asks the same cluster, which is not there; tests/chess/engine has one that is.
+    monkeypatch.setattr("skilloscope.studies.rate.front.human_on", lambda _: nullcontext(human()))
     (tmp_path / "games.pgn").write_text(endings(1))
     for name in ("analyse", "rate"):
         command(name, tmp_path / "games.pgn", "--workers", 3, "--scheduler", "tcp://host:8786")
