@@ -15,7 +15,7 @@ demo: runtime-setup engine ## rate the games that ship; writes demo.html
 	$(BIN)/skilloscope demo
 
 test: test-setup engines browser ## everything but the slow tests
-	$(BIN)/python -m pytest -ra -m "not soak"
+	$(BIN)/python -m pytest -ra -n auto --dist loadfile -m "not soak"
 
 check: test-setup ## style, format and types
 	$(BIN)/ruff check
