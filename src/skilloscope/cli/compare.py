@@ -60,7 +60,7 @@ def compare(
     engine: EngineOptions,
 ) -> int:
     """Compare two players, or one before and after a day: both Elos, the difference, who is probably stronger."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.judged import source_line
     from skilloscope.reports.sheet import caution_sheet
     from skilloscope.studies.compare.elo import compare_players, compare_split
@@ -84,10 +84,10 @@ def compare(
     sheets = elo_comparison_sheet(report), caution_sheet(study.caution)
     head = str(found.judged or "")
     show_report(report, *sheets, as_json=output.as_json, head=head, notes=report["warnings"])
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.compare.page import elo_comparison_page
 
-        write_page(output.html, elo_comparison_page(study, source=source_line(games, found.judged)))
+        write_outputs(output, lambda: elo_comparison_page(study, source=source_line(games, found.judged)))
     return exit_code(study.parts.tally)
 
 
@@ -213,13 +213,13 @@ def _dispersion(text: str) -> float | None:
 def _show(
     study: Comparisons, output: IntervalOutput, source: str, *, head: str = "", fields: Mapping[str, Any] | None = None
 ) -> None:
-    from skilloscope.cli.console import show_report, write_page
+    from skilloscope.cli.console import show_report, write_outputs
     from skilloscope.reports.sheet import caution_sheet
     from skilloscope.studies.compare.tables import comparison_sheet
 
     report = {**study.as_dict(), **(fields or {})}
     show_report(report, comparison_sheet(report), caution_sheet(study.caution), as_json=output.as_json, head=head)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.compare.page import comparison_page
 
-        write_page(output.html, comparison_page(study, source=source))
+        write_outputs(output, lambda: comparison_page(study, source=source))

@@ -48,7 +48,7 @@ def composites(
     engine: EngineOptions,
 ) -> int:
     """Take many players as one, by Elo milepost or any column: c with its region, and the line from c to Elo."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.judged import judge_line, source_line
     from skilloscope.cli.work import judge_files
     from skilloscope.core.errors import InputError
@@ -68,11 +68,11 @@ def composites(
     show_report(
         report, *composites_sheets(report), as_json=output.as_json, head=judge_line(judged), notes=report["warnings"]
     )
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.composites.page import composites_page
 
-        page = composites_page(study, source=source_line(games), split=split, convergence=convergence)
-        write_page(output.html, page)
+        source = source_line(games)
+        write_outputs(output, lambda: composites_page(study, source=source, split=split, convergence=convergence))
     return exit_code(judged.decisions.tally)
 
 

@@ -22,6 +22,7 @@ from skilloscope.core.plain import json_text, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from skilloscope.cli.options import Output
     from skilloscope.reports.sheet import Sheet
 
 _MOST_FAULTS = 10
@@ -97,20 +98,32 @@ def report_notes(notes: Iterable[str]) -> None:
         err().print(f"note: {note}", style="yellow")
 
 
-def write_figures(path: Path, draw: Callable[[], object]) -> None:
-    """Write the figures that `draw` draws, as the ending of the name says; of several each gets its number."""
-    from skilloscope.core.errors import InputError
-    from skilloscope.core.outputs import write_whole
+def write_outputs(output: Output, make: Callable[[], str]) -> None:
+    """Make a page and write it where it was asked for: as HTML, as PDF, and its figures alone."""
+    from skilloscope.reports.page import titled
     from skilloscope.reports.style import also_as
 
-    kind = path.suffix[1:].lower()
-    if kind not in ("svg", "png", "pdf"):
-        raise InputError(f"{path}: a figure is .svg, .png or .pdf, not {path.suffix or 'without an ending'}")
-    with also_as(kind) as files:
-        draw()
-    several = len(files) > 1
+    kind = output.figure.suffix[1:].lower() if output.figure else "svg"
+    with also_as(kind) as files, titled(output.title):
+        page = make()
+    if output.html:
+        write_page(output.html, page)
+    if output.pdf:
+        from skilloscope.reports.pdf import pdf_bytes
+
+        write_page(output.pdf, pdf_bytes(page))
+    if output.figure:
+        _write_figures(output.figure, files)
+
+
+def _write_figures(path: Path, files: list[bytes]) -> None:
+    from skilloscope.core.errors import InputError
+    from skilloscope.core.outputs import write_whole
+
+    if not files:
+        raise InputError("there is no figure of this", hint="--html FILE writes the tables")
     for place, content in enumerate(files, start=1):
-        own = path.with_stem(f"{path.stem}-{place}") if several else path
+        own = path.with_stem(f"{path.stem}-{place}") if len(files) > 1 else path
         write_whole(own, content)
         err().print(f"figure written to {own}")
 

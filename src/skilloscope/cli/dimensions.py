@@ -34,7 +34,7 @@ def dimensions(
     engine: EngineOptions,
 ) -> int:
     """Tell in what players are strong: Elo by phase, colour, opening, clock or opponents."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.judged import source_line
     from skilloscope.studies.dimensions.elo import elo_dimensions
     from skilloscope.studies.dimensions.tables import elo_dimensions_sheet
@@ -48,11 +48,11 @@ def dimensions(
     report = {**study.as_dict("group"), **({"positions": found.judged.as_dict()} if found.judged else {})}
     head = str(found.judged or "")
     show_report(report, elo_dimensions_sheet(report), as_json=output.as_json, head=head, notes=study.warnings)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.dimensions.page import elo_dimensions_page
 
         source = source_line(games, found.judged)
-        write_page(output.html, elo_dimensions_page(study, title=f"Elo by {by}", source=source))
+        write_outputs(output, lambda: elo_dimensions_page(study, title=f"Elo by {by}", source=source))
     return exit_code(study.tally)
 
 
@@ -74,7 +74,7 @@ def _by_agent(
     engine: EngineOptions,
 ) -> int:
     """Tell the agent's competence by dimension, as c."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.judged import check_column, judge_line, scale_of, source_line
     from skilloscope.cli.work import judge_files
     from skilloscope.models.agent import Agent
@@ -90,9 +90,9 @@ def _by_agent(
     study = by_dimension(batch, model, by=by, players=judged.players, dispersion=allowed, mass=output.mass)
     report = {**study.as_dict(), "positions": judged.as_dict()}
     show_report(report, dimensions_sheet(report), as_json=output.as_json, head=judge_line(judged))
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.dimensions.page import dimensions_page
 
         source = source_line(games, judged)
-        write_page(output.html, dimensions_page(study, title=f"Competence by {by}", source=source))
+        write_outputs(output, lambda: dimensions_page(study, title=f"Competence by {by}", source=source))
     return exit_code(batch.tally)

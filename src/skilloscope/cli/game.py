@@ -27,7 +27,7 @@ def game(
     engine: EngineOptions,
 ) -> int:
     """Follow one game: evaluation, gain, strength against the engine, and how likely people find each move."""
-    from skilloscope.cli.console import exit_code, report_faults, show_report, write_page
+    from skilloscope.cli.console import exit_code, report_faults, show_report, write_outputs
     from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
     from skilloscope.sources.gains import engine_gains, gains_of_one
@@ -50,8 +50,8 @@ def game(
     report_faults(gained.games.tally)
     report = {**study.as_dict(), "positions": gained.positions()}
     show_report(report, *game_sheets(report), as_json=output.as_json)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.game.page import game_page
 
-        write_page(output.html, game_page(study, games.name))
+        write_outputs(output, lambda: game_page(study, games.name))
     return exit_code(gained.games.tally)

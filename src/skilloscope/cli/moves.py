@@ -26,7 +26,7 @@ def moves(
     engine: EngineOptions,
 ) -> int:
     """Show what people of each strength play in a position, and at which strength half find the best move."""
-    from skilloscope.cli.console import show_report, write_page
+    from skilloscope.cli.console import show_report, write_outputs
     from skilloscope.cli.work import working
     from skilloscope.studies.moves.moves import moves_study
     from skilloscope.studies.moves.tables import moves_table
@@ -39,10 +39,10 @@ def moves(
             study = moves_study(fen, levels, work=work)
     report = study.as_dict()
     show_report(report, moves_table(report, top), as_json=output.as_json, notes=report["notes"])
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.moves.page import moves_page
 
-        write_page(output.html, moves_page(study))
+        write_outputs(output, lambda: moves_page(study))
     return 0
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from skilloscope.core.checks import check_mass
+from skilloscope.core.errors import InputError
 from skilloscope.core.inputs.paths import named_files
 from skilloscope.core.outputs import check_outputs, check_writable
 
@@ -48,6 +49,10 @@ EngineName = Annotated[str | None, typer.Option(help="Engine to run: a name or a
 
 OUTPUTS = frozenset({"html", "out", "export", "history", "truth", "pdf", "figure"})
 """The options that name a file to write. Every other path or text that names a file is something to read."""
+
+
+FIGURES = (".svg", ".png", ".pdf")
+"""What a figure can be written as."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +86,24 @@ class EngineOptions(Options):
 
 @dataclass(frozen=True)
 class Output(Options):
-    """Where a report goes."""
+    """Where a report goes: a page, the same as PDF, its figures alone, JSON."""
 
     html: Html = None
+    pdf: Annotated[Path | None, typer.Option(help="Write the page as PDF (extra `pdf`).", metavar="FILE")] = None
+    figure: Annotated[
+        Path | None, typer.Option(help="Write the figures: .svg, .png or .pdf; several are numbered.", metavar="FILE")
+    ] = None
+    title: Annotated[str, typer.Option(help="The title of the page.")] = ""
     as_json: Json = False
+
+    def __post_init__(self) -> None:
+        if self.figure is not None and self.figure.suffix.lower() not in FIGURES:
+            raise InputError(f"{self.figure}: a figure is {', '.join(FIGURES)}", hint="its name says which")
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a page is to be made, to be written itself or for its figures."""
+        return any((self.html, self.pdf, self.figure))
 
 
 @dataclass(frozen=True)
@@ -94,6 +113,7 @@ class IntervalOutput(Output):
     mass: Mass = 0.95
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_mass(self.mass)
 
 

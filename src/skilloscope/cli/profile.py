@@ -57,7 +57,7 @@ def profile(
     engine: EngineOptions,
 ) -> int:
     """Follow players over time: Elo in every year, month or event, beside the Elo in their games."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.judged import source_line
     from skilloscope.inference.filter import check_period_prior
     from skilloscope.studies.profile.elo import check_axis_prior, elo_profile, elo_profile_report
@@ -77,11 +77,11 @@ def profile(
     report = {**elo_profile_report(study), **({"positions": found.judged.as_dict()} if found.judged else {})}
     head = str(found.judged or "")
     show_report(report, elo_profile_sheet(report), as_json=output.as_json, head=head, notes=study.warnings)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.profile.page import elo_profile_page
 
         title = f"Elo over time, by {every}"
-        write_page(output.html, elo_profile_page(study, title=title, source=source_line(games, found.judged)))
+        write_outputs(output, lambda: elo_profile_page(study, title=title, source=source_line(games, found.judged)))
     return exit_code(study.tally)
 
 
@@ -124,8 +124,8 @@ def _by_agent(asked: _Followed, axis: AxisOptions, output: IntervalOutput, engin
     report = {**chosen.as_dict(), "positions": judged.as_dict()}
     notes = chosen.warnings
     show_report(report, profile_sheet(report), as_json=output.as_json, head=judge_line(judged), notes=notes)
-    if output.html:
-        _write_page(output.html, chosen, study(), source_line(asked.games, judged))
+    if output.wanted:
+        _write_profile(output, chosen, study(), source_line(asked.games, judged))
     return exit_code(judged.decisions.tally)
 
 
@@ -162,14 +162,14 @@ def decisions_profile(
     )
     chosen = study((prior,))[0]
     show_report(report := chosen.as_dict(), profile_sheet(report), as_json=output.as_json)
-    if output.html:
-        _write_page(output.html, chosen, study(), source_line(tables))
+    if output.wanted:
+        _write_profile(output, chosen, study(), source_line(tables))
     return exit_code(batch.tally)
 
 
-def _write_page(path: Path, chosen: Profile, everything: list[Profile], source: str) -> None:
-    from skilloscope.cli.console import write_page
+def _write_profile(output: IntervalOutput, chosen: Profile, everything: list[Profile], source: str) -> None:
+    from skilloscope.cli.console import write_outputs
     from skilloscope.studies.profile.page import profile_page
 
     title = f"Skill over time, by {chosen.every}"
-    write_page(path, profile_page(chosen, everything, title=title, source=source))
+    write_outputs(output, lambda: profile_page(chosen, everything, title=title, source=source))

@@ -74,7 +74,7 @@ def _rate_on_axis(
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
-    from skilloscope.cli.console import exit_code, progress_bar, report_faults, write_page
+    from skilloscope.cli.console import exit_code, progress_bar, report_faults, write_outputs
     from skilloscope.cli.judged import source_line
     from skilloscope.studies.rate.front import Limit, rate_files
     from skilloscope.studies.rate.fusion import fuse, read_results_to_fuse
@@ -88,14 +88,12 @@ def _rate_on_axis(
         ratings = fuse(ratings, results)
     report_faults(ratings.tally)
     show_elo(ratings, judged, as_json=output.as_json)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.rate.page import elo_page
 
-        title = (
-            f"Ratings of {len(ratings.players):,} {'players' if rating.by == 'player' else f'groups by {rating.by}'}"
-        )
+        title = _title(len(ratings.players), rating.by)
         batch = None if judged is None else judged.decisions
-        write_page(output.html, elo_page(ratings, batch, title=title, source=source_line(paths, judged)))
+        write_outputs(output, lambda: elo_page(ratings, batch, title=title, source=source_line(paths, judged)))
     return exit_code(ratings.tally)
 
 
@@ -103,7 +101,7 @@ def _rate_by_agent(
     paths: list[Path], rating: RateOptions, asked: AskedElo, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Rate as the papers do: by the agent, after the opening, in undecided positions."""
-    from skilloscope.cli.console import exit_code, report_faults, write_page
+    from skilloscope.cli.console import exit_code, report_faults, write_outputs
     from skilloscope.cli.judged import check_column, scaled_agent, source_line
     from skilloscope.cli.work import working
     from skilloscope.decision.text import table_kind
@@ -129,15 +127,19 @@ def _rate_by_agent(
     )
     ratings = rate_decisions(batch, own, model=model, by=rating.by, prior=prior, mass=output.mass, everybody=everybody)
     show_ratings(ratings, judged, by=rating.by, as_json=output.as_json)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.rate.page import ratings_page
 
-        title = (
-            f"Ratings of {len(ratings.players):,} {'players' if rating.by == 'player' else f'groups by {rating.by}'}"
-        )
-        page = ratings_page(ratings, batch, title=title, source=source_line(paths), by=rating.by)
-        write_page(output.html, page)
+        title = _title(len(ratings.players), rating.by)
+        source = source_line(paths)
+        write_outputs(output, lambda: ratings_page(ratings, batch, title=title, source=source, by=rating.by))
     return exit_code(batch.tally)
+
+
+def _title(n: int, by: str) -> str:
+    from skilloscope.reports.words import plural
+
+    return f"Ratings of {plural(n, 'player')}" if by == "player" else f"Ratings of {plural(n, 'group')} by {by}"
 
 
 def show_elo(ratings: EloRatings, judged: Judged | None, *, as_json: bool = False) -> None:

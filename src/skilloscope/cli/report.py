@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from skilloscope.cli.options import AxisOptions, EngineOptions, IntervalOutput, Options, command
-
-if TYPE_CHECKING:
-    from skilloscope.studies.report.event import EventReport
-    from skilloscope.studies.report.player import PlayerReport
 
 PgnFiles = Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")]
 
@@ -31,11 +27,6 @@ class ReportOptions(Options):
     budget: Annotated[
         float | None, typer.Option(help="Let the engine search so long, a fair share of games.", metavar="MINUTES")
     ] = None
-    pdf: Annotated[Path | None, typer.Option(help="Write the page as PDF (extra `pdf`).", metavar="FILE")] = None
-    figure: Annotated[
-        Path | None, typer.Option(help="Write the figures: .svg, .png or .pdf; several are numbered.", metavar="FILE")
-    ] = None
-    title: Annotated[str, typer.Option(help="The title of the page.")] = ""
 
 
 def register(app: typer.Typer) -> None:
@@ -48,14 +39,15 @@ def report(
 ) -> int:
     """Tell what the games say of a player, or of an event: Elo, where it lies, the decisions that cost most."""
     from skilloscope.chess.duplicates import read_distinct
-    from skilloscope.cli.console import exit_code, progress_bar, report_faults, show_report
+    from skilloscope.cli.console import exit_code, progress_bar, report_faults, show_report, write_outputs
     from skilloscope.cli.work import work_of
     from skilloscope.core.configuration import effective_settings
     from skilloscope.ratings.elo_axis.axis import elo_axis
     from skilloscope.sources.judge import check_games, found_name, players
     from skilloscope.studies.rate.games import AxisRating
-    from skilloscope.studies.report.event import event_report
-    from skilloscope.studies.report.player import player_report
+    from skilloscope.studies.report.event import EventReport, event_report
+    from skilloscope.studies.report.page import event_page, player_page
+    from skilloscope.studies.report.player import PlayerReport, player_report
     from skilloscope.studies.report.tables import event_sheets, player_sheets
 
     found = effective_settings({"prior": asked.prior, "effort": asked.effort, "scale": axis.scale})
@@ -81,26 +73,10 @@ def report(
     report_faults(played.tally)
     head = "" if judged is None else str(judged)
     show_report(told.as_dict(), *sheets, as_json=output.as_json, head=head, notes=told.ratings.warnings)
-    _write(told, asked, output, ", ".join(path.name for path in games))
-    return exit_code(played.tally)
-
-
-def _write(told: PlayerReport | EventReport, asked: ReportOptions, output: IntervalOutput, source: str) -> None:
-    """Write the page, as HTML and as PDF, and the figures, where they were asked for."""
-    from skilloscope.cli.console import write_figures, write_page
-    from skilloscope.reports.pdf import pdf_bytes
-    from skilloscope.studies.report.page import event_page, player_page
-    from skilloscope.studies.report.player import PlayerReport
-
-    if output.html or asked.pdf:
-        page = (
-            player_page(told, source, title=asked.title)
-            if isinstance(told, PlayerReport)
-            else event_page(told, source, title=asked.title)
+    source = ", ".join(path.name for path in games)
+    if output.wanted:
+        write_outputs(
+            output,
+            lambda: player_page(told, source) if isinstance(told, PlayerReport) else event_page(told, source),
         )
-        if output.html:
-            write_page(output.html, page)
-        if asked.pdf:
-            write_page(asked.pdf, pdf_bytes(page))
-    if asked.figure:
-        write_figures(asked.figure, told.figures)
+    return exit_code(played.tally)

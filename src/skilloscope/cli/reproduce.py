@@ -27,7 +27,7 @@ def reproduce(
     engine: EngineOptions,
 ) -> int:
     """Put every printed number of the papers that can be computed beside ours; – where nothing was computed."""
-    from skilloscope.cli.console import show_report, write_page
+    from skilloscope.cli.console import show_report, write_outputs
     from skilloscope.cli.work import working
     from skilloscope.core.errors import InputError
     from skilloscope.papers import ENTRIES
@@ -41,8 +41,8 @@ def reproduce(
         done = reproduced(ENTRIES, key, Budget(budget, seed, data, work))
     report = done.as_dict()
     show_report(report, *reproduction_sheets(report), as_json=output.as_json)
-    if output.html:
+    if output.wanted:
         from skilloscope.papers.page import reproduction_page
 
-        write_page(output.html, reproduction_page(done))
+        write_outputs(output, lambda: reproduction_page(done))
     return int(any(row["within"] is False for entry in report["entries"] for row in entry["rows"]))

@@ -60,17 +60,17 @@ def results_fit(
     output: IntervalOutput,
 ) -> int:
     """Fit how much new players differ (sigma0) and how fast strength changes (nu), by what they foretell."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.results_work import remark
     from skilloscope.studies.results.results import fit_posterior, fit_report
     from skilloscope.studies.results.tables import fit_sheets
 
     posterior = None
-    if (intervals or output.html) and not (how.sigma0 is None and how.nu is None):
+    if (intervals or output.wanted) and not (how.sigma0 is None and how.nu is None):
         raise typer.BadParameter("intervals are of both parameters: leave --sigma0 and --nu out")
     table, enter = how.read(files)
     period, first, later = how.length(table), how.advantage or "auto", how.drift or "auto"
-    if output.html:
+    if output.wanted:
         posterior = fit_posterior(table, period, advantage=first, drift=later, entry=enter)
     report = fit_report(
         table,
@@ -87,10 +87,10 @@ def results_fit(
     )
     remark(report)
     show_report(report, *fit_sheets(report), as_json=output.as_json)
-    if output.html and posterior is not None:
+    if posterior is not None:
         from skilloscope.studies.results.page import fit_page
 
-        write_page(output.html, fit_page(report, posterior))
+        write_outputs(output, lambda: fit_page(report, posterior))
     return exit_code(table.tally)
 
 
@@ -121,7 +121,7 @@ def results_rate(
         check_outputs(
             [state, history_file(state), games_file(state), *filter(None, (board.history, board.html))], files
         )
-    if stream and (board.history or board.html or state or rewind):
+    if stream and (board.history or board.wanted or state or rewind):
         raise typer.BadParameter("a stream keeps no history: leave out --history, --html, --state and --from")
     return show_board(streamed(files, how) if stream else rated(files, how, state, rewind, adding=adding), board)
 

@@ -50,7 +50,7 @@ def results_predict(
     from skilloscope.sources.results import read_pairs
     from skilloscope.studies.results.results import predictions
 
-    if output.html is not None and holdout is None:
+    if output.wanted and holdout is None:
         raise typer.BadParameter("--html goes with --holdout")
     if holdout is not None and pairs is None:
         return _held_out(files or [], how, holdout, draws, output)
@@ -104,7 +104,7 @@ def _pairs(rated: Rated, table: pa.Table, report: Mapping[str, Any], *, out: Pat
 
 def _held_out(files: list[Path], how: ResultsOptions, periods: str, draws: bool, output: Output) -> int:
     """Say how well the last periods are foretold."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.results_work import remark
     from skilloscope.studies.results.results import holdout_report
     from skilloscope.studies.results.tables import holdout_sheet
@@ -123,8 +123,8 @@ def _held_out(files: list[Path], how: ResultsOptions, periods: str, draws: bool,
     )
     remark(report)
     show_report(report, holdout_sheet(report), as_json=output.as_json)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.results.page import holdout_page
 
-        write_page(output.html, holdout_page(report))
+        write_outputs(output, lambda: holdout_page(report))
     return exit_code(results.tally)

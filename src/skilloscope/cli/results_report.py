@@ -23,7 +23,7 @@ def results_report(
     output: Output,
 ) -> int:
     """Say who rose and fell since a date, who is new and who has gone; or one member's history and opponents."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.results_predict import kept_as_rated
     from skilloscope.cli.results_work import rated, remark
     from skilloscope.studies.results.changes import changes_report, member_report
@@ -39,6 +39,6 @@ def results_report(
         report, sheets, page = changes_report(found, str(since)), changes_sheets, changes_page
     remark(report)
     show_report(report, *sheets(report), as_json=output.as_json)
-    if output.html:
-        write_page(output.html, page(found, report))
+    if output.wanted:
+        write_outputs(output, lambda: page(found, report))
     return exit_code(found.results.tally)

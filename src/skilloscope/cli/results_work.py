@@ -70,7 +70,7 @@ def streamed(files: list[Path], how: ResultsOptions) -> Rated:
 
 def show_board(found: Rated, board: BoardOptions) -> int:
     """Print the leaderboard or its JSON, and write history and page."""
-    from skilloscope.cli.console import err, exit_code, show_report, write_page
+    from skilloscope.cli.console import err, exit_code, show_report, write_outputs
     from skilloscope.results.writing import write_table
     from skilloscope.studies.results.results import history_table, ratings_report
     from skilloscope.studies.results.tables import leaderboard_sheet
@@ -81,10 +81,10 @@ def show_board(found: Rated, board: BoardOptions) -> int:
     if board.history:
         write_table(history_table(found), board.history)
         err().print(f"history written to {board.history}")
-    if board.html:
+    if board.wanted:
         from skilloscope.studies.results.page import results_page
 
-        write_page(board.html, results_page(found, report))
+        write_outputs(board, lambda: results_page(found, report))
     return exit_code(found.results.tally)
 
 

@@ -82,7 +82,7 @@ def sensitivity(
     """Show what depth, list, k, rule and engine do to the same decisions: c, the order of players, likelihood."""
     from dataclasses import replace
 
-    from skilloscope.cli.console import exit_code, report_faults, show_report, write_page
+    from skilloscope.cli.console import exit_code, report_faults, show_report, write_outputs
     from skilloscope.cli.judged import source_line
     from skilloscope.cli.work import working
     from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
@@ -102,11 +102,11 @@ def sensitivity(
     study = study_of(batch, replace(varied, judges=judges), by=by, seed=seed, mass=output.mass)
     report = study.as_dict()
     show_report(report, *sensitivity_sheets(report), as_json=output.as_json)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.sensitivity.page import sensitivity_page
 
         source = f"{source_line(games)}; {engine_line(engine_of(batch))}"
-        write_page(output.html, sensitivity_page(study, source=source))
+        write_outputs(output, lambda: sensitivity_page(study, source=source))
     return exit_code(batch.tally)
 
 

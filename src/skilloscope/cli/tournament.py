@@ -41,7 +41,7 @@ def tournament(
     """Compare the players of an event by gain: expected scores and differences, beside Elo on the one axis."""
     from dataclasses import replace
 
-    from skilloscope.cli.console import exit_code, report_faults, show_report, write_page
+    from skilloscope.cli.console import exit_code, report_faults, show_report, write_outputs
     from skilloscope.cli.gain_options import gain_search
     from skilloscope.cli.work import working
     from skilloscope.sources.gains import engine_gains, gains_of_files
@@ -69,8 +69,8 @@ def tournament(
     report = {**tournament_report(study), "positions": gained.positions()}
     asked = gain.engine_gains != "auto" or gain.engine_elo is not None
     show_report(report, *tournament_sheets(report, engine=asked), closing_sheet(report), as_json=output.as_json)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.tournament.page import tournament_page
 
-        write_page(output.html, tournament_page(study, ", ".join(path.name for path in games), engine=asked))
+        write_outputs(output, lambda: tournament_page(study, ", ".join(path.name for path in games), engine=asked))
     return exit_code(gained.games.tally)

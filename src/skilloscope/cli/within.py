@@ -43,7 +43,7 @@ def within(
     engine: EngineOptions,
 ) -> int:
     """Show one player's games, each a point: the Elo that the player's moves look like, and the opponent's."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.judged import source_line
     from skilloscope.sources.judge import found_name, players
     from skilloscope.studies.within.elo import elo_within, follow_elo
@@ -61,10 +61,10 @@ def within(
     report = {**study.as_dict(), "followed": moves, **({"positions": found.judged.as_dict()} if found.judged else {})}
     sheets = [elo_within_sheet(report), *([running_elo_sheet(moves)] if moves else [])]
     show_report(report, *sheets, as_json=output.as_json, head=str(found.judged or ""), notes=study.warnings)
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.within.page import elo_within_page
 
-        write_page(output.html, elo_within_page(study, followed, source=source_line(games, found.judged)))
+        write_outputs(output, lambda: elo_within_page(study, followed, source=source_line(games, found.judged)))
     return exit_code(study.tally)
 
 
@@ -82,7 +82,7 @@ class _Wanted:
 
 def _by_agent(asked: _Wanted, output: IntervalOutput, engine: EngineOptions) -> int:
     """Show the same as the papers do, by the agent's competence."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.judged import agent_of, judge_fields, judge_line, source_line
     from skilloscope.cli.work import judge_files
     from skilloscope.studies.within.tables import running_sheet, within_sheet
@@ -96,8 +96,8 @@ def _by_agent(asked: _Wanted, output: IntervalOutput, engine: EngineOptions) -> 
     report = {**study.as_dict(), "followed": moves, **judge_fields(judged)}
     sheets = [within_sheet(report), *([running_sheet(moves)] if moves else [])]
     show_report(report, *sheets, as_json=output.as_json, head=judge_line(judged))
-    if output.html:
+    if output.wanted:
         from skilloscope.studies.within.page import within_page
 
-        write_page(output.html, within_page(study, followed, source=source_line(asked.games, judged)))
+        write_outputs(output, lambda: within_page(study, followed, source=source_line(asked.games, judged)))
     return exit_code(judged.decisions.tally)

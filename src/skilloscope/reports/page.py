@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -90,6 +92,20 @@ class Section:
         )
 
 
+_TITLE: ContextVar[str] = ContextVar("title", default="")
+"""The title that a reader wants in place of a page's own."""
+
+
+@contextmanager
+def titled(title: str) -> Iterator[None]:
+    """Give the pages made inside this title, if it is one."""
+    token = _TITLE.set(title)
+    try:
+        yield
+    finally:
+        _TITLE.reset(token)
+
+
 def report_page(
     title: str,
     source: str,
@@ -109,7 +125,7 @@ def report_page(
         lstrip_blocks=True,
     )
     return environment.get_template("page.html").render(
-        title=title,
+        title=_TITLE.get() or title,
         source=source,
         headline=headline,
         sections=sections,

@@ -31,7 +31,7 @@ _NO_ENGINE = (
 )
 
 
-def player_page(report: PlayerReport, source: str, *, title: str = "") -> str:
+def player_page(report: PlayerReport, source: str) -> str:
     """Return the page of one player."""
     told = report.as_dict()
     own = report.rating.as_dict()
@@ -50,7 +50,7 @@ def player_page(report: PlayerReport, source: str, *, title: str = "") -> str:
         sections.append(Section("Beside others of the same Elo", beside_line(told).capitalize() + "."))
     sections += [Section.from_sheet(sheet, "What the Elo stands on") for sheet in elo_sheets(told["ratings"])[-1:]]
     return report_page(
-        title or report.player,
+        report.player,
         _source(source, told["ratings"]),
         sections,
         warnings=told["ratings"]["warnings"],
@@ -60,7 +60,7 @@ def player_page(report: PlayerReport, source: str, *, title: str = "") -> str:
     )
 
 
-def event_page(report: EventReport, source: str, *, title: str = "") -> str:
+def event_page(report: EventReport, source: str) -> str:
     """Return the page of an event."""
     told = report.as_dict()
     figures = report.figures()
@@ -78,7 +78,7 @@ def event_page(report: EventReport, source: str, *, title: str = "") -> str:
     figure = figures[1] if len(figures) > 1 else ("", "")
     sections.append(Section.from_sheet(games_sheet(told), figure=figure[0], caption=figure[1]))
     return report_page(
-        title or _event_title(report),
+        _event_title(report),
         _source(source, told["ratings"]),
         sections,
         warnings=told["ratings"]["warnings"],
