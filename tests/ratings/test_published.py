@@ -116,3 +116,14 @@ def test_real_games_of_four_years_are_foretold_below_the_official_list(shared_da
         results = read_results(path, how=Reading(observed=asked))
         report = holdout_report(results, "2006-01-01", "1D", advantage="fit", drift="fit")
         assert report["log_loss"] <= most
+
+
+def test_a_drift_is_not_followed_beyond_the_games_that_it_was_fitted_to():
+    state = State.empty(sigma0=200, nu=30, drift=-20, epoch=10, until=15)
+    assert [float(state.beliefs(["new"], at)[0][0]) for at in (10, 15, 40)] == [1500.0, 1400.0, 1400.0]
+    assert state.drifted([10, 15, 40]).tolist() == [0.0, -100.0, -100.0]
+    late = PeriodGames.build([0], [1], [1.0], [40], players=["a", "b"])
+    played, rows = state.play(late, history=True)
+    assert rows is not None
+    assert set(rows["prior_mean"].tolist()) == {1400.0}
+    assert played.until == 15

@@ -124,14 +124,16 @@ def advance(
     advantage: float = 0.0,
     drift: float = 0.0,
     epoch: int = 0,
+    until: int | None = None,
     published: Published | None = None,
     ratings: tuple[Array, Array] | None = None,
     history: bool = False,
 ) -> tuple[list[int], RowArray | None]:
     """Play the periods `first`, `first` + 1, … on `state` in place, all games of a period at once.
 
-    Newcomers enter `drift` higher with each period after `epoch`. `ratings` are those `published` elsewhere before each
-    game, of both players, 0 where there is none; a player's are equal within a period.
+    Newcomers enter `drift` higher with each period after `epoch`, up to `until` where it is given: a line is not
+    followed beyond the games that it was fitted to. `ratings` are those `published` elsewhere before each game, of both
+    players, 0 where there is none; a player's are equal within a period.
 
     Return the discrepancy of each period in whole units of 2^−40, which add without rounding, and the rows of the
     history if asked for: each when its player next plays, those of the last periods at the end, so that the rows of
@@ -150,7 +152,7 @@ def advance(
         ends=ends,
         periods=period_of + first,
         ratings=(_frozen(one), _frozen(two)),
-        rules=_rules(sigma0, nu, advantage, drift, epoch, published or Published()),
+        rules=_rules((sigma0, nu, advantage), (drift, epoch, until), published or Published()),
         rows=rows,
     )
     units = [0] * (len(offsets) - 1)
@@ -167,11 +169,14 @@ class _Rules(NamedTuple):
     advantage: float
     drift: float
     epoch: float
+    until: float
     published: Published
 
 
-def _rules(sigma0: float, nu: float, advantage: float, drift: float, epoch: int, published: Published) -> _Rules:
-    numbers = (float(sigma0) ** 2, float(nu) ** 2, float(advantage), float(drift), float(epoch))
+def _rules(spreads: tuple[float, float, float], line: tuple[float, int, int | None], published: Published) -> _Rules:
+    (sigma0, nu, advantage), (drift, epoch, until) = spreads, line
+    end = np.inf if until is None else float(until)
+    numbers = (float(sigma0) ** 2, float(nu) ** 2, float(advantage), float(drift), float(epoch), end)
     return _Rules(*numbers, Published(*(float(number) for number in published)))
 
 
@@ -250,7 +255,7 @@ def _enter(state, i, t, rating, rules):  # type: ignore[no-untyped-def] # pragma
         s.variance = p.entry * p.entry * np.exp(-p.weak * (s.mean - p.origin) / 400.0)
         s.seen = rating
     elif s.variance == 0.0:
-        s.mean += rules.drift * (t - rules.epoch)
+        s.mean += rules.drift * (min(float(t), rules.until) - rules.epoch)
         s.variance = rules.sigma0_2
 
 

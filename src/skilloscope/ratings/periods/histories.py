@@ -200,7 +200,7 @@ class History:
         played = np.flatnonzero(np.diff(self.offsets))
         first = self.offsets[played]
         mean = self.prior_mean[first]
-        own = (self.seen[first] == 0) & (mean != state.mean + state.drift * (self.period[first] - state.epoch))
+        own = (self.seen[first] == 0) & (mean != state.mean + state.drifted(self.period[first]))
         lines["mean"][played[own]], lines["variance"][played[own]] = mean[own], state.sigma0**2
         return lines
 

@@ -88,8 +88,7 @@ def _loss(
     entry: Mapping[str, float] | None,
 ) -> float:
     """Return the discrepancy per game, each foretold from the periods before its block began."""
-    names = ("sigma0", "nu", "mean", "advantage", "drift", "epoch", "published")
-    state, rows = State.empty(**{name: getattr(fit, name) for name in names}).play(games, entry=entry, history=True)
+    state, rows = State.empty(**fit.parameters()).play(games, entry=entry, history=True)
     assert rows is not None
     history = History.from_rows(rows, state)
     length, horizon = (Calendar.from_text(text) for text in lengths)

@@ -192,7 +192,6 @@ class Periods:
     def _start(self, games: PeriodGames | None) -> State:
         """Return the state before the first game, what is not given fitted to the games."""
         given = {name: getattr(self, name) for name in ("sigma0", "nu", "advantage", "drift", "mean", "published")}
-        epoch = games.first if games is not None else 0
         carries = games is not None and games.ratings is not None
         if None in (self.sigma0, self.nu, self.advantage, self.drift) or (carries and self.published is None):
             if games is None:
@@ -200,8 +199,8 @@ class Periods:
                     "a stream is read once: it cannot be fitted", hint="give --sigma0 and --nu, fitted to a part"
                 )
             fit = self.variances_ = fit_variances(games, **given, entry=self.entry, method=self.method)
-            given, epoch = {name: getattr(fit, name) for name in given}, fit.epoch
-        return State.empty(**given, epoch=epoch, period=self.period or "")
+            return State.empty(**fit.parameters(), period=self.period or "")
+        return State.empty(**given, epoch=games.first if games is not None else 0, period=self.period or "")
 
     def _ended(self, state: State, filtered: History, games: PeriodGames) -> None:
         """Keep what was learnt: the state at the end, and the history, smoothed."""

@@ -54,6 +54,7 @@ class State:
     advantage: float = 0.0
     drift: float = 0.0  # how much higher newcomers enter with each period after `epoch`
     epoch: int = 0
+    until: int | None = None  # the last period of the games that the drift was fitted to: it goes no further
     published: Published | None = None  # how ratings published elsewhere are believed; None: not looked at
     period: str = ""  # the length of a period, for the record
     since: int | None = None  # games of this period and of later ones can be added
@@ -71,6 +72,7 @@ class State:
         advantage: float = 0.0,
         drift: float = 0.0,
         epoch: int = 0,
+        until: int | None = None,
         published: Published | None = None,
         period: str = "",
     ) -> State:
@@ -86,6 +88,7 @@ class State:
             advantage=float(advantage),
             drift=float(drift),
             epoch=int(epoch),
+            until=until,
             published=published,
             period=period,
         )
@@ -143,7 +146,7 @@ class State:
         out_mean[waiting] = self.lines["mean"][codes[waiting]]
         own[waiting] = self.lines["variance"][codes[waiting]] > 0
         when = np.asarray(self.since if self.since is not None else self.epoch) if at is None else np.asarray(at)
-        out_mean += np.where(own, 0.0, self.drift * (when - self.epoch))
+        out_mean += np.where(own, 0.0, self.drifted(when))
         out_variance = np.full(len(codes), self.sigma0**2)
         out_mean[known], out_variance[known] = mean[codes[known]], variance[codes[known]]
         if at is not None:
@@ -182,6 +185,7 @@ class State:
             advantage=self.advantage,
             drift=self.drift,
             epoch=self.epoch,
+            until=self.until,
             published=self.published,
             ratings=games.ratings,
             history=history,
@@ -228,6 +232,11 @@ class State:
         lines["variance"] = np.where([name in entry for name in names], self.sigma0**2, 0.0)
         return lines
 
+    def drifted(self, period: npt.ArrayLike) -> Array:
+        """Return how much higher newcomers of these periods enter than those of `epoch`."""
+        end = np.inf if self.until is None else self.until
+        return np.asarray(self.drift * (np.minimum(np.asarray(period, dtype=float), end) - self.epoch))
+
     @cached_property
     def _where(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.players)}
@@ -249,6 +258,7 @@ class State:
             "advantage": self.advantage,
             "drift": self.drift,
             "epoch": self.epoch,
+            "until": self.until,
             "published": None if self.published is None else self.published._asdict(),
             "period": self.period,
             "since": self.since,
@@ -306,7 +316,12 @@ class State:
             raise InputError("a player without a name, or one who is there twice")
         if not all(np.isfinite(self.lines[name]).all() for name in ("mean", "variance", "gain", "information", "seen")):
             raise InputError("a rating that is not finite")
-        whole = [self.games, self.epoch, *self.units.values(), *([] if self.since is None else [self.since])]
+        whole = [
+            self.games,
+            self.epoch,
+            *self.units.values(),
+            *(number for number in (self.since, self.until) if number is not None),
+        ]
         if not all(isinstance(number, int) for number in whole) or not isinstance(self.period, str):
             raise InputError("a count that is no whole number")
 

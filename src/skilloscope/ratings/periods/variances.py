@@ -47,6 +47,8 @@ class VarianceFit:
     advantage: float
     drift: float
     epoch: int
+    until: int | None
+    """The last period of the games, where the drift was fitted to them: it is followed no further."""
     mean: float
     published: Published | None
     discrepancy: float
@@ -59,6 +61,11 @@ class VarianceFit:
     passes: int
     converged: bool
     warnings: tuple[str, ...] = ()
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what a state begins with."""
+        names = ("sigma0", "nu", "mean", "advantage", "drift", "epoch", "until", "published")
+        return {name: getattr(self, name) for name in names}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fit as reports send it."""
@@ -131,6 +138,7 @@ def fit_variances(
         advantage=best["advantage"],
         drift=best["drift"],
         epoch=games.first,
+        until=games.first + games.n_periods - 1 if "drift" in fitted else None,
         mean=best["mean"],
         published=_published(best) if games.ratings is not None else None,
         discrepancy=value,

@@ -399,10 +399,7 @@ def holdout_report(
     early = games.between(0, games.n_periods - periods)
     first, later = (elo_given(asked, len(early)) for asked in (advantage, drift))
     fit = fit_variances(early, sigma0=sigma0, nu=nu, advantage=first, drift=later, entry=entry)
-    state = State.empty(
-        **{name: getattr(fit, name) for name in ("sigma0", "nu", "mean", "advantage", "drift", "epoch", "published")},
-        period=str(own.calendar(period)),
-    )
+    state = State.empty(**fit.parameters(), period=str(own.calendar(period)))
     probability, score, known = forecast(games, state, entry=entry)[0], games.score, len(early)
     more: dict[str, Any] = {}
     if draws:
