@@ -96,3 +96,18 @@ def test_a_path_is_analysed_as_its_games_are(tmp_path):
     path = demo_file("simulated.pgn")
     own = sk.analyse(str(path), imports=[sk.analyses_file()])
     assert len(own) == len(sk.analyse(sk.read_games(path), imports=[sk.analyses_file()]))
+
+
+def test_results_boards_and_histories_go_out_as_frames_and_results_come_in_as_one():
+    results = sk.Results.from_columns(
+        ["Ann", "Bo", "Ann", "Cy"],
+        ["Bo", "Cy", "Cy", "Bo"],
+        [1, 0.5, 1, 0],
+        date=["2024-01-05"] * 2 + ["2024-02-07"] * 2,
+    )
+    own = sk.Periods(period="1M", sigma0=300, nu=30).fit(results)
+    framed = sk.Periods(period="1M", sigma0=300, nu=30).fit(results.to_pandas())
+    assert own.ratings_.to_polars()["player"].to_list() == [row["player"] for row in own.ratings_.rows()]
+    assert np.array_equal(own.ratings_.rating, framed.ratings_.rating)
+    assert len(own.history_.to_pandas()) == len(own.history_)
+    assert len(repr(own.ratings_)) < 100

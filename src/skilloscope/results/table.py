@@ -20,6 +20,7 @@ import pyarrow as pa
 from skilloscope.core.columns import Codes, Selection, selection_index
 from skilloscope.core.dates import DAY, MONTH
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.frames import Framed
 from skilloscope.results.calendar import GIVEN, Calendar, Dates, Numbers
 from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.scores import NO_GAMES
@@ -30,7 +31,7 @@ _OPTIONAL = ("period", "precision", "rating_1", "rating_2")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results:
+class Results(Framed):
     """A columnar table of results.
 
     >>> results = Results.from_columns(["Bo", "Ann"], ["Ann", "Cy"], [1, 0.5], date=["2024-01-31", "2024-03-01"])
@@ -90,6 +91,12 @@ class Results:
 
     def __len__(self) -> int:
         return len(self.player_1)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the results as a table, which `results_from_frame` reads back."""
+        from skilloscope.results.writing import results_to_arrow
+
+        return results_to_arrow(self)
 
     def __repr__(self) -> str:
         return f"<Results: {len(self):,} games of {len(self.players):,} players; skipped: {self.tally}>"

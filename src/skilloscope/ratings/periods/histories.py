@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.frames import Framed
 from skilloscope.core.records import read_object
 from skilloscope.models.kernels.comparison import new_state
 from skilloscope.models.kernels.counting import order_by_player
@@ -31,7 +33,7 @@ _KEY = b"skilloscope.history"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class History:
+class History(Framed):
     """Rows offsets[i]:offsets[i + 1] are those of players[i], in order of time.
 
     `prior_…` is before the games of the period, `filtered_…` after them; `mean` and `variance` are the same as the
@@ -78,6 +80,10 @@ class History:
 
     def __len__(self) -> int:
         return len(self.period)
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row for each player and period: player, period, rating, rd, games."""
+        return pa.table(self.columns())
 
     def __repr__(self) -> str:
         return f"<History: {len(self):,} rows of {len(self.players):,} players, {self.method}>"

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.frames import Framed, table_of_rows
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.states import State
 from skilloscope.results.period_games import PeriodGames
@@ -20,8 +22,8 @@ from skilloscope.results.period_games import PeriodGames
 Array = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Board:
+@dataclass(frozen=True, eq=False, repr=False)
+class Board(Framed):
     """Ranked players, best first, each with an interval; `left_out` counts those whom the rules exclude."""
 
     players: Sequence[str]
@@ -36,6 +38,13 @@ class Board:
 
     def __len__(self) -> int:
         return len(self.players)
+
+    def __repr__(self) -> str:
+        return f"<Board: {len(self):,} players, {self.left_out:,} left out>"
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row a player, the best first."""
+        return table_of_rows(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the lines as reports send them."""

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.frames import is_frame
 from skilloscope.models.comparison import davidson
 from skilloscope.models.kernels.comparison import ROW, Published
 from skilloscope.ratings.periods.histories import History, joined_history
@@ -28,6 +29,7 @@ from skilloscope.ratings.periods.smoothing import SMOOTHINGS, smoothed_history
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variances import VarianceFit, fit_variances
 from skilloscope.results.period_games import ByPeriod, PeriodGames
+from skilloscope.results.reading import results_from_frame
 from skilloscope.results.streaming import ResultStream
 
 Array = npt.NDArray[np.float64]
@@ -99,8 +101,8 @@ class Periods:
             setattr(self, name, value)
         return self
 
-    def fit(self, results: ByPeriod | PeriodGames, state: State | Kept | None = None) -> Self:
-        """Fit what is not given, rate and smooth.
+    def fit(self, results: Any, state: State | Kept | None = None) -> Self:
+        """Fit what is not given, rate and smooth: results, games by period, or a frame of results.
 
         With a `state` the games go on from it, under its parameters: nothing is fitted, and the history is that of
         the new games. With `Kept` ratings it is that of all games; `Kept.rewound` takes them back for late results.
@@ -183,7 +185,9 @@ class Periods:
         """Return minus the log-loss of later games, foretold from the state as it is: higher is better."""
         return -self.evaluate(results).log_loss
 
-    def _games(self, results: ByPeriod | PeriodGames) -> PeriodGames:
+    def _games(self, results: Any) -> PeriodGames:
+        if is_frame(results):
+            results = results_from_frame(results)
         games = results if isinstance(results, PeriodGames) else results.by_period(self.period)
         if not len(games):
             raise InputError("there are no games", hint="see what was left out in the results' tally")

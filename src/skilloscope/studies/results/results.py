@@ -274,7 +274,7 @@ def _unlinked_warning(rated: Rated, player_1: Sequence[str], player_2: Sequence[
 
 def history_table(rated: Rated) -> pa.Table:
     """Return everybody's history as a table: player, period, rating, rd, games."""
-    return pa.table(rated.history.columns())
+    return rated.history.to_arrow()
 
 
 def predictions(
