@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from skilloscope.core.errors import InputError, MissingExtraError
@@ -16,6 +17,9 @@ def pdf_bytes(page: str) -> bytes:
             f"PDF needs WeasyPrint and Pango ({error})",
             hint="pip install 'skilloscope[pdf]'; on Debian Pango is libpango-1.0-0 with libpangoft2-1.0-0",
         ) from error
+    logging.getLogger("weasyprint").setLevel(
+        logging.ERROR
+    )  # it remarks on every style of SVG that it draws all the same
     document: bytes = HTML(string=page, url_fetcher=_nothing).write_pdf()
     return document
 
