@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from skilloscope.core.outputs import write_whole
 from skilloscope.inference import prior_from_text
 from skilloscope.models.agent import Agent
 from skilloscope.sources.judge import told_decisions
@@ -68,7 +69,7 @@ def _files(task: JobTask) -> Iterator[list[Path]]:
         for at, (name, body) in enumerate(task.inputs()):
             stem = re.sub(r"[^\w-]+", "_", Path(name).stem)[:40] or "table"
             path = Path(folder) / f"{stem}_{at + 1}{_suffix(name, task.job.kind, body)}"
-            path.write_bytes(body)
+            write_whole(path, body)
             paths.append(path)
         yield paths
 
