@@ -58,17 +58,28 @@ def greet(mishap: str, state: Path) -> None:
         time.sleep(LONG)
     if mishap == "dies at once":
         os._exit(7)
-    say("id name Fake 2.0" if mishap == "changes" and state.exists() else "id name Fake 1.0")
-    if mishap == "changes":
-        state.touch()
+    say("id name Fake 2.0" if mishap == "changes" and not first_of(state) else "id name Fake 1.0")
     if mishap != "no multipv":
         say("option name MultiPV type spin default 1 min 1 max 5")
     say("option name OwnBook type check default true")
     say("uciok")
 
 
+def first_of(state: Path) -> bool:
+    """Return whether this engine is the first that starts, of several at once too; the others leave a mark."""
+    try:
+        os.close(os.open(state, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        state.with_suffix(".again").touch()
+        return False
+    return True
+
+
 def answer(mishap: str, state: Path, fen: str, count: int) -> None:
     """Answer one search, in the way of the mishap."""
+    if mishap == "changes":  # the first waits for the other, however busy the machine is
+        while not state.with_suffix(".again").exists():
+            time.sleep(0.01)
     if mishap == "hang":
         fall_silent(state)
     if mishap == "meets":
