@@ -168,7 +168,7 @@ def rate_files(
     paths: Sequence[Path], asked: AxisRating, work: Work, *, player: str | None = None, limit: Limit | None = None
 ) -> tuple[EloRatings, Judged | None]:
     """Rate the players of PGN files: read once, asked of the engine where the method needs one."""
-    with _modelled(asked, work) as asked:
+    with modelled(asked, work) as asked:
         found, names = judged_files(paths, asked, work, players=_named(player), limit=limit)
         return _rated(found, names), found.judged
 
@@ -177,14 +177,17 @@ def rate_read_games(
     games: Games, asked: AxisRating, work: Work, *, player: str | None = None, limit: Limit | None = None
 ) -> tuple[EloRatings, Judged | None]:
     """Rate the players of games; within a budget of minutes the engine is asked about some games only."""
-    with _modelled(asked, work) as asked:
+    with modelled(asked, work) as asked:
         found = judged_games(games, asked, work, players=_named(player), limit=limit)
         return _rated(found, _named(player)), found.judged
 
 
 @contextmanager
-def _modelled(asked: AxisRating, work: Work) -> Iterator[AxisRating]:
+def modelled(asked: AxisRating, work: Work) -> Iterator[AxisRating]:
     """Give the rating with the human model that it uses: on a cluster where one is named, otherwise with a memory."""
+    if asked.model is not None:  # whoever asks several questions of the same games has opened it for all of them
+        yield asked
+        return
     if work.scheduler is None:
         yield replace(asked, model=kept_human(work.store))
         return

@@ -90,7 +90,7 @@ class AxisRating:
         return {**self.effort.effects, **(paper_effects() if {*PAPER_METHODS} & {*self.kinds} else {})}
 
 
-def _model(asked: AxisRating, games: int) -> Human | None:
+def model_for(asked: AxisRating, games: int) -> Human | None:
     """Return the human model to ask; one with a memory is not asked about more games than it should keep."""
     return None if isinstance(asked.model, KeptHuman) and games > KEPT_GAMES else asked.model
 
@@ -108,7 +108,7 @@ def rate_on_axis(
     read = [kind for kind in asked.kinds if kind not in PAPER_METHODS] or ["human"]
     found = axis_evidence(
         games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=read,
-        players=players, model=_model(asked, len(games)), workers=asked.workers,
+        players=players, model=model_for(asked, len(games)), workers=asked.workers,
         progress=asked.progress,
     )  # fmt: skip
     for kind in (kind for kind in asked.kinds if kind in PAPER_METHODS):

@@ -20,8 +20,8 @@ from skilloscope.sources.costs import LEVELS
 from skilloscope.sources.judge import Judged, Work
 from skilloscope.sources.people import GroupEvidence, axis_evidence
 from skilloscope.studies.rate.elo import EloRatings
-from skilloscope.studies.rate.front import Limit, rate_read_games
-from skilloscope.studies.rate.games import AxisRating
+from skilloscope.studies.rate.front import Limit, modelled, rate_read_games
+from skilloscope.studies.rate.games import AxisRating, model_for
 from skilloscope.studies.report.player import MOST, SCHEMA, costs_of
 from skilloscope.studies.report.told import told_moves
 
@@ -75,7 +75,12 @@ def event_report(
     games: Games, asked: AxisRating, work: Work, *, budget: float | None = None, strict: bool = False
 ) -> tuple[EventReport, Judged | None]:
     """Return the report of all games together, and what the engine was asked for it."""
-    ratings, judged = rate_read_games(games, asked, work, limit=Limit(budget, strict=strict))
+    with modelled(asked, work) as modelled_once:
+        return _event_report(games, modelled_once, work, Limit(budget, strict=strict))
+
+
+def _event_report(games: Games, asked: AxisRating, work: Work, limit: Limit) -> tuple[EventReport, Judged | None]:
+    ratings, judged = rate_read_games(games, asked, work, limit=limit)
     used = asked if judged is not None else replace(asked, method="human", effort=asked.axis.effort(ratings.effort))
     told = _games(games, judged, used)
     levels = {one.player: one.elo.mean for one in ratings.players}
@@ -116,7 +121,7 @@ def _games(games: Games, judged: Judged | None, asked: AxisRating) -> list[dict[
     analyses = None if judged is None else judged.analyses
     found = axis_evidence(
         games, analyses, asked.effort, by="game", opening_moves=asked.axis.opening_moves, kinds=asked.kinds,
-        workers=asked.workers,
+        model=model_for(asked, len(games)), workers=asked.workers,
     ).groups[asked.kinds[0]]  # fmt: skip
     names = ("game", "event", "round", "date", "white", "black", "result", "white_elo", "black_elo")
     columns = [games.headers[name].to_pylist() for name in names]

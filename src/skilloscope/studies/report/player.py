@@ -17,8 +17,8 @@ from skilloscope.core.errors import InputError
 from skilloscope.sources.costs import LEVELS, MoveCosts, move_costs
 from skilloscope.sources.judge import Judged, Work
 from skilloscope.studies.rate.elo import EloRating, EloRatings
-from skilloscope.studies.rate.front import Limit, rate_read_games
-from skilloscope.studies.rate.games import AxisRating, rate_on_axis
+from skilloscope.studies.rate.front import Limit, modelled, rate_read_games
+from skilloscope.studies.rate.games import AxisRating, model_for, rate_on_axis
 from skilloscope.studies.report.told import told_moves
 
 SCHEMA = 1
@@ -71,7 +71,14 @@ def player_report(
     games: Games, player: str, asked: AxisRating, work: Work, *, budget: float | None = None, strict: bool = False
 ) -> tuple[PlayerReport, Judged | None]:
     """Return the report of one player, and what the engine was asked for it."""
-    ratings, judged = rate_read_games(games, asked, work, player=player, limit=Limit(budget, strict=strict))
+    with modelled(asked, work) as modelled_once:
+        return _player_report(games, player, modelled_once, work, Limit(budget, strict=strict))
+
+
+def _player_report(
+    games: Games, player: str, asked: AxisRating, work: Work, limit: Limit
+) -> tuple[PlayerReport, Judged | None]:
+    ratings, judged = rate_read_games(games, asked, work, player=player, limit=limit)
     if not any(one.player == player for one in ratings.players):
         raise InputError(f"nothing of {player!r} can be rated", hint=ratings.unrated.get(player, ""))
     used = asked if judged is not None else replace(asked, method="human", effort=asked.axis.effort(ratings.effort))
@@ -95,7 +102,7 @@ def costs_of(games: Games, judged: Judged | None, asked: AxisRating, levels: Map
     weights = asked.effort.weights
     if judged is None or judged.analyses is None or weights is None or not judged.analyses.answered.any():
         return None
-    return move_costs(games, judged.analyses, weights, levels)
+    return move_costs(games, judged.analyses, weights, levels, model=model_for(asked, len(games)))
 
 
 def beside_people(costs: MoveCosts) -> dict[str, float]:

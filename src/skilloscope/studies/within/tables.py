@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet, number
@@ -12,41 +12,35 @@ from skilloscope.studies.rate.elo_tables import axis_lines
 _SCORES = {1.0: "1", 0.5: "½", 0.0: "0", None: "–"}
 
 
-def within_sheet(report: Mapping[str, Any]) -> Sheet:
-    """Return the table of `within`: a row per game, and a last one for all games together."""
-    columns = ["game", "date", "opponent", "score", f"c of {report['player']}", "decisions"]
-    rows = [
+def _rows(report: Mapping[str, Any], side: Callable[[Mapping[str, Any]], list[str]]) -> list[list[str]]:
+    """Return a row for each game, and a last one for all games together; `side` gives the cells of one player."""
+    games = [
         [
             game["game"],
             game["date"] or "–",
             game["opponent"] + (" ●" if game["marked"] else ""),
             _SCORES[game["score"]],
-            *_side(game["own"]),
-            *_side(game["other"]),
+            *side(game["own"]),
+            *side(game["other"]),
         ]
         for game in report["games"]
     ]
-    together = ["all games", "", "", "", *_side(report["overall"]), *_side(report["opponents"])]
+    return [*games, ["all games", "", "", "", *side(report["overall"]), *side(report["opponents"])]]
+
+
+def within_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return the table of `within`: a row per game, and a last one for all games together."""
+    columns = ["game", "date", "opponent", "score", f"c of {report['player']}", "decisions"]
+    rows = _rows(report, _side)
     title = f"{report['player']}, game by game" + (f" (● against {report['mark']})" if report["mark"] else "")
-    return Sheet(title, [*columns, "c of opponent", "decisions"], [*rows, together], _notes(report), left=3)
+    return Sheet(title, [*columns, "c of opponent", "decisions"], rows, _notes(report), left=3)
 
 
 def elo_within_sheet(report: Mapping[str, Any]) -> Sheet:
     """Return the table of `within` on the Elo axis: a row per game, and a last one for all games together."""
     interval = f"Elo ({100 * report['mass']:g} % interval)"
     columns = ["game", "date", "opponent", "score", f"{report['player']}: {interval}", "moves"]
-    rows = [
-        [
-            game["game"],
-            game["date"] or "–",
-            game["opponent"] + (" ●" if game["marked"] else ""),
-            _SCORES[game["score"]],
-            *_elo_side(game["own"]),
-            *_elo_side(game["other"]),
-        ]
-        for game in report["games"]
-    ]
-    together = ["all games", "", "", "", *_elo_side(report["overall"]), *_elo_side(report["opponents"])]
+    rows = _rows(report, _elo_side)
     shown = [report["overall"], report["opponents"]]
     every = [*shown, *(game[side] for game in report["games"] for side in ("own", "other"))]
     notes = [
@@ -56,7 +50,7 @@ def elo_within_sheet(report: Mapping[str, Any]) -> Sheet:
     ]
     title = f"{report['scale']['axis']}; {report['player']}, game by game"
     marked = f" (● against {report['mark']})" if report["mark"] else ""
-    return Sheet(title + marked, [*columns, f"opponent: {interval}", "moves"], [*rows, together], notes, left=3)
+    return Sheet(title + marked, [*columns, f"opponent: {interval}", "moves"], rows, notes, left=3)
 
 
 def running_elo_sheet(running: Mapping[str, Any]) -> Sheet:
