@@ -110,14 +110,18 @@ def change_job(request: Request, job: AJob, what: str) -> Response:
     return RedirectResponse("/" if what == "delete" else f"/jobs/{job.id}", 303)
 
 
+_TABLES = {"games": "ratings", "results": "results", "decisions": "deciders", "live": "live"}
+"""What the table of each kind of job is called: a template of that name, and a part of the API."""
+
+
 @router.get("/jobs/{job}")
 def show_job(
     request: Request, job: AJob, sort: str = "elo_low", order: str = "desc", search: Search = "", page: PageNumber = 1
 ) -> Response:
     """Show a job: the ratings, the leaderboard, the deciders or the boards, as far as they are known."""
-    part = {"games": "ratings", "results": "results", "decisions": "deciders", "live": "live"}[job.kind]
+    part = _TABLES[job.kind]
     view = _table(request, job, sort=sort, order=order, search=search, page=page)
-    return _page(request, f"{part}.html", job=job, view=view, json=f"/api/jobs/{job.id}/{part}")
+    return _page(request, "job.html", job=job, view=view, part=part, json=f"/api/jobs/{job.id}/{part}")
 
 
 @router.get("/jobs/{job}/table")
@@ -126,7 +130,7 @@ def table_part(
 ) -> Response:
     """Show the table of a job alone: sorted and filtered, or told anew."""
     view = _table(request, job, sort=sort, order=order, search=search, page=page)
-    part = {"games": "ratings", "results": "results", "decisions": "deciders", "live": "live"}[job.kind]
+    part = _TABLES[job.kind]
     return HTMLResponse(rendered(f"_{part}.html", job=job, view=view))
 
 
