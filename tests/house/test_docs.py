@@ -205,6 +205,15 @@ def test_every_command_is_documented_has_an_example_and_json(command):
     assert [option for option in options if f"`{option}" not in section + shared] == []
 
 
+def test_the_tables_of_options_say_what_help_says(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    from option_tables import PLACE, with_tables
+
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert {place[2] for place in PLACE.finditer(page)} == {*leaves(), "engine", "page", "results"}
+    assert page == with_tables(page), "run tools/option_tables.py"
+
+
 def test_every_public_name_stands_in_the_reference_of_python():
     import skilloscope
 
