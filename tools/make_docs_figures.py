@@ -15,27 +15,29 @@ import numpy as np
 
 from skilloscope.reports.words import elo_interval
 from skilloscope.simulate.careers import simulate_career
-from skilloscope.sources.shipped import analyses_file, game_of_the_century
+from skilloscope.sources.judge import Work, judge_games
+from skilloscope.sources.shipped import gallery_analyses_file, gallery_games, gallery_players
 from skilloscope.studies.profile.figures import priors_figure
 from skilloscope.studies.profile.profile import competence_profiles
+from skilloscope.studies.rate.demo import DemoRatings, rate_demo
 from skilloscope.studies.rate.elo import EloRatings
 from skilloscope.studies.rate.figures import elo_figure
-from skilloscope.studies.rate.front import rate
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "img"
 
 
 def main() -> None:
     """Write the figures."""
-    ratings = demo_ratings()
+    found = demo_ratings()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    write("demo.svg", elo_figure(ratings), described(ratings))
+    write("demo.svg", elo_figure(found.several, found.truth), described(found.several))
     write("profile.svg", career_figure(), "A simulated career under the four priors, with its true competence")
 
 
-def demo_ratings() -> EloRatings:
-    """Return the ratings of the people of the demo, from the analyses that ship."""
-    return rate(game_of_the_century(), imports=[analyses_file()])
+def demo_ratings() -> DemoRatings:
+    """Return the ratings of the demo, from the analyses that ship."""
+    judged = judge_games(gallery_games(), Work(imports=(gallery_analyses_file(),)))
+    return rate_demo(judged, **gallery_players())
 
 
 def career_figure() -> str:

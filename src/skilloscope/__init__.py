@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skilloscope.inference import Evidence, Grid, Normal, Posterior, Uniform, evidence
     from skilloscope.models.agent import Agent
     from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
+    from skilloscope.ratings.estimators import Competence, Curves
     from skilloscope.ratings.periods.periods import Periods
     from skilloscope.ratings.scale import Scale, scale
     from skilloscope.results import Results, read_results
@@ -42,6 +43,8 @@ _HOMES = {
     "FULL": "chess.engine.settings",
     "preset": "chess.engine.settings",
     "Agent": "models.agent",
+    "Competence": "ratings.estimators",
+    "Curves": "ratings.estimators",
     "Decisions": "decision",
     "Evidence": "inference",
     "GainHistogram": "models.gain",
@@ -83,6 +86,8 @@ __all__ = [
     "RH11",
     "RH11_SINGLE",
     "Agent",
+    "Competence",
+    "Curves",
     "Decisions",
     "Evidence",
     "GainHistogram",

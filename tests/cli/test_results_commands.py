@@ -333,7 +333,7 @@ def test_other_column_names_and_a_file_given_twice(folder, tmp_path):
     assert len(sent("rate", path, *FIXED, *words)["players"]) == 2
     _, said = run("rate", path, path, *FIXED, *words, code=1)
     assert "given twice" in said
-    _, said = run("rate", path, *FIXED, "--columns", "player_1", code=1)
+    _, said = run("rate", path, *FIXED, "--columns", "player_1", code=2)
     assert "no column given for it" in said
 
 
@@ -369,7 +369,7 @@ def test_the_first_players_advantage_is_fitted_or_given(first_movers):
     assert (fit["fitted"], given["fitted"]) == (["sigma0", "nu", "advantage"], ["sigma0", "nu"])
     shown, _ = run("rate", first_movers, "--sigma0", "200", "--nu", "10", "--advantage", "fit")
     assert "the first player's advantage" in shown
-    _, said = run("fit", first_movers, "--advantage", "much", code=1)
+    _, said = run("fit", first_movers, "--advantage", "much", code=2)
     assert "no number of Elo" in said
 
 

@@ -73,7 +73,7 @@ class TestSettings:
     def test_a_limit_that_cannot_be_kept_is_refused(self, tmp_path, option):
         (tmp_path / "games.pgn").write_text('[White "A"]\n[Black "B"]\n\n1. e4 e5 2. Nf3 Nc6 *\n')
         done = CliRunner().invoke(app, ["analyse", str(tmp_path / "games.pgn"), *map(str, option)])
-        assert done.exit_code == 1
+        assert done.exit_code == 2
         assert "at most" in done.stderr
 
 

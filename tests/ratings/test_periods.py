@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulated import wandering_games
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.models import comparison as cmp
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
@@ -418,10 +418,10 @@ class TestPeriods:
         assert np.array_equal(both.beliefs_.moments()[0], both.history_.mean[last])
 
     def test_unknown_names_of_choices_are_refused(self):
-        with pytest.raises(InputError):
-            Periods(predict_from="whole")
-        with pytest.raises(InputError):
-            Periods(smoothing="spline")
+        games, _ = wandering_games(np.random.default_rng(17), 30, 5, 2)
+        for wrong in ({"predict_from": "whole"}, {"predict_from": "tea"}, {"smoothing": "spline"}):
+            with pytest.raises(OptionError):
+                Periods(sigma0=300, nu=40, **wrong).fit(games)
         with pytest.raises(InputError):
             Periods().set_params(sigma=3)
         assert Periods().set_params(sigma0=3.0).get_params()["sigma0"] == 3.0

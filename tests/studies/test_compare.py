@@ -236,9 +236,9 @@ class TestTheCommands:
         assert found["first"]["games"] + found["second"]["games"] == 9
         assert found["elo"]["difference"] == pytest.approx(found["difference"] / load_scale().slope)
         assert "never a verdict" in page.read_text(encoding="utf-8")
-        assert self.invoke("compare", games, *options).exit_code == 1
+        assert self.invoke("compare", games, *options).exit_code == 2
         assert self.invoke("compare", games, *options, "--at", "2030").exit_code == 1
-        assert self.invoke("compare", games, *options, "--at", "2006", "--dispersion", "wide").exit_code == 1
+        assert self.invoke("compare", games, *options, "--at", "2006", "--dispersion", "wide").exit_code == 2
 
     def test_two_tables_or_one_with_a_column(self, tmp_path):
         one, two = tmp_path / "one.csv", tmp_path / "two.csv"
@@ -251,7 +251,7 @@ class TestTheCommands:
         assert tables["second_stronger"] == pytest.approx(split["second_stronger"], abs=1e-9)
         assert (split["first"]["label"], tables["first"]["label"]) == ("a", "one.csv")
         assert "stronger" in self.invoke("decisions", "compare", one, two).stdout
-        assert self.invoke("decisions", "compare", one).exit_code == 1
+        assert self.invoke("decisions", "compare", one).exit_code == 2
 
 
 def test_games_of_nothing_but_ties_have_no_scatter():

@@ -302,7 +302,7 @@ class TestCommand:
 
     def test_a_split_by_something_else_is_refused(self, table):
         done = self.run(str(table), "--split", "colour")
-        assert done.exit_code == 1
+        assert done.exit_code == 2
         assert "no split" in done.stderr
 
 

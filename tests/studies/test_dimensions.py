@@ -163,4 +163,4 @@ def test_the_command_tells_the_phases_of_shipped_games(tmp_path: Path, monkeypat
     assert [group["group"] for group in groups] == list(PHASES)
     assert "full board" in page.read_text()
     for wrong in (["--by", "weather"], ["--mass", "1"], ["--dispersion", "0"]):
-        assert CliRunner().invoke(app, [*common, *wrong], catch_exceptions=False).exit_code == 1
+        assert CliRunner().invoke(app, [*common, *wrong], catch_exceptions=False).exit_code == 2

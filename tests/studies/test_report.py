@@ -213,7 +213,7 @@ def test_the_command_writes_page_pdf_and_figures(tmp_path):
 
 def test_a_figure_of_an_unknown_kind_is_refused(tmp_path):
     done = CliRunner().invoke(app, ["report", str(pgn_file(tmp_path)), "--effort", "instant", "--figure", "x.bmp"])
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert ".svg, .png, .pdf" in done.stderr
 
 

@@ -290,7 +290,7 @@ def test_studies_of_gain_can_be_drawn_in_a_reproduction(pgn):
 
 def test_what_cannot_be_computed_is_refused(pgn, tmp_path):
     for words in (["--pool", "tea"], ["--events", "tea"], ["--mass", 1.5], ["--curve", "tea"]):
-        assert run("tournament", pgn, *words).exit_code == 1
+        assert run("tournament", pgn, *words).exit_code == 2
     nameless = tmp_path / "nameless.pgn"
     nameless.write_text("{[%eval 0.1]} 1. e4 {[%eval 0.1]} e5 {[%eval 0.1]} *\n")
     assert "named players" in run("tournament", nameless).stderr

@@ -21,7 +21,7 @@ from skilloscope.chess.engine.lines import moves_uci
 from skilloscope.chess.openings import game_facts, openings_of
 from skilloscope.chess.pgn.games import Games, iter_games
 from skilloscope.chess.positions import positions
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import OptionError, Tally
 from skilloscope.core.files import Source
 from skilloscope.core.outputs import appearing
 from skilloscope.core.parquet import checked_writer
@@ -122,7 +122,7 @@ def write_games(
 def check_table(path: Path) -> None:
     """Refuse a file whose ending says no format of tables."""
     if path.suffix not in FORMATS:
-        raise InputError(f"{path} ends in none of {', '.join(FORMATS)}", hint="write games.parquet, for example")
+        raise OptionError(f"{path} ends in none of {', '.join(FORMATS)}", hint="write games.parquet, for example")
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.pgn.reading import HEADERS
 from skilloscope.chess.replay import replay
 from skilloscope.core.columns import Selection, selection_index
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import OptionError, Tally
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +91,7 @@ def positions(
     every = scope == "every position"
     first = (0 if every else 12) if skip_moves is None else skip_moves
     if first < 0:
-        raise InputError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")
+        raise OptionError(f"skip_moves is {skip_moves}", hint="it must be 0 or more")
     wanted = _wanted_sides(games, player, both_sides)
     starts = games.headers["start_fen"].to_pylist()
     noted = replay(games.moves, games.offsets, starts, wanted, skip_moves=first, every=every)

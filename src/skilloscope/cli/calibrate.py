@@ -65,8 +65,8 @@ def calibrate(
 
 
 def _check_target(file: Path) -> None:
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
 
     if file.suffix != ".json":
-        raise InputError(f"{file}: an axis is a JSON file", hint="let its name end in .json")
+        raise OptionError(f"{file}: an axis is a JSON file", hint="let its name end in .json")
     check_writable(file)

@@ -112,11 +112,11 @@ def _by_agent(
     from skilloscope.cli.console import exit_code
     from skilloscope.cli.judged import agent_of, judge_fields, judge_line, scale_of, source_line
     from skilloscope.cli.work import judge_files
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
     from skilloscope.studies.compare.compare import compare as compare_sets
 
     if len(split.players) != 1:
-        raise InputError("the papers' agent compares two sets of one player", hint="one --player, or --method joint")
+        raise OptionError("the papers' agent compares two sets of one player", hint="one --player, or --method joint")
     model, scale = agent_of(split.rule), scale_of()
     allowed = scale.dispersion if split.dispersion == "scale" else _dispersion(split.dispersion)
     judged = judge_files(games, engine, player=split.players, aliases=alias)
@@ -148,7 +148,7 @@ def decisions_compare(
     """Compare two sets of decisions of the same deciders: both competences, and which is probably greater."""
     from skilloscope.cli.console import exit_code, report_faults
     from skilloscope.cli.judged import source_line
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
     from skilloscope.inference import prior_from_text
     from skilloscope.sources.judge import told_tables
     from skilloscope.studies.compare.compare import compare as compare_sets
@@ -156,7 +156,7 @@ def decisions_compare(
 
     if len(tables) != (1 if by else 2):
         said = f"{len(tables)} tables {'with' if by else 'without'} --by"
-        raise InputError(said, hint="give two tables, or one with --by COLUMN")
+        raise OptionError(said, hint="give two tables, or one with --by COLUMN")
     believed, allowed = prior_from_text(prior, *agent.c_range), _dispersion(dispersion)
     batches = told_tables(tables)
     if by:
@@ -173,12 +173,12 @@ def decisions_compare(
 
 def _check_sides(players: list[str], at: str | None, by: str | None) -> None:
     """Refuse what has not exactly two sides."""
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
     from skilloscope.studies.compare.splitting import first_day
 
     split = (at is not None) + (by is not None)
     if len(players) > 2 or (len(players) == 2) + split != 1:
-        raise InputError(
+        raise OptionError(
             "a comparison has two sides: two players, or one with --at DATE or --by COLUMN",
             hint="e.g. --player Ann --player Bob, or --player Ann --at 2006-07-01",
         )
@@ -200,14 +200,14 @@ def _split(
 
 def _dispersion(text: str) -> float | None:
     """Return the dispersion asked for; None is to be fitted to the games."""
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
 
     if text == "games":
         return None
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"no dispersion {text!r}", hint="a positive number, or games to fit it") from None
+        raise OptionError(f"no dispersion {text!r}", hint="a positive number, or games to fit it") from None
 
 
 def _show(

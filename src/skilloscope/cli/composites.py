@@ -51,11 +51,11 @@ def composites(
     from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.judged import judge_line, source_line
     from skilloscope.cli.work import judge_files
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
     from skilloscope.studies.composites.tables import composites_sheets
 
     if group.split not in (None, "result"):
-        raise InputError(f"no split by {group.split!r}", hint="--split result")
+        raise OptionError(f"no split by {group.split!r}", hint="--split result")
     agent.agent()  # what cannot be done is refused before the engine is asked
     judged = judge_files(games, engine, any_domain=True)
     study, split, convergence = _studies(judged.decisions, group, agent, output.mass)

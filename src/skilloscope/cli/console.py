@@ -1,6 +1,7 @@
 """What the commands share: two consoles, JSON on a clean stdout, faults and errors on stderr, exit codes.
 
-0: done. 1: the input or the run is at fault (what was good is still printed). 2: usage.
+0: done. 1: the input or the run is at fault (what was good is still printed). 2: usage: an option, or
+a value of it, that cannot be.
 
 Everything that is said passes a filter that takes out what a terminal would obey (see core/plain.py).
 """
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from skilloscope.core.errors import SkilloscopeError, Tally
+from skilloscope.core.errors import OptionError, SkilloscopeError, Tally
 from skilloscope.core.plain import json_text, visible
 
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ def run(command: Callable[[], int | None]) -> int:
     """Run a command and turn its errors into a message, a hint and an exit code: this is the outermost edge."""
     try:
         return command() or 0
+    except OptionError as error:
+        return _failed(str(error), error.hint, code=2)
     except SkilloscopeError as error:
         return _failed(str(error), error.hint)
     except KeyboardInterrupt:
@@ -197,13 +200,13 @@ class _PlainFormatter(logging.Formatter):
         return visible(super().format(record))
 
 
-def _failed(message: str, hint: str) -> int:
+def _failed(message: str, hint: str, *, code: int = 1) -> int:
     """Say what went wrong, under -q too, and return the exit code."""
     _state["quiet"] = False
     err().print(f"error: {message}", style="bold red")
     if hint:
         err().print(f"hint: {hint}")
-    return 1
+    return code
 
 
 def _plain_progress(what: str, console: Console) -> Callable[[int, int, str], None]:

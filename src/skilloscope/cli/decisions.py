@@ -84,12 +84,12 @@ def rate(
 
 
 def _rated_by_curves(batch: Decisions, curves: CurveOptions, rule: str, k: float | None) -> dict[str, Any]:
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
     from skilloscope.models.curve_model import CurveModel
     from skilloscope.studies.deciders.curves import default_scaling, rate_deciders_by_curves
 
     if k is None:
-        raise InputError("the curves have no k to fit", hint="--k fit is the agent's; here k is a tenth of the unit")
+        raise OptionError("the curves have no k to fit", hint="--k fit is the agent's; here k is a tenth of the unit")
     scaling = default_scaling(batch) if curves.scaling is None else curves.scaling
     model = CurveModel(mapping=curves.mapping, curve=curves.curve, rule=rule, scaling=scaling)
     # k is a tenth of a pawn in chess, so it says what the utilities are counted in.

@@ -12,11 +12,6 @@ from skilloscope.cli.options import EngineName, EngineOptions, Json, StoreFolder
 if TYPE_CHECKING:
     from skilloscope.sources.judge import Judged, Work
 
-NOTES = (
-    "The simulated players chose by the values of Stockfish 15.1; by another engine's their c comes out otherwise.",
-    "They choose as no human does, so they have a c and no Elo on the axis of people.",
-    "One game says little of anybody: the intervals of the game of 1956 are as wide as they should be.",
-)
 _MOST_SECONDS = 40.0  # of searching, so that the whole demo stays under a minute
 
 
@@ -31,25 +26,25 @@ def demo(
     engine: EngineName = None,
     as_json: Json = False,
 ) -> int:
-    """Rate the players of the games that ship: simulated players of known competence, and one game of 1956."""
+    """Rate famous players, masters and simulated club players of known Elo, in the games that ship."""
     from skilloscope.cli.console import out, print_json, report_notes, show
     from skilloscope.cli.judged import judge_line
     from skilloscope.cli.work import working
     from skilloscope.core.outputs import write_whole
-    from skilloscope.sources.shipped import true_competences
-    from skilloscope.studies.rate.demo import rate_demo
+    from skilloscope.sources.shipped import gallery_players
+    from skilloscope.studies.rate.demo import DEMO_NOTES, rate_demo
     from skilloscope.studies.rate.page import demo_page
 
     with working(EngineOptions(store=store, engine=engine)) as work:
         judged = _judged(work)
-    found = rate_demo(judged, true_competences())
-    write_whole(html, demo_page(found, judged.decisions, source=f"{judged}.", notes=NOTES))
+    found = rate_demo(judged, **gallery_players())
+    write_whole(html, demo_page(found, judged.decisions, source=f"{judged}."))
     if as_json:
         print_json({**found.as_dict(), "positions": judged.as_dict()})
         return 0
     out().print(judge_line(judged))
     show(*found.sheets())
-    report_notes(NOTES)
+    report_notes([*found.ratings.warnings, *DEMO_NOTES])
     out().print(f"The page with figures: {html.resolve()}", highlight=False)
     return 0
 
@@ -62,22 +57,22 @@ def _judged(work: Work) -> Judged:
     from skilloscope.cli.console import err
     from skilloscope.core.errors import EngineError
     from skilloscope.sources.judge import judge_games
-    from skilloscope.sources.shipped import analyses_file, demo_games
+    from skilloscope.sources.shipped import gallery_analyses_file, gallery_games
     from skilloscope.studies.rate.front import engine_found
 
     work = replace(work, settings=DFH13)  # the settings of the analyses that ship, whatever else is set here
-    shipped = replace(work, imports=(analyses_file(),), engine=None)
+    shipped = replace(work, imports=(gallery_analyses_file(),), engine=None)
     if not engine_found(work.engine):
         err().print("no engine found: going on with the analyses that ship (apt-get install stockfish for your own)")
-        return judge_games(demo_games(), shipped)
+        return judge_games(gallery_games(), shipped)
     try:
-        judged = judge_games(demo_games(), replace(work, deadline_seconds=_MOST_SECONDS))
+        judged = judge_games(gallery_games(), replace(work, deadline_seconds=_MOST_SECONDS))
     except EngineError as error:
         err().print(f"the engine failed ({error}): going on with the analyses that ship")
-        return judge_games(demo_games(), shipped)
+        return judge_games(gallery_games(), shipped)
     if "not analysed (time)" not in judged.decisions.tally.counts:
         return judged
     err().print(
         "the engine needs longer than the demo may take: going on with the analyses that ship; run again to go on"
     )
-    return judge_games(demo_games(), shipped)
+    return judge_games(gallery_games(), shipped)

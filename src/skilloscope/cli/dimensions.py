@@ -58,10 +58,10 @@ def dimensions(
 
 def _check_axis(by: str, dispersion: float | None) -> None:
     """Refuse what only the agent knows."""
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
 
     if by == "complexity":
-        raise InputError("complexity is that of the agent's choices", hint="--method agent")
+        raise OptionError("complexity is that of the agent's choices", hint="--method agent")
     refuse_agents(dispersion=dispersion)
 
 

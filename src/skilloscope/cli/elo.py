@@ -46,14 +46,14 @@ def asked_elo(
 ) -> AskedElo:
     """Return which axis, method, effort and prior were asked for; what contradicts itself is refused."""
     from skilloscope.core.configuration import effective_settings
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
 
     found = effective_settings({"prior": prior, "effort": options.effort, "scale": scale})
     believed, effort, name = (found[key].value for key in ("prior", "effort", "scale"))
     axis, agents = _scales(name)
     method = _method(options.method, paths, agents is not None and axis is None, rule)
     if method == "agent" and (options.budget is not None or options.effort == "instant"):
-        raise InputError(
+        raise OptionError(
             "--budget and --effort instant are of the Elo axis, not of the papers' agent", hint="leave them out"
         )
     strict = options.method is not None or options.effort is not None
@@ -62,10 +62,10 @@ def asked_elo(
 
 def _refuse_several(method: str | None) -> None:
     """Refuse methods that only `rate` puts beside each other."""
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
 
     if method in ("curves", "gain", "all"):
-        raise InputError(f"the method {method!r} is of `rate`", hint="joint, human or agent")
+        raise OptionError(f"the method {method!r} is of `rate`", hint="joint, human or agent")
 
 
 def judged_for_elo(
@@ -136,10 +136,10 @@ def axis_work(
 
 def refuse_single_lines(work: Work) -> None:
     """Refuse a search that lists one move: nobody can be rated from it."""
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
 
     if work.settings.multipv < 2:
-        raise InputError(
+        raise OptionError(
             "one line is no choice set: nobody can be rated from it",
             hint="let the engine list more moves, as --multipv 10 does; `analyse` takes single lines",
         )
@@ -147,11 +147,11 @@ def refuse_single_lines(work: Work) -> None:
 
 def refuse_agents(**options: object) -> None:
     """Refuse options that are the agent's, where they were given."""
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
 
     given = [name for name, value in options.items() if value is not None]
     if given:
-        raise InputError(f"--{given[0]} is of the papers' agent, not of the Elo axis", hint="--method agent")
+        raise OptionError(f"--{given[0]} is of the papers' agent, not of the Elo axis", hint="--method agent")
 
 
 def _scales(name: str) -> tuple[EloAxis | None, Scale | None]:
@@ -173,7 +173,7 @@ def _scales(name: str) -> tuple[EloAxis | None, Scale | None]:
 def _method(asked: str | None, paths: Sequence[Path], agents_only: bool, rule: str | None) -> str | None:
     """Return the method, where the input or the scale leaves no choice; None where it is still open."""
     from skilloscope.cli.console import report_notes
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import InputError, OptionError
     from skilloscope.sources.kinds import Kind, by_kind
 
     found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
@@ -186,7 +186,7 @@ def _method(asked: str | None, paths: Sequence[Path], agents_only: bool, rule: s
     if why and asked is None:
         report_notes([f"{why}: rated by the papers' agent"])
     if rule is not None and asked != "agent" and not why:
-        raise InputError(
+        raise OptionError(
             "a choice-set rule is the agent's: the Elo axis stands on all legal moves", hint="--method agent"
         )
     return "agent" if why else asked

@@ -60,12 +60,12 @@ def read_batch(tables: Sequence[Path], columns: Sequence[str] = ()) -> Decisions
 def check_column(by: str, paths: Sequence[Path], more: Iterable[str], what: str) -> None:
     """Refuse a column that games do not have before they are analysed; a table's are known when it is read."""
     from skilloscope.chess.joining import CONTEXT
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
     from skilloscope.decision.text import table_kind
 
     known = (*more, *CONTEXT)
     if by not in known and not any(table_kind(path) for path in paths):
-        raise InputError(f"no {what} {by!r}", hint=f"the {what}s: {', '.join(known)}")
+        raise OptionError(f"no {what} {by!r}", hint=f"the {what}s: {', '.join(known)}")
 
 
 def judge_fields(judged: Judged) -> dict[str, Any]:

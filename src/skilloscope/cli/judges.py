@@ -34,14 +34,14 @@ def judges(
 ) -> int:
     """Compare two judges of the same choices: k fitted for each, held-out log-likelihood, difference with interval."""
     from skilloscope.cli.console import exit_code, report_faults, show_report
-    from skilloscope.core.errors import InputError, Tally
+    from skilloscope.core.errors import OptionError, Tally
     from skilloscope.sources.judge import told_tables
     from skilloscope.studies.judges.judges import compare_depths, compare_judges
     from skilloscope.studies.judges.tables import judges_sheet
 
     if len(tables) != (1 if depths else 2):
         wanted = "one table with a depth axis" if depths else "two tables of the same choices, or one and --depths A,B"
-        raise InputError(f"{len(tables)} tables are given", hint=f"give {wanted}")
+        raise OptionError(f"{len(tables)} tables are given", hint=f"give {wanted}")
     batches = told_tables(tables)
     tally = Tally.sum(batch.tally for batch in batches)
     report_faults(tally)
@@ -55,19 +55,19 @@ def judges(
 
 
 def _two(depths: str) -> tuple[int, int]:
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
 
     pair = whole_numbers(depths, "--depths")
     if len(pair) != 2:
-        raise InputError(f"--depths takes two depths, got {depths!r}", hint="as in --depths 0,2")
+        raise OptionError(f"--depths takes two depths, got {depths!r}", hint="as in --depths 0,2")
     return pair[0], pair[1]
 
 
 def whole_numbers(text: str, option: str) -> list[int]:
     """Return the whole numbers of a list as a user writes it."""
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
 
     try:
         return [int(part) for part in text.split(",") if part.strip()]
     except ValueError:
-        raise InputError(f"{option}: {text!r} is not a list of whole numbers", hint="as in 4,6,8") from None
+        raise OptionError(f"{option}: {text!r} is not a list of whole numbers", hint="as in 4,6,8") from None

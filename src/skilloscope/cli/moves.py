@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from skilloscope.cli.options import EngineOptions, Output, command
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 
 
 def register(app: typer.Typer) -> None:
@@ -51,4 +51,4 @@ def _levels(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError as error:
-        raise InputError(f"--elo lists numbers, got {text!r}", hint="for instance --elo 1200,1600,2000") from error
+        raise OptionError(f"--elo lists numbers, got {text!r}", hint="for instance --elo 1200,1600,2000") from error

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from skilloscope.core.checks import check_mass
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.core.inputs.paths import named_files
 from skilloscope.core.outputs import check_outputs, check_writable
 
@@ -98,7 +98,7 @@ class Output(Options):
 
     def __post_init__(self) -> None:
         if self.figure is not None and self.figure.suffix.lower() not in FIGURES:
-            raise InputError(f"{self.figure}: a figure is {', '.join(FIGURES)}", hint="its name says which")
+            raise OptionError(f"{self.figure}: a figure is {', '.join(FIGURES)}", hint="its name says which")
 
     @property
     def wanted(self) -> bool:

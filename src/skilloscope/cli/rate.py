@@ -59,9 +59,9 @@ def rate(
     asked = asked_elo(games, effort, prior=rating.prior, scale=axis.scale, rule=axis.rule)
     if asked.by_agent:
         if rating.with_results is not None:
-            from skilloscope.core.errors import InputError
+            from skilloscope.core.errors import OptionError
 
-            raise InputError("--with-results is of the Elo axis, not of the papers' agent", hint="leave it out")
+            raise OptionError("--with-results is of the Elo axis, not of the papers' agent", hint="leave it out")
         return _rate_by_agent(games, rating, asked, output, engine)
     return _rate_on_axis(games, rating, asked, effort, output, engine)
 

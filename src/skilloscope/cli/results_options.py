@@ -88,11 +88,11 @@ class ResultsOptions(Options):
         from dataclasses import replace
 
         from skilloscope.cli.console import report_faults
-        from skilloscope.core.errors import InputError
+        from skilloscope.core.errors import OptionError
         from skilloscope.sources.results import read_files
 
         if not files:
-            raise InputError("no results given", hint="name a table or PGN files")
+            raise OptionError("no results given", hint="name a table or PGN files")
         enter, tally = self.entering()
         table = read_files(files, self.reading(), self.aliases())
         report_faults(table.tally + tally)
@@ -106,12 +106,12 @@ class ResultsOptions(Options):
 
     def reading(self) -> Reading:
         """Return how tables are read."""
-        from skilloscope.core.errors import InputError
+        from skilloscope.core.errors import OptionError
         from skilloscope.results.reading import Reading
         from skilloscope.sources.results import pair_columns
 
         if self.date_format not in (None, "dmy", "mdy"):
-            raise InputError(f"no form of dates is called {self.date_format!r}", hint="dmy or mdy")
+            raise OptionError(f"no form of dates is called {self.date_format!r}", hint="dmy or mdy")
         pairs = pair_columns(self.columns or [])
         return Reading(pairs, self.observed, self.date_format, self.drop_duplicates)
 

@@ -35,13 +35,13 @@ def sequence(
     from dataclasses import replace
 
     from skilloscope.cli.console import exit_code, show_report
-    from skilloscope.core.errors import InputError
+    from skilloscope.core.errors import OptionError
     from skilloscope.reports.sheet import caution_sheet
     from skilloscope.studies.sequence.elo import elo_sequence
     from skilloscope.studies.sequence.tables import sequence_sheet
 
     if (elo is None) == (c is None):
-        raise InputError("a sequence needs one strength, --elo or --c", hint="e.g. --elo 2100, or --c 1.2")
+        raise OptionError("a sequence needs one strength, --elo or --c", hint="e.g. --elo 2100, or --c 1.2")
     options = effort if c is None or effort.method is not None else replace(effort, method="agent")
     asked = asked_elo(games, options, rule=rule)
     if asked.by_agent or elo is None:

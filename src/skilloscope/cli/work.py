@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilloscope.cli.options import EngineOptions
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.reports.words import duration
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _settings(found: Mapping[str, Any], asked: EngineOptions) -> Settings:
     from skilloscope.chess.engine.settings import Settings, preset
 
     if asked.depth and asked.nodes:
-        raise InputError("a search has one limit, not --depth and --nodes", hint="leave one of them out")
+        raise OptionError("a search has one limit, not --depth and --nodes", hint="leave one of them out")
     if not asked.preset:
         depth, nodes = found["depth"], found["nodes"] if not asked.depth else None
         return Settings(None if nodes else depth, nodes, multipv=found["multipv"], hash_mb=found["hash"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 
 
 def check_mass(mass: float) -> float:
@@ -12,14 +12,14 @@ def check_mass(mass: float) -> float:
     0.95
     """
     if not 0 < mass < 1:
-        raise InputError(f"the mass of an interval lies between 0 and 1, got {mass}")
+        raise OptionError(f"the mass of an interval lies between 0 and 1, got {mass}")
     return mass
 
 
 def check_dispersion(dispersion: float) -> None:
     """Raise where evidence cannot be divided by this."""
     if not 0 < dispersion < float("inf"):
-        raise InputError(
+        raise OptionError(
             f"a dispersion is a positive number, got {dispersion}",
             hint="1 believes every decision in full, more trusts less",
         )

@@ -19,7 +19,11 @@ class SkilloscopeError(Exception):
 
 
 class InputError(SkilloscopeError, ValueError):
-    """The input is at fault: a file, a column, an option's value."""
+    """The input is at fault: a file, a column, what an option names in them."""
+
+
+class OptionError(InputError):
+    """What was asked for cannot be, whatever the files hold: no such method, a number out of its range."""
 
 
 class EngineError(SkilloscopeError, RuntimeError):

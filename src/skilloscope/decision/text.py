@@ -21,7 +21,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from skilloscope.core.columns import LABELS
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.core.files import Source, head_lines, is_parquet, numbered_lines, source_name
 from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.core.records import read_header, read_object, read_rows
@@ -99,7 +99,7 @@ def write_decisions(batch: Decisions, path: str | Path) -> None:
 def check_format(path: Path) -> None:
     """Raise where the format to write cannot be told from the name, or the file cannot be written."""
     if path.suffix not in _WRITTEN:
-        raise InputError(f"{path}: cannot tell the format from the name", hint="use .jsonl, .csv or .parquet")
+        raise OptionError(f"{path}: cannot tell the format from the name", hint="use .jsonl, .csv or .parquet")
     check_writable(path)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.inference.evidence import Evidence
 from skilloscope.inference.posterior import Posterior, posterior_from_log_density
 from skilloscope.inference.priors import Normal, Prior, Uniform
@@ -104,7 +104,7 @@ def filter_histories(
 def check_period_prior(prior: str) -> None:
     """Refuse what is no prior of periods."""
     if prior not in PERIOD_PRIORS:
-        raise InputError(f"no prior {prior!r} for periods", hint=f"the priors: {', '.join(PERIOD_PRIORS)}")
+        raise OptionError(f"no prior {prior!r} for periods", hint=f"the priors: {', '.join(PERIOD_PRIORS)}")
 
 
 def period_prior(name: str, before: Posterior, past: Evidence, flat: Uniform) -> tuple[LogDensity, str]:

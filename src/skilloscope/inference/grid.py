@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
-from skilloscope.core.errors import GridError, InputError
+from skilloscope.core.errors import GridError, InputError, OptionError
 
 Array = npt.NDArray[np.float64]
 
@@ -34,9 +34,9 @@ class Grid:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
-            raise InputError(f"a range needs low < high, got [{self.low}, {self.high}]")
+            raise OptionError(f"a range needs low < high, got [{self.low}, {self.high}]")
         if self.low < 0:
-            raise InputError(f"the range begins at {self.low}, but competence is not negative", hint="begin at 0")
+            raise OptionError(f"the range begins at {self.low}, but competence is not negative", hint="begin at 0")
         if self.size < 4 or self.size % 2:
             raise InputError(f"a grid needs an even number of nodes, at least 4, got {self.size}")
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.inference.bootstrap import cluster_interval
 from skilloscope.inference.grid import Grid
@@ -60,7 +60,7 @@ def cluster_column(decisions: Decisions) -> str:
 def folds_of(decisions: Decisions, by: str | None = None, *, folds: int = 5, seed: int = 1) -> Folds:
     """Return folds of whole clusters, by a column or by `cluster_column`."""
     if folds < 2:
-        raise InputError(f"held-out likelihood needs at least two folds, got {folds}")
+        raise OptionError(f"held-out likelihood needs at least two folds, got {folds}")
     by = by or cluster_column(decisions)
     labels, codes = decisions.groups(by)
     if len(labels) < 2:

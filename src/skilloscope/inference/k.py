@@ -25,7 +25,7 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.inference.grid import Grid
 from skilloscope.inference.held_out import Folds, HeldOut, folds_of, held_out_scores, log_mean_likelihood
@@ -154,7 +154,7 @@ class _Profile:
 
     def __init__(self, decisions: Decisions, rule: str, folds: Folds | None = None) -> None:
         if rule == "bucket":
-            raise InputError(
+            raise OptionError(
                 "k is not fitted under the rule bucket, whose own two constants depend on it",
                 hint="fit k under the rule listed, then give it as a number: --k NUMBER --rule bucket",
             )

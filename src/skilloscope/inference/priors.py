@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 
 Array = npt.NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class Normal:
     def __post_init__(self) -> None:
         _check_range(self.low, self.high)
         if not (np.isfinite(self.mean) and np.isfinite(self.sd) and self.sd > 0):
-            raise InputError(f"a normal prior needs a finite mean and a positive sd, got {self.mean} and {self.sd}")
+            raise OptionError(f"a normal prior needs a finite mean and a positive sd, got {self.mean} and {self.sd}")
 
     def log_density(self, at: npt.ArrayLike) -> Array:
         """Return −½((x − mean)/sd)²."""
@@ -83,13 +83,13 @@ def prior_from_text(text: str, low: float, high: float) -> Prior:
         try:
             mean, sd = (float(part) for part in rest.split(","))
         except ValueError:
-            raise InputError(
+            raise OptionError(
                 f"cannot read the prior {text!r}", hint="write normal:MEAN,SD, e.g. normal:1.2,0.3"
             ) from None
         return Normal(mean, sd, low, high)
-    raise InputError(f"no prior {text!r}", hint="the priors: uniform, normal:MEAN,SD")
+    raise OptionError(f"no prior {text!r}", hint="the priors: uniform, normal:MEAN,SD")
 
 
 def _check_range(low: float, high: float) -> None:
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise InputError(f"a prior needs a range with low < high, got [{low}, {high}]")
+        raise OptionError(f"a prior needs a range with low < high, got [{low}, {high}]")

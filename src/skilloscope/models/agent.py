@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.decision import Decisions
 from skilloscope.models.choice_sets import RULES, Bucket, ChoiceSets, choice_sets, fit_bucket
 
@@ -37,9 +37,9 @@ class Agent:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.k) and self.k > 0):
-            raise InputError(f"k must be a positive number, got {self.k}")
+            raise OptionError(f"k must be a positive number, got {self.k}")
         if self.rule not in RULES:
-            raise InputError(f"no choice-set rule {self.rule!r}", hint=f"the rules: {', '.join(RULES)}")
+            raise OptionError(f"no choice-set rule {self.rule!r}", hint=f"the rules: {', '.join(RULES)}")
 
     def prepared(self, decisions: Decisions) -> Agent:
         """Return the agent with everything fitted that its rule needs from these decisions."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions
 
 RULES = ("listed", "bucket", "sampled", "full")
@@ -147,4 +147,4 @@ def _usable(decisions: Decisions, rule: str) -> tuple[npt.NDArray[np.bool_], str
         if decisions.unlisted_value is not None:
             valued = np.isfinite(decisions.unlisted_value) & (decisions.n_legal > decisions.counts)
         return complete | valued, "no unlisted alternative valued"
-    raise InputError(f"no choice-set rule {rule!r}", hint=f"the rules: {', '.join(RULES)}")
+    raise OptionError(f"no choice-set rule {rule!r}", hint=f"the rules: {', '.join(RULES)}")

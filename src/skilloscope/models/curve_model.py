@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions, Losses
 from skilloscope.models.choice_sets import RULES, Bucket, choice_sets, fit_bucket
 from skilloscope.models.curves import curve
@@ -37,7 +37,7 @@ class CurveModel:
         mapping(self.mapping)
         curve(self.curve)
         if self.rule not in RULES:
-            raise InputError(f"no choice-set rule {self.rule!r}", hint=f"the rules: {', '.join(RULES)}")
+            raise OptionError(f"no choice-set rule {self.rule!r}", hint=f"the rules: {', '.join(RULES)}")
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 
 Array = npt.NDArray[np.float64]
 
@@ -110,7 +110,7 @@ CURVES: dict[str, LossCurve] = {
 def curve(name: str) -> LossCurve:
     """Return the family of that name."""
     if name not in CURVES:
-        raise InputError(f"no curve {name!r}", hint=f"the curves: {', '.join(CURVES)}")
+        raise OptionError(f"no curve {name!r}", hint=f"the curves: {', '.join(CURVES)}")
     return CURVES[name]
 
 

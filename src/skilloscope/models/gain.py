@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.signal import fftconvolve
 from scipy.special import log1p, ndtri
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -42,7 +42,7 @@ def clipped_gain(before: npt.ArrayLike, after: npt.ArrayLike, cap: float = _CAP)
     array([  0.  , -11.18])
     """
     if not cap > 0:
-        raise InputError(f"a cap of {cap} pawns", hint="it must be more than 0; 39 is the paper's")
+        raise OptionError(f"a cap of {cap} pawns", hint="it must be more than 0; 39 is the paper's")
     first, last = (np.clip(np.asarray(value, dtype=np.float64), -cap, cap) for value in (before, after))
     return np.asarray(np.round(last - first, 9))
 
@@ -212,7 +212,7 @@ def elo_curve(name: str) -> Curve:
         return "normal"
     if name == "logistic":
         return "logistic"
-    raise InputError(f"no curve {name!r}", hint="the curves are 'normal' and 'logistic'")
+    raise OptionError(f"no curve {name!r}", hint="the curves are 'normal' and 'logistic'")
 
 
 def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:

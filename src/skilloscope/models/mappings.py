@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import logsumexp, wrightomega
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 
 Array = npt.NDArray[np.float64]
 
@@ -99,7 +99,7 @@ MAPPINGS: dict[str, Relation] = {found.name: found for found in (Shares(), Power
 def mapping(name: str) -> Relation:
     """Return the model of that name."""
     if name not in MAPPINGS:
-        raise InputError(f"no mapping {name!r}", hint=f"the mappings: {', '.join(MAPPINGS)}")
+        raise OptionError(f"no mapping {name!r}", hint=f"the mappings: {', '.join(MAPPINGS)}")
     return MAPPINGS[name]
 
 

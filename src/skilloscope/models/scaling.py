@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 
 Array = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ _LEAST = 1e-300
 def scaled_value(value: npt.ArrayLike, a: float) -> Array:
     """∫_0^v ℓ(z) dz with ℓ(z) = 1/(1 + a|z|): sign(v)·log(1 + a|v|)/a, and v itself where a = 0. [RH11 sect. 5]"""
     if not (np.isfinite(a) and a >= 0):
-        raise InputError(f"the scaling a is a number that is not negative, got {a}")
+        raise OptionError(f"the scaling a is a number that is not negative, got {a}")
     at = np.asarray(value, dtype=float)
     if a == 0:
         return at

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.inference import Posterior
 from skilloscope.sources.judge import Work
 
@@ -179,7 +179,7 @@ def reproduce(entries: Sequence[Entry], wanted: str = "", budget: Budget | None 
     """Compute the wanted entries (a key, a paper's key, or all), each printed number beside ours."""
     chosen = [e for e in entries if not wanted or e.key == wanted or e.key.split(".")[0] == wanted]
     if not chosen:
-        raise InputError(
+        raise OptionError(
             f"nothing to reproduce under {wanted!r}", hint=f"the keys: {', '.join(e.key for e in entries)}"
         )
     budget = budget or Budget()

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.decision import Decisions
 
 MILEPOST = "milepost"
@@ -55,7 +55,7 @@ def with_mileposts(
     if within is None:
         return _with_column(decisions, nearest_milepost(own))
     if not 0 <= within < 50:
-        raise InputError(f"a tolerance lies between 0 and 50 Elo points, got {within:g}")
+        raise OptionError(f"a tolerance lies between 0 and 50 Elo points, got {within:g}")
     other = _ratings(decisions, "opponent_elo") if both else own
     post, rated = shared_milepost(own, other, within), ~np.isnan(own + other)
     near = ~np.isnan(post)

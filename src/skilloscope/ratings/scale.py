@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.records import read_object
 from skilloscope.inference import Evidence, Normal, Posterior, Prior, Uniform
 from skilloscope.inference.posterior import posterior_from_log_density
@@ -199,7 +199,7 @@ def scale(name: str = "default") -> Scale:
             raise InputError(f"{name}: cannot be read as text ({error})") from error
     file = resources.files("skilloscope") / "data" / "scales" / f"{name}.json"
     if not file.is_file():
-        raise InputError(f"no scale {name!r}", hint="`default` ships; any other is a JSON file")
+        raise OptionError(f"no scale {name!r}", hint="`default` ships; any other is a JSON file")
     return Scale.from_json(file.read_text(), source=name)
 
 
@@ -213,4 +213,4 @@ def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Pr
     if name == "header":
         # A player whose games carry no rating has nothing to be helped by: the flat prior, and it says so.
         return Uniform(low, high) if header_elo is None else Normal(header_elo, _HEADER_SD, low, high)
-    raise InputError(f"no prior {name!r} for Elo", hint="the priors: flat, population, header")
+    raise OptionError(f"no prior {name!r} for Elo", hint="the priors: flat, population, header")

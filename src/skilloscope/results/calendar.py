@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.dates import DAY, MONTH, YEAR, read_date
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 
 Dates = npt.NDArray[np.datetime64]
 Numbers = npt.NDArray[np.int64]
@@ -55,12 +55,12 @@ class Calendar:
             return cls(1, "")
         match = _FORM.fullmatch(text)
         if not match or not int(match[1]):
-            raise InputError(f"no period {text!r}", hint="a number and D, W, M or Y, as 1D, 1W, 1M, 2M or 1Y")
+            raise OptionError(f"no period {text!r}", hint="a number and D, W, M or Y, as 1D, 1W, 1M, 2M or 1Y")
         count, unit = int(match[1]), match[2].upper()
         if unit == "M" and count % 12 == 0:
             return cls(count // 12, "Y")
         if unit == "M" and 12 % count:
-            raise InputError(
+            raise OptionError(
                 f"periods of {count} months do not begin on 1 January in every year",
                 hint="take 1M, 2M, 3M, 4M, 6M or years",
             )
@@ -132,8 +132,8 @@ class Calendar:
             try:
                 return np.int64(text)
             except ValueError:
-                raise InputError(f"{text!r} is no period's number", hint="the table has numbered periods") from None
+                raise OptionError(f"{text!r} is no period's number", hint="the table has numbered periods") from None
         date = read_date(text)
         if date is None:
-            raise InputError(f"{text!r} is no date", hint="write it as 2024-03-31, 2024-03 or 2024")
+            raise OptionError(f"{text!r} is no date", hint="write it as 2024-03-31, 2024-03 or 2024")
         return np.int64(self.numbers(np.array([date.last if last else date.first], dtype="datetime64[D]"))[0])

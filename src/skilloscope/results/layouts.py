@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 
 OWN_COLUMNS = ("date", "period", "player_1", "player_2", "score", "score_2", "rating_1", "rating_2")
 """What a column may be called by `--columns`; score_2 holds the goals or points of player_2."""
@@ -89,7 +89,7 @@ def find_layout(
     told = dict(columns or {})
     unknown = sorted(set(told) - set(OWN_COLUMNS))
     if unknown:
-        raise InputError(f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(OWN_COLUMNS)}")
+        raise OptionError(f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(OWN_COLUMNS)}")
     found = _Found(names, told)
     sides = found.pair(("player_1", "player_2"), _SIDES)
     winners = _plain(sides[0] or "") in {_plain(one) for one, _ in _WINNERS} and "score" not in told

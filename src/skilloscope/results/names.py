@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.files import open_lines
 from skilloscope.core.records import read_header
 
@@ -91,13 +91,13 @@ def aliases_given(texts: Iterable[str]) -> dict[str, str]:
         spelling, equals, name = text.rpartition("=")  # a spelling may hold more of them
         if equals and not Path(text).is_file():
             if not (spelling.strip() and name.strip()):
-                raise InputError(
+                raise OptionError(
                     f"cannot read the alias {text!r}", hint="write SPELLING=NAME, or name a file of aliases"
                 )
             found[spelling.strip()] = name.strip()
         else:
             if not Path(text).is_file():
-                raise InputError(f"no pair and no file: cannot read the alias {text!r}", hint="write SPELLING=NAME")
+                raise OptionError(f"no pair and no file: cannot read the alias {text!r}", hint="write SPELLING=NAME")
             found |= read_aliases(Path(text))
     return found
 

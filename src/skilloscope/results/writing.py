@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.core.outputs import appearing, check_writable
 from skilloscope.core.parquet import write_checked
 from skilloscope.core.spreadsheets import safe_texts
@@ -45,7 +45,7 @@ def write_table(table: pa.Table, path: str | Path) -> None:
 def check_table_format(path: Path) -> None:
     """Raise where the format to write cannot be told from the name, or the file cannot be written."""
     if path.suffix not in (".csv", ".parquet"):
-        raise InputError(f"{path}: cannot tell the format from the name", hint="use .csv or .parquet")
+        raise OptionError(f"{path}: cannot tell the format from the name", hint="use .csv or .parquet")
     check_writable(path)
 
 

@@ -24,7 +24,7 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.engine.lines import last_depth, move_of_code
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import checked_elo, human
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.joint import JointWeights
 from skilloscope.simulate.endings import Endings, material, shipped_endings, standing_of
 from skilloscope.simulate.people import human_chances, joint_chances
@@ -54,7 +54,7 @@ class Assist:
         """
         found = re.fullmatch(r"engine on 1 moves? in ([1-9]\d{0,3})", " ".join(text.split()))
         if found is None:
-            raise InputError(f"no help is called {text!r}", hint='for instance --assist "engine on 1 move in 5"')
+            raise OptionError(f"no help is called {text!r}", hint='for instance --assist "engine on 1 move in 5"')
         return cls(int(found[1]))
 
 

@@ -22,7 +22,7 @@ from skilloscope.chess.human.encoding import Boards, playable_board
 from skilloscope.chess.human.model import checked_elo, human
 from skilloscope.chess.positions import positions_of
 from skilloscope.core.closing import Closing
-from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.errors import EngineError, OptionError
 from skilloscope.ratings.elo_axis.axis import Effort, elo_axis
 from skilloscope.ratings.scale import scale
 from skilloscope.simulate.people import STYLES, MoveChances, agent_chances, curve_chances, human_chances, joint_chances
@@ -60,9 +60,9 @@ class Persona:
     def __post_init__(self) -> None:
         checked_elo(self.elo)
         if self.style not in STYLES:
-            raise InputError(f"no style {self.style!r}", hint=f"the styles: {', '.join(STYLES)}")
+            raise OptionError(f"no style {self.style!r}", hint=f"the styles: {', '.join(STYLES)}")
         if self.seed < 0:
-            raise InputError(f"a seed is 0 or more, got {self.seed}")
+            raise OptionError(f"a seed is 0 or more, got {self.seed}")
 
 
 def usual_style(engine: str | None = None) -> str:

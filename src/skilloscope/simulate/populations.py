@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.results.calendar import GIVEN, Calendar
 from skilloscope.results.table import Results
 
@@ -38,9 +38,9 @@ class Population:
 
     def __post_init__(self) -> None:
         if self.players < 2 or self.periods < 1 or self.games < 1:
-            raise InputError("a simulation needs two players, a period and a game at least")
+            raise OptionError("a simulation needs two players, a period and a game at least")
         if not (self.sigma0 >= 0 and self.nu >= 0 and np.isfinite([self.sigma0, self.nu, self.mean]).all()):
-            raise InputError("σ0 and ν are standard deviations: finite, not negative")
+            raise OptionError("σ0 and ν are standard deviations: finite, not negative")
 
     @property
     def names(self) -> tuple[str, ...]:

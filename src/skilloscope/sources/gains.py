@@ -32,7 +32,7 @@ from skilloscope.chess.evaluations import (
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.positions import Positions, opening_reason, positions
 from skilloscope.core.columns import group_codes
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions, Losses
 from skilloscope.models.gain import GainHistogram
 from skilloscope.sources.judge import Work, analyse_as, check_games
@@ -148,9 +148,9 @@ def _row(games: Games, number: int) -> int:
 def check_values(values: str, mate_cap: float) -> None:
     """Refuse what is no source of values, and a mate that is worth nothing."""
     if values not in VALUES:
-        raise InputError(f"no values {values!r}", hint=f"whose values: {', '.join(VALUES)}")
+        raise OptionError(f"no values {values!r}", hint=f"whose values: {', '.join(VALUES)}")
     if not mate_cap > 0:
-        raise InputError(f"a mate of {mate_cap} pawns", hint="give more than 0; 39 is the paper's")
+        raise OptionError(f"a mate of {mate_cap} pawns", hint="give more than 0; 39 is the paper's")
 
 
 def gains_of_games(games: Games, work: Work, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
@@ -181,7 +181,7 @@ def engine_gains(gained: Gained, kind: str, work: Work) -> EngineGains:
     choices are known and at least FEWEST_AGREED were played, else `peak`.
     """
     if kind not in ENGINE_GAINS:
-        raise InputError(f"no engine gains {kind!r}", hint=f"they are {', '.join(ENGINE_GAINS)}")
+        raise OptionError(f"no engine gains {kind!r}", hint=f"they are {', '.join(ENGINE_GAINS)}")
     known = gained.analyses is not None and "first_choice" in gained.losses.context.column_names
     if kind == "peak" or (kind == "auto" and not known):
         return NEVER_ERRS

@@ -13,7 +13,7 @@ import numpy as np
 
 from skilloscope.chess.facts import CLOCKS, PHASES, SPENT, phase_of, time_classes
 from skilloscope.chess.openings import game_facts
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.sources.strength import PlayedMoves
 
 HEADER_COLUMNS = (
@@ -36,7 +36,7 @@ Labels = list[Any]
 def check_grouping(by: str) -> None:
     """Refuse what moves cannot be grouped by."""
     if by not in GROUPINGS:
-        raise InputError(f"no column {by!r}", hint=f"the columns: {', '.join(GROUPINGS)}")
+        raise OptionError(f"no column {by!r}", hint=f"the columns: {', '.join(GROUPINGS)}")
 
 
 def move_labels(moves: PlayedMoves, by: str, opening_moves: int) -> Labels:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyse import Progress
 from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.positions import Positions, positions
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.sources.judge import Work, analyse_as, check_games
 
 NOT_SAMPLED = "not sampled (games beyond the budget)"
@@ -134,7 +134,7 @@ def sample_games(
     """
     each, left = planned.seconds_each or 0.0, minutes * 60
     if minutes <= 0 and each < np.inf:
-        raise InputError(f"a budget of {minutes:g} minutes", hint="give more than 0")
+        raise OptionError(f"a budget of {minutes:g} minutes", hint="give more than 0")
     taken, wanted, full = [], frozenset[str](), False
     for game in (game_order(games, seed, strata) if order is None else order).tolist():
         need = planned.unknown.get(game, frozenset()) - wanted

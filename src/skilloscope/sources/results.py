@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.core.files import is_parquet
 from skilloscope.core.parquet import read_checked
 from skilloscope.results.csv_text import read_csv
@@ -69,7 +69,7 @@ def pair_columns(texts: Sequence[str]) -> dict[str, str]:
     pairs = [text.partition("=") for item in texts for text in item.split(",")]
     bad = [own for own, equals, theirs in pairs if not (own and equals and theirs)]
     if bad:
-        raise InputError(f"--columns {bad[0]}: no column given for it", hint="write --columns player_1=white")
+        raise OptionError(f"--columns {bad[0]}: no column given for it", hint="write --columns player_1=white")
     return {own.strip(): theirs.strip() for own, _, theirs in pairs}
 
 

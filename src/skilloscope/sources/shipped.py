@@ -1,10 +1,11 @@
-"""What ships with the project: the 1956 game of FER12's Figure 1 and games between simulated players of known c."""
+"""What ships with the project: famous games, that of FER12's Figure 1 among them, and games of simulated players."""
 
 from __future__ import annotations
 
 import json
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from skilloscope.chess.pgn.games import Games, read_games
 
@@ -37,7 +38,20 @@ def demo_games() -> Games:
     return read_games([demo_file("simulated.pgn"), demo_file("game_of_the_century.pgn")])
 
 
-def true_competences() -> dict[str, float]:
-    """Return the competence that each simulated player was given."""
-    truth: dict[str, float] = json.loads(demo_file("players.json").read_text())
-    return truth
+def gallery_games() -> Games:
+    """Return the games of `skilloscope demo`: famous ones of 1851 to 1972, and simulated club players.
+
+    The simulated ones are those of `simulate games --elo 1300 --against 1900 --games 6 --seed 1956`.
+    """
+    return read_games([demo_file(name) for name in ("famous.pgn", "game_of_the_century.pgn", "club.pgn")])
+
+
+def gallery_analyses_file() -> Path:
+    """Return the path of the analyses of those games, as `analyse --preset DFH13 --export` wrote them."""
+    return demo_file("gallery.jsonl.gz")
+
+
+def gallery_players() -> dict[str, dict[str, Any]]:
+    """Return who the players of those games are (`known_as`), and the Elo that the simulated ones have (`truth`)."""
+    known: dict[str, dict[str, Any]] = json.loads(demo_file("gallery.json").read_text(encoding="utf-8"))
+    return known

@@ -24,7 +24,7 @@ from typing import Any
 from skilloscope.chess.analysis.given import check_provenance, read_analysed
 from skilloscope.chess.analysis.parquet import read_parquet, write_parquet
 from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists, lines_to_lists
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.core.files import BinaryDataError, is_parquet, open_lines
 from skilloscope.core.inputs.unpacking import DAMAGE
 from skilloscope.core.outputs import appearing, check_writable
@@ -69,7 +69,7 @@ def check_export(path: str | os.PathLike[str]) -> Path:
     """Return the path where its ending names a form of export and it can be written; raise where not."""
     target = Path(path)
     if target.suffix not in _ENDINGS:
-        raise InputError(f"{target}: analyses are not written as {target.suffix or 'a file without ending'}",
+        raise OptionError(f"{target}: analyses are not written as {target.suffix or 'a file without ending'}",
                          hint="use .parquet, .jsonl or .jsonl.gz")  # fmt: skip
     check_writable(target)
     return target

@@ -19,7 +19,7 @@ from typing import Any
 
 from skilloscope.chess.engine.runner import Runner, SearchOutcome, SearchRunner
 from skilloscope.chess.engine.settings import Settings
-from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.errors import EngineError, OptionError
 
 
 class EnginePool(SearchRunner):
@@ -32,7 +32,7 @@ class EnginePool(SearchRunner):
 
     def __init__(self, path: str | os.PathLike[str], settings: Settings, workers: int) -> None:
         if workers < 1:
-            raise InputError(f"workers is {workers}", hint="it must be at least 1")
+            raise OptionError(f"workers is {workers}", hint="it must be at least 1")
         self._bell = _Bell()
         self._threads: list[threading.Thread] = []
         first = Runner(path, settings, stop=self._bell.descriptor)

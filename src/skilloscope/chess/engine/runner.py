@@ -18,7 +18,7 @@ from typing import Any
 from skilloscope.chess.engine.engine import Answer, Engine, SearchStopped, find_engine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.core.closing import Closing
-from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.errors import EngineError, InputError, OptionError
 
 HOPELESS = 10
 """After so many failed positions in a row the engine is given up."""
@@ -58,7 +58,7 @@ def start_runner(
 
         return ClusterRunner(scheduler, settings, engine)
     if workers < 1:
-        raise InputError(f"workers is {workers}", hint="it must be at least 1")
+        raise OptionError(f"workers is {workers}", hint="it must be at least 1")
     path = find_engine(engine)
     return Runner(path, settings) if workers == 1 else EnginePool(path, settings, workers)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 
 FenRule = Literal["full", "normalised"]
 Scope = Literal["decisions", "every position"]
@@ -49,17 +49,17 @@ class Settings:
 
     def __post_init__(self) -> None:
         if (self.depth is None) == (self.nodes is None):
-            raise InputError(
+            raise OptionError(
                 "a search needs one limit: a depth or a number of nodes", hint="Settings(depth=None, nodes=N)"
             )
         for name, most in LIMITS.items():
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
-                raise InputError(f"{name} is {value}", hint=f"it must be at least 1 and at most {most:,}")
+                raise OptionError(f"{name} is {value}", hint=f"it must be at least 1 and at most {most:,}")
         if self.fen_rule not in ("full", "normalised"):
-            raise InputError(f"no FEN rule {self.fen_rule!r}", hint="the rules are 'full' and 'normalised'")
+            raise OptionError(f"no FEN rule {self.fen_rule!r}", hint="the rules are 'full' and 'normalised'")
         if self.scope not in ("decisions", "every position"):
-            raise InputError(f"no scope {self.scope!r}", hint="the scopes are 'decisions' and 'every position'")
+            raise OptionError(f"no scope {self.scope!r}", hint="the scopes are 'decisions' and 'every position'")
         own = [name for name in self.options if name.lower() in _OWN_FIELDS]
         if own:
             raise InputError(
@@ -170,7 +170,7 @@ def preset(name: str) -> Settings:
         return PRESETS[name]
     match = _NODES.fullmatch(name)
     if match is None:
-        raise InputError(
+        raise OptionError(
             f"no preset {name!r}", hint=f"the presets: {', '.join(PRESETS)}, or nodes- and any number, as in nodes-20k"
         )
     return Settings(depth=None, nodes=int(match[1]) * {"k": 1_000, "M": 1_000_000}.get(match[2], 1))

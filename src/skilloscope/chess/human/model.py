@@ -20,7 +20,7 @@ from skilloscope.chess.human.encoding import Boards, playable_board
 from skilloscope.chess.human.network import BATCH, Network, shipped_network
 from skilloscope.chess.rules import MOST_MOVES, N_FROM_TO
 from skilloscope.core.columns import ragged_take
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 
 Array = npt.NDArray[np.float64]
 
@@ -179,7 +179,7 @@ def checked_elo(elo: float | Sequence[float]) -> list[float]:
     low, high = ELO_RANGE
     for level in levels:
         if not low <= level <= high:
-            raise InputError(f"the human model knows Elo {low:.0f} to {high:.0f}, not {level:g}")
+            raise OptionError(f"the human model knows Elo {low:.0f} to {high:.0f}, not {level:g}")
     return levels
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.backgammon import read_backgammon
 from skilloscope.decision.domains.four_in_a_row import read_four_in_a_row
@@ -36,13 +36,13 @@ def converted(domain: str, paths: Sequence[str | Path], *, pooled: bool = False,
     With `pooled` all decisions are one composite decider's, and no name is kept.
     """
     if domain not in DOMAINS:
-        raise InputError(f"no domain {domain!r}", hint=f"the domains: {', '.join(DOMAINS)}")
+        raise OptionError(f"no domain {domain!r}", hint=f"the domains: {', '.join(DOMAINS)}")
     read, known = DOMAINS[domain]
     given = {name: value for name, value in options.items() if value is not None}
     foreign = [name for name in given if name not in known]
     if foreign:
         takes = ", ".join(f"--{name}" for name in known) or "no such option"
-        raise InputError(f"{domain} takes no --{foreign[0]}", hint=f"it takes: {takes}")
+        raise OptionError(f"{domain} takes no --{foreign[0]}", hint=f"it takes: {takes}")
     batch = read(paths, **given)
     if not pooled:
         return batch

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.collecting import Collected, csv_rows, finite
 
@@ -41,7 +41,7 @@ _NEEDED = ("player", "color", "black_bits", "white_bits", "chosen_square", _VALU
 def read_four_in_a_row(paths: Sequence[str | Path], *, cap: float = SOLVED_CAP) -> Decisions:
     """Return the moves of the files, valued from the mover's view, solved values clipped at ± `cap`."""
     if not (np.isfinite(cap) and cap > 0):
-        raise InputError(f"the cap of solved values must be a positive number, got {cap}")
+        raise OptionError(f"the cap of solved values must be a positive number, got {cap}")
     collected = Collected()
     clipped = total = 0
     for path in map(Path, paths):

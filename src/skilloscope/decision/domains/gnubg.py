@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.errors import EngineError, InputError, OptionError
 from skilloscope.core.outputs import write_whole
 from skilloscope.core.records import read_object
 from skilloscope.decision.decisions import UNLISTED, Decisions
@@ -56,7 +56,7 @@ for number, game in enumerate(match["games"], start=1):
 def read_gnubg(paths: Sequence[str | Path], plies: int = PLIES) -> Decisions:
     """Return the checker plays of match files, valued by GNU Backgammon so many plies ahead."""
     if not 0 <= plies <= MOST_PLIES:
-        raise InputError(f"gnubg looks 0 to {MOST_PLIES} plies ahead here, not {plies}")
+        raise OptionError(f"gnubg looks 0 to {MOST_PLIES} plies ahead here, not {plies}")
     program = find_gnubg()
     rows = Collected()
     for path in map(Path, paths):

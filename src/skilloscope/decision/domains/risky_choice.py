@@ -25,7 +25,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.core.files import numbered_lines
 from skilloscope.decision.decisions import Decisions
 from skilloscope.decision.domains.collecting import Collected, csv_rows, finite
@@ -50,7 +50,7 @@ def expected_utility(lottery: Lottery, *, exponent: float = 1.0) -> float:
 def read_risky_choice(paths: Sequence[str | Path], *, exponent: float = 1.0) -> Decisions:
     """Return the answers of the individuals; `paths` are the questions and the individuals, in either order."""
     if not (math.isfinite(exponent) and exponent > 0):
-        raise InputError(f"the exponent of the utility must be a positive number, got {exponent}")
+        raise OptionError(f"the exponent of the utility must be a positive number, got {exponent}")
     tally = Tally()
     answers, questions_at = _which(paths)
     questions = _questions(questions_at, tally)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.inference import Normal, Posterior, Prior, Uniform
 from skilloscope.inference.posterior import posterior_from_log_density
 from skilloscope.models.joint import JointWeights
@@ -100,7 +100,7 @@ class EloAxis:
     def effort(self, name: str) -> Effort:
         """Return an effort by name."""
         if name not in self.efforts:
-            raise InputError(
+            raise OptionError(
                 f"no effort {name!r} on the axis {self.name!r}", hint=f"efforts: {', '.join(self.efforts)}"
             )
         return self.efforts[name]
@@ -115,7 +115,7 @@ class EloAxis:
         if name == "header":
             # Who has no rating in the games has nothing to be helped by: the population, and it says so.
             return self.prior() if header_elo is None else Normal(header_elo, _HEADER_SD, low, high)
-        raise InputError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
+        raise OptionError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
 
     def posterior(self, sources: Mapping[str, npt.ArrayLike], effort: str, prior: Prior) -> Posterior:
         """Return the posterior of one person's Elo from the curves of his games, by source (a row for each game)."""
@@ -147,7 +147,7 @@ def elo_axis(name: str = "default") -> EloAxis:
         return EloAxis.from_json(path.read_text(encoding="utf-8", errors="replace"), source=name)
     file = resources.files("skilloscope") / "data" / "scales" / f"axis-{name}.json"
     if not file.is_file():
-        raise InputError(f"no Elo axis {name!r}", hint="`default` ships; any other is a JSON file")
+        raise OptionError(f"no Elo axis {name!r}", hint="`default` ships; any other is a JSON file")
     return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)
 
 

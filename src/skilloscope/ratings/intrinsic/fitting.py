@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import CurveColumns
 from skilloscope.ratings.intrinsic.balance import Array, FitWork, Limits
@@ -82,11 +82,11 @@ def fit_curves(
     With `clusters`, the game of each decision, the standard errors are those of games.
     """
     if how not in FITS:
-        raise InputError(f"no fit {how!r}", hint=f"the fits: {', '.join(FITS)}")
+        raise OptionError(f"no fit {how!r}", hint=f"the fits: {', '.join(FITS)}")
     if not len(columns):
         raise InputError("no decisions to fit")
     if c is not None and not c > 0:
-        raise InputError(f"c is a number above 0, got {c:g}")
+        raise OptionError(f"c is a number above 0, got {c:g}")
     limits = limits or Limits()
     games = None if clusters is None else np.asarray(clusters, dtype=np.int64)
     work = FitWork(columns, model, np.ones(len(columns)) if weights is None else weights, c, games)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.models.curves import curve, log_losses
 from skilloscope.models.kernels.curves import log_curve
@@ -50,7 +50,7 @@ class Swing:
 
     def __post_init__(self) -> None:
         if self.blend not in BLENDS:
-            raise InputError(f"no blend {self.blend!r}", hint=f"the blends: {', '.join(BLENDS)}")
+            raise OptionError(f"no blend {self.blend!r}", hint=f"the blends: {', '.join(BLENDS)}")
         for name in self.curves:
             curve(name)
 

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.core.frames import Framed, table_of_rows
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.states import State
@@ -122,7 +122,7 @@ def components(games: PeriodGames) -> npt.NDArray[np.int64]:
 def half_width(rd: npt.ArrayLike, level: float = 0.95) -> Array:
     """Return how far the central interval of this level reaches to each side of a normal mean."""
     if not 0 < level < 1:
-        raise InputError(f"a level of {level} is no probability", hint="for example 0.95")
+        raise OptionError(f"a level of {level} is no probability", hint="for example 0.95")
     return np.asarray(float(ndtri(0.5 + level / 2)) * np.asarray(rd))
 
 

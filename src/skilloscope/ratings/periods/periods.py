@@ -17,7 +17,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.estimator import Estimator
 from skilloscope.core.frames import is_frame
 from skilloscope.models.comparison import davidson
 from skilloscope.models.kernels.comparison import ROW, Published
@@ -35,7 +36,7 @@ from skilloscope.results.streaming import ResultStream
 Array = npt.NDArray[np.float64]
 
 
-class Periods:
+class Periods(Estimator):
     """Ratings by period, in the manner of scikit-learn: parameters here, what is learnt ends in an underscore.
 
     `period` is the length of a rating period (as `2M`; without one a month, or the numbers that the table gives).
@@ -69,12 +70,6 @@ class Periods:
         predict_from: str = "filter",
         method: str = "quick",
     ) -> None:
-        if smoothing is not None and smoothing not in SMOOTHINGS:
-            raise InputError(f"no smoothing is called {smoothing!r}", hint=f"one of {', '.join(SMOOTHINGS)}, or None")
-        if predict_from not in ("filter", "whole") or (predict_from == "whole" and smoothing != "whole"):
-            raise InputError(
-                f"nothing is predicted from {predict_from!r}", hint="filter, or whole with smoothing='whole'"
-            )
         self.period = period
         self.sigma0 = sigma0
         self.nu = nu
@@ -89,24 +84,13 @@ class Periods:
         self.predict_from = predict_from
         self.method = method
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, as scikit-learn asks for them."""
-        return {name: value for name, value in vars(self).items() if not name.endswith("_")}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name."""
-        for name, value in parameters.items():
-            if name not in self.get_params():
-                raise InputError(f"no parameter is called {name!r}", hint=", ".join(self.get_params()))
-            setattr(self, name, value)
-        return self
-
     def fit(self, results: Any, state: State | Kept | None = None) -> Self:
         """Fit what is not given, rate and smooth: results, games by period, or a frame of results.
 
         With a `state` the games go on from it, under its parameters: nothing is fitted, and the history is that of
         the new games. With `Kept` ratings it is that of all games; `Kept.rewound` takes them back for late results.
         """
+        self._check()
         games = self._games(results)
         self.variances_: VarianceFit | None = None
         kept = state if isinstance(state, Kept) else None
@@ -128,6 +112,7 @@ class Periods:
         """Rate from a stream, period by period in bounded memory: all parameters must be given, no history is kept."""
         if self.draws:
             raise InputError("a stream is read once: draws cannot be fitted", hint="fit them to a part")
+        self._check()
         self.variances_ = None
         state, games = self._start(None), None
         for games in stream:
@@ -185,9 +170,22 @@ class Periods:
         """Return minus the log-loss of later games, foretold from the state as it is: higher is better."""
         return -self.evaluate(results).log_loss
 
+    def _check(self) -> None:
+        """Refuse parameters that cannot be; here and not before, so that they may be set one by one."""
+        if self.smoothing is not None and self.smoothing not in SMOOTHINGS:
+            hint = f"one of {', '.join(SMOOTHINGS)}, or None"
+            raise OptionError(f"no smoothing is called {self.smoothing!r}", hint=hint)
+        whole = self.predict_from == "whole"
+        if not (whole or self.predict_from == "filter") or (whole and self.smoothing != "whole"):
+            hint = "filter, or whole with smoothing='whole'"
+            raise OptionError(f"nothing is predicted from {self.predict_from!r}", hint=hint)
+
     def _games(self, results: Any) -> PeriodGames:
         if is_frame(results):
             results = results_from_frame(results)
+        if not hasattr(results, "by_period") and not isinstance(results, PeriodGames):
+            hint = "`read_results` gives them; a frame of them will do"
+            raise InputError(f"{type(results).__name__} is no results of games", hint=hint)
         games = results if isinstance(results, PeriodGames) else results.by_period(self.period)
         if not len(games):
             raise InputError("there are no games", hint="see what was left out in the results' tally")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.kernels.messages import links, sweep
 from skilloscope.models.kernels.smoothing import eq14, rts
 from skilloscope.ratings.periods.histories import History
@@ -69,7 +69,7 @@ def smooth(history: History, method: str = "rts", *, from_last_active: bool = Fa
         end = -(2**62) if from_last_active or not len(history) else int(history.period.max())
         eq14(history.offsets, history.period, nu2, end, mean, variance)
     else:
-        raise InputError(
+        raise OptionError(
             f"no smoothing is called {method!r}", hint=f"one of {', '.join(SMOOTHINGS)}; `whole` needs the games"
         )
     return replace(history, mean=mean, variance=variance, method=method)

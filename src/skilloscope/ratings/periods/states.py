@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.records import read_object
 from skilloscope.models.comparison import passage_of_time
 from skilloscope.models.kernels.comparison import (
@@ -78,7 +78,7 @@ class State:
     ) -> State:
         """Return the state before the first game."""
         if not (sigma0 > 0 and nu >= 0):
-            raise InputError(f"sigma0 = {sigma0} and nu = {nu}: the first must be above 0, the second not below")
+            raise OptionError(f"sigma0 = {sigma0} and nu = {nu}: the first must be above 0, the second not below")
         return cls(
             [],
             new_state([]),

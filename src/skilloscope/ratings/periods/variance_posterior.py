@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.ratings.periods.variances import VarianceFit, total_discrepancy
 from skilloscope.results.period_games import PeriodGames
 
@@ -70,7 +70,7 @@ class VariancePosterior:
             return self.sigma0, self.weight.sum(axis=1)
         if which == "nu":
             return self.nu, self.weight.sum(axis=0)
-        raise InputError(f"no parameter is called {which!r}", hint="sigma0 or nu")
+        raise OptionError(f"no parameter is called {which!r}", hint="sigma0 or nu")
 
 
 def variance_posterior(
@@ -87,7 +87,7 @@ def variance_posterior(
     `prior` is flat in the `variance` (the paper's) or flat in the `sd`.
     """
     if prior not in ("variance", "sd"):
-        raise InputError(f"no prior is called {prior!r}", hint="variance or sd")
+        raise OptionError(f"no prior is called {prior!r}", hint="variance or sd")
 
     def log_posterior(u: float, v: float) -> float:
         value = total_discrepancy(games, math.exp(u), math.exp(v), mean=mean, advantage=fit.advantage, entry=entry)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.inference.optimise import descend
 from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, Published, advance, new_state
 from skilloscope.models.kernels.counting import appearances
@@ -110,7 +110,7 @@ def fit_variances(
     Nothing is printed: what casts doubt on the fit is in `warnings`.
     """
     if method not in FIT_METHODS:
-        raise InputError(f"no way of fitting is called {method!r}", hint=" or ".join(FIT_METHODS))
+        raise OptionError(f"no way of fitting is called {method!r}", hint=" or ".join(FIT_METHODS))
     if not len(games):
         raise InputError("there are no games to fit to")
     given, said = _given(games, published, {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": drift}, mean)

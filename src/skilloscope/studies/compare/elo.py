@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skilloscope.core.dates import read_date
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.inference import Posterior
 from skilloscope.inference.posterior import difference
 from skilloscope.ratings.elo_axis.parts import pair_beliefs
@@ -72,7 +72,7 @@ class EloComparison:
 def compare_players(found: JudgedGames, names: Sequence[str]) -> EloComparison:
     """Return the second player compared with the first."""
     if len(names) != 2:
-        raise InputError(f"{len(names)} players, and a comparison has two", hint="--player A --player B")
+        raise OptionError(f"{len(names)} players, and a comparison has two", hint="--player A --player B")
     study = rate_parts(found, "player", names, "star", None)
     rated = {one.player: one.parts[0] for one in study.players}
     if missing := [name for name in names if name not in rated]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.dates import WrittenDate, read_date
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions
 
 UNDATED = "date not known well enough for the split"
@@ -40,7 +40,7 @@ def first_day(at: str) -> datetime.date:
     """
     date = read_date(at)
     if date is None:
-        raise InputError(f"{at!r} is no date", hint="write YYYY-MM-DD, YYYY-MM or YYYY")
+        raise OptionError(f"{at!r} is no date", hint="write YYYY-MM-DD, YYYY-MM or YYYY")
     return date.first
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.inference import Prior, evidence, prior_from_text
 from skilloscope.inference.k import k_gain
@@ -50,7 +50,7 @@ def k_from_text(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"k is a number or fit, got {text!r}", hint="as in --k 0.05 or --k fit") from None
+        raise OptionError(f"k is a number or fit, got {text!r}", hint="as in --k 0.05 or --k fit") from None
 
 
 def rate_fitting_k(

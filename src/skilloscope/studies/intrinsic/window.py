@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.ratings.mileposts import with_mileposts
 
@@ -36,7 +36,7 @@ class MilepostWindow:
 
     def __post_init__(self) -> None:
         if self.first_move < 1 or not self.cut_off > 0:
-            raise InputError("the first move is 1 or later, the cut-off above 0")
+            raise OptionError("the first move is 1 or later, the cut-off above 0")
 
     def inside(self, decisions: Decisions) -> Decisions:
         """Return the decisions in the window, without repetitions; what has no ply, date or position stays."""
@@ -67,7 +67,7 @@ def years_from_text(text: str) -> tuple[int, int]:
     """
     found = _YEARS.fullmatch(text.strip())
     if found is None or int(found[2] or found[1]) < int(found[1]):
-        raise InputError(f"no years {text!r}", hint="write 1991-1994, or one year")
+        raise OptionError(f"no years {text!r}", hint="write 1991-1994, or one year")
     return int(found[1]), int(found[2] or found[1])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from skilloscope.core.checks import check_mass
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.decision import Decisions
 from skilloscope.decision.align import align, depth_pair
 from skilloscope.inference import evidence
@@ -51,7 +51,7 @@ def compare_depths(
 ) -> dict[str, Any]:
     """Return the report on two depths of one judge."""
     if depths[0] == depths[1]:
-        raise InputError(f"two depths are compared, got {depths[0]} twice")
+        raise OptionError(f"two depths are compared, got {depths[0]} twice")
     names = (f"depth {depths[0]}", f"depth {depths[1]}")
     return _report(depth_pair(batch, *depths), names, by, folds, seed, mass)
 

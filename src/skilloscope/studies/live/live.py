@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.models.gain import PEAK, Curve, GainHistogram
 from skilloscope.ratings.gain.perceived import Running, running_strength
 from skilloscope.sources.gains import FEWEST_AGREED
@@ -72,7 +72,7 @@ class Live:
 
     def __post_init__(self) -> None:
         if self.engine_gains not in _LIVE_GAINS:
-            raise InputError(
+            raise OptionError(
                 f"no engine gains {self.engine_gains!r} in a game that is being played",
                 hint=f"they are {', '.join(_LIVE_GAINS)}",
             )

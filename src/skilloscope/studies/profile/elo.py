@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.ratings.elo_axis.parts import DRIFT
 from skilloscope.studies.profile.periods import check_every, period_of_game
 from skilloscope.studies.rate.front import JudgedGames
@@ -23,7 +23,7 @@ AXIS_PRIORS = ("drift", "reset")
 def check_axis_prior(prior: str) -> None:
     """Refuse what is no prior of periods on the axis."""
     if prior not in AXIS_PRIORS:
-        raise InputError(
+        raise OptionError(
             f"the prior {prior!r} of a period is the papers' agent's; on the Elo axis: {', '.join(AXIS_PRIORS)}",
             hint="--method agent",
         )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from skilloscope.core.columns import encode
 from skilloscope.core.dates import DAY, YEAR, read_date
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 from skilloscope.decision import Decisions
 
 EVERY = ("year", "month", "event")
@@ -92,7 +92,7 @@ def date_periods(batch: Decisions, every: str) -> DecisionPeriods:
 def check_every(every: str) -> None:
     """Refuse what are no periods of games."""
     if every not in EVERY:
-        raise InputError(f"no periods by {every!r}", hint=f"the periods: {', '.join(EVERY)}")
+        raise OptionError(f"no periods by {every!r}", hint=f"the periods: {', '.join(EVERY)}")
 
 
 def period_of_game(every: str, date: str | None, year: int | None, event: str | None) -> _Place | str:

@@ -14,8 +14,8 @@ from skilloscope.studies.rate.rate import PlayerRating, Ratings, group_name, los
 _MOST = 20  # players in one figure; more are in the table
 
 
-def elo_figure(ratings: Ratings | EloRatings) -> str:
-    """Return every player's Elo with its interval, strongest on top."""
+def elo_figure(ratings: Ratings | EloRatings, truth: Mapping[str, float] | None = None) -> str:
+    """Return every player's Elo with its interval, in their order; a cross where a simulated player's is known."""
     players: list[PlayerRating | EloRating] = [*ratings.players][:_MOST]
     with style():
         figure, axes = plt.subplots(figsize=(7.5, 1.0 + 0.38 * len(players)))
@@ -23,6 +23,8 @@ def elo_figure(ratings: Ratings | EloRatings) -> str:
             low, high = player.elo.interval(ratings.mass)
             axes.plot([low, high], [row, row], color="#1b6ca8", linewidth=2.5, solid_capstyle="butt")
             axes.plot(player.elo.mean, row, "o", color="#1b6ca8", markerfacecolor="white", markeredgewidth=2)
+            if truth and player.player in truth:
+                axes.plot(truth[player.player], row, "x", color="#b3541e", markersize=9, markeredgewidth=2.5, zorder=3)
         axes.axvspan(*ratings.scale.valid, color="#1b6ca8", alpha=0.06, zorder=0)
         axes.set_yticks(range(len(players)), [player.player for player in players])
         axes.set_ylim(len(players) - 0.5, -0.5)

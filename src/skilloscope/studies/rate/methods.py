@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 
 METHODS = ("joint", "human", "agent", "curves", "gain", "all")
@@ -17,13 +17,13 @@ COMPARED = ("engine", "net", "depth", "nodes", "multipv", "hash_mb", "fen_rule",
 def check_method(method: str | None, effort: str | None, axis: EloAxis) -> None:
     """Refuse a method or an effort that does not exist or contradicts the other."""
     if method is not None and method not in METHODS:
-        raise InputError(f"no method {method!r}", hint=f"the methods: {', '.join(METHODS)}")
+        raise OptionError(f"no method {method!r}", hint=f"the methods: {', '.join(METHODS)}")
     if effort is not None:
         needs = axis.effort(effort).weights is not None
         if method == "human" and needs:
-            raise InputError(f"the method 'human' asks no engine, the effort {effort!r} does", hint="leave one out")
+            raise OptionError(f"the method 'human' asks no engine, the effort {effort!r} does", hint="leave one out")
         if method not in (None, "human") and not needs:
-            raise InputError(
+            raise OptionError(
                 f"the method {method!r} needs an engine, the effort {effort!r} has none", hint="quick or full"
             )
 

@@ -7,8 +7,13 @@ from dataclasses import replace
 
 from skilloscope.decision import Decisions
 from skilloscope.reports.page import Section, report_page
-from skilloscope.reports.words import engine_line
-from skilloscope.studies.rate.demo import DemoRatings
+from skilloscope.reports.words import engine_line, plural
+from skilloscope.sources.gains import gains_of_games
+from skilloscope.sources.judge import Work
+from skilloscope.sources.shipped import game_of_the_century
+from skilloscope.studies.game.figures import game_study_figures
+from skilloscope.studies.game.game import game_study
+from skilloscope.studies.rate.demo import DEMO_NOTES, DemoRatings
 from skilloscope.studies.rate.elo import EloRatings
 from skilloscope.studies.rate.elo_tables import elo_sheets
 from skilloscope.studies.rate.figures import competence_figure, elo_figure, loss_figure
@@ -72,19 +77,32 @@ def elo_page(
     )
 
 
-def demo_page(found: DemoRatings, decisions: Decisions, *, source: str, notes: Sequence[str]) -> str:
+def demo_page(found: DemoRatings, decisions: Decisions, *, source: str) -> str:
     """Return the page of the demo."""
-    sections = [Section.from_sheet(sheet) for sheet in found.sheets()]
-    sections.append(Section("Elo from the moves", figure=elo_figure(found.people), caption=_ELO_CAPTION))
-    figures = _figures(found.simulated, decisions, "player", found.truth)
+    several, single = (Section.from_sheet(sheet) for sheet in found.sheets())
+    figure = elo_figure(replace(found.ratings, players=[*found.several.players, *found.single.players]), found.truth)
+    caption = f"{_ELO_CAPTION} The cross is the true Elo of a simulated player."
     return report_page(
-        "skilloscope demo",
-        f"Games that ship with skilloscope; {source}",
-        [*sections, *(section for section in figures if section.heading != "Elo from the moves")],
-        warnings=found.people.warnings,
-        skipped=found.people.tally.as_dict(),
-        cannot_tell=[*_CANNOT_TELL, *notes],
+        "From the Immortal Game to Reykjavik, on one Elo axis",
+        f"{plural(found.games, 'game')} that ship with skilloscope, read move by move; {source}",
+        [
+            several,
+            Section("Elo from the moves", figure=figure, caption=caption),
+            single,
+            _century(),
+            Section(_LOSSES, figure=loss_figure(decisions, found.many_moves), caption=_LOSS_CAPTION),
+        ],
+        warnings=found.ratings.warnings,
+        skipped=found.ratings.tally.as_dict(),
+        cannot_tell=[*_CANNOT_TELL, *DEMO_NOTES],
     )
+
+
+def _century() -> Section:
+    """Return the chart of the game of 1956, which comes with its evaluations."""
+    study = game_study(gains_of_games(game_of_the_century(), Work()))
+    ((figure, caption),) = game_study_figures(study)
+    return Section("Byrne against Fischer, 1956, move by move", figure=figure, caption=caption)
 
 
 def _explained(ratings: Ratings) -> list[str]:

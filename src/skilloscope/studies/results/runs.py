@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.ratings.periods.additions import with_further_games
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.kept import Kept
@@ -140,7 +140,7 @@ def elo_given(asked: float | str | None, games: int = 0) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{asked!r} is no number of Elo", hint="a number, or `fit`")
+        raise OptionError(f"{asked!r} is no number of Elo", hint="a number, or `fit`")
     return value
 
 

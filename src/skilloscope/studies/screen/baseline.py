@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import OptionError
 
 _FILE = "screen-default.json"
 _CLIPPED = 2.0  # standard deviations: beyond, one player does not move the baseline of the others any further
@@ -70,7 +70,7 @@ def shipped_baseline(effort: str) -> Baseline:
     file = resources.files("skilloscope") / "data" / "scales" / _FILE
     held = json.loads(file.read_text(encoding="utf-8"))["efforts"]
     if effort not in held:
-        raise InputError(f"no baseline for the effort {effort!r}", hint=f"efforts: {', '.join(held)}")
+        raise OptionError(f"no baseline for the effort {effort!r}", hint=f"efforts: {', '.join(held)}")
     given = held[effort]
     spreads = {name: FairSpread(**numbers) for name, numbers in given["spreads"].items()}
     return Baseline(effort, spreads, np.array(given["covariance"], dtype=float), str(given["data"]))

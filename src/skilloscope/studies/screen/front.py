@@ -13,7 +13,7 @@ import numpy as np
 from skilloscope.__about__ import __version__
 from skilloscope.chess.human.network import shipped_network
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.errors import EngineError, InputError, OptionError
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.sources.judge import Judged, Work, engine_of, judge_games
 from skilloscope.sources.kinds import Kind, by_kind
@@ -97,7 +97,7 @@ def screen_read(
 def check_prevalence(prevalence: float) -> None:
     """Refuse what is no share."""
     if not 0 <= prevalence < 1:
-        raise InputError(f"a prevalence is a share from 0 to below 1, got {prevalence:g}")
+        raise OptionError(f"a prevalence is a share from 0 to below 1, got {prevalence:g}")
 
 
 def digests(paths: Sequence[Path]) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from skilloscope.core.checks import check_mass
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.decision.align import align, at_depth, depth_pair
 from skilloscope.inference import EvidenceTable, Posterior, evidence
@@ -163,13 +163,13 @@ def sensitivity(
 def _check(batch: Decisions, varied: Varied) -> None:
     unknown = [rule for rule in varied.rules if rule not in RULES]
     if unknown:
-        raise InputError(f"no choice-set rule {unknown[0]!r}", hint=f"the rules: {', '.join(RULES)}")
+        raise OptionError(f"no choice-set rule {unknown[0]!r}", hint=f"the rules: {', '.join(RULES)}")
     absent = [depth for depth in varied.depths if depth not in batch.depths]
     if absent:
         known = ", ".join(map(str, batch.depths)) or "none: the table has no depth axis"
         raise InputError(f"no values at depth {absent[0]}", hint=f"the depths here: {known}")
     if any(n < 2 for n in varied.lists):
-        raise InputError("a list of fewer than two alternatives is no choice set")
+        raise OptionError("a list of fewer than two alternatives is no choice set")
 
 
 class _Study:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from skilloscope.core.checks import check_dispersion
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.models.agent import Agent, log_likelihood, scaled_losses
 from skilloscope.models.choice_sets import ChoiceSets
@@ -165,7 +165,7 @@ def sequence_probability(
     check_sequence(c, dispersion, draws)
     model = (model or Agent()).prepared(batch)
     if model.rule == "sampled":
-        raise InputError(
+        raise OptionError(
             "the rule sampled draws its extra alternative by the choice: its sequences cannot be simulated",
             hint="use the rule listed, bucket or full",
         )
@@ -289,10 +289,10 @@ def _one_decider(decisions: Decisions) -> tuple[Decisions, str]:
 def check_sequence(strength: float, dispersion: float, draws: int) -> None:
     """Refuse a strength that is none, or draws that say nothing."""
     if not (np.isfinite(strength) and strength >= 0):
-        raise InputError(f"a competence or an Elo is a number from 0 on, got {strength}")
+        raise OptionError(f"a competence or an Elo is a number from 0 on, got {strength}")
     check_dispersion(dispersion)
     if draws < 100:
-        raise InputError(f"{draws} draws say nothing of a percentile", hint="give 100 or more")
+        raise OptionError(f"{draws} draws say nothing of a percentile", hint="give 100 or more")
 
 
 def _games(batch: Decisions, sets: ChoiceSets) -> tuple[list[Any], npt.NDArray[np.int64]]:

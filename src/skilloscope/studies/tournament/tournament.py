@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.checks import check_mass
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.models.gain import Curve, GainHistogram
 from skilloscope.ratings.gain.gain_table import GainTable, Slopes
 from skilloscope.ratings.gain.perceived import (
@@ -49,7 +49,7 @@ class TournamentOptions:
 
     def __post_init__(self) -> None:
         if self.pool not in POOLS or self.events not in EVENTS:
-            raise InputError(
+            raise OptionError(
                 f"no pool {self.pool!r} by {self.events!r}",
                 hint=f"gains are pooled by {' or '.join(POOLS)}, events told by {', '.join(EVENTS)}",
             )
