@@ -215,3 +215,56 @@ def test_a_dry_run_says_what_it_does_meanwhile(tmp_path, stockfish):
     assert "reading the games" in done.stderr
     assert "1 games read" in done.stderr
     assert "measuring:" in done.stderr
+
+
+GAMES, TABLE, RESULTS = "games.pgn", "table.csv", "results.csv"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"rate {GAMES} --effort endless",
+        f"rate {GAMES} --method tea --effort instant",
+        f"rate {GAMES} --prior best --effort instant",
+        f"rate {GAMES} --by weather --effort instant",
+        f"rate {GAMES} --mass 2",
+        f"rate {GAMES} --budget 0",
+        f"rate {GAMES} --preset RH99",
+        f"rate {GAMES} --figure x.bmp",
+        f"profile {GAMES} --player A --every century",
+        f"screen {GAMES} --prevalence 2",
+        f"tournament {GAMES} --pool tea",
+        f"intrinsic {GAMES} --years tea",
+        f"composites {GAMES} --split colour",
+        "simulate games --elo 1500 --assist magic --out x.pgn",
+        f"decisions rate {TABLE} --rule tea",
+        f"decisions rate {TABLE} --k tea",
+        f"decisions rate {TABLE} --prior tea",
+        f"decisions rate {TABLE} --method tea",
+        f"decisions rate {TABLE} --range 3 1",
+        f"decisions rate {TABLE} --method curves --curve tea",
+        f"decisions convert tea {TABLE} --out x.csv",
+        f"decisions profile {TABLE} --every problem --prior tea",
+        f"results fit {RESULTS} --method tea",
+        f"results rate {RESULTS} --period tea",
+        f"results smooth {RESULTS} --method tea",
+        f"results rate {RESULTS} --date-format ymd",
+        "reproduce TEA",
+        "play --style tea --json",
+        "rate --no-such-option",
+    ],
+)
+def test_a_value_that_cannot_be_is_wrong_usage(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(GAMES).write_text('[White "A"]\n[Black "B"]\n\n1. e4 e5 2. Nf3 Nc6 *\n')
+    Path(TABLE).write_text("decider,problem,alternative,utility,chosen\nann,1,a,3,1\nann,1,b,2,0\n")
+    Path(RESULTS).write_text("date,player_1,player_2,score\n2024-01-01,A,B,1\n2024-02-01,B,A,1\n")
+    done = CliRunner().invoke(app, line.split())
+    assert done.exit_code == 2, done.output
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize("line", ["rate nowhere.pgn", "decisions rate nowhere.csv", "results rate nowhere.csv"])
+def test_a_file_that_cannot_be_read_is_no_wrong_usage(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(app, line.split()).exit_code == 1

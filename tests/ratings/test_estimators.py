@@ -1,7 +1,7 @@
 """Our estimators behave as scikit-learn asks, as far as its checks can be asked of what does not take a matrix.
 
 Left out, with the reason: every check that calls `fit(X, y)` with a matrix of numbers (shapes, dtypes, sparse, NaN,
-sample weights, feature names, array API, pipelines, the twenty-odd `check_fit*`, `check_*_pickle`, `check_n_features*`):
+sample weights, feature names, array API, pipelines, `check_fit*`, `check_*_pickle`, `check_n_features*` and so on):
 here `fit` takes results of games or decisions, whose rows have no fixed number of columns. What those checks mean for
 any estimator (fit returns itself, leaves its parameters alone, forgets what it learnt before, can be pickled, refuses
 what is no data) stands below in tests of our own. Checks of tags (`check_*_tags*`, `check_mixin_order`) are of classes
@@ -15,16 +15,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from simulated import wandering_games
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
+from simulated import wandering_games
 from skilloscope import Competence, Curves, Periods
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 
 KINDS = (Competence, Curves, Periods)
 CHECKS = (
+    "check_do_not_raise_errors_in_init_or_set_params",
     "check_estimator_cloneable",
     "check_estimator_repr",
     "check_get_params_invariance",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skilloscope.cli import compare, convert, decisions_live, judges, profile
-from skilloscope.cli.options import CRange, Html, Json, Mass, Options, Tables, command
+from skilloscope.cli.options import CRange, IntervalOutput, Options, Tables, command
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
@@ -17,7 +17,7 @@ group = typer.Typer(help="Decisions of any domain: rate deciders from a table of
 
 
 @dataclass(frozen=True)
-class CurveOptions(Options):
+class CurveFitOptions(Options):
     """The curves of RH11, and how they are fitted."""
 
     mapping: Annotated[str, typer.Option(help="Curves: shares, powers or third.")] = "shares"
@@ -47,18 +47,16 @@ def rate(
     k: Annotated[str, typer.Option(help="The agent's constant, in units of the utilities, or fit.")] = "0.1",
     method: Annotated[str, typer.Option(help="agent (c of the reference agent) or curves (RH11: s and c).")] = "agent",
     rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
-    mass: Mass = 0.95,
     prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
     c_range: CRange = (0.0, 4.0),
-    curves: CurveOptions,
+    curves: CurveFitOptions,
     columns: Annotated[
         list[str] | None, typer.Option(help="Our columns by theirs: decider=player,utility=equity.", metavar="PAIRS")
     ] = None,
-    html: Html = None,
-    as_json: Json = False,
+    output: IntervalOutput,
 ) -> int:
     """Rate deciders: the competence c of each, with its interval, from the values of what they could have chosen."""
-    from skilloscope.cli.console import exit_code, show_report, write_page
+    from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.judged import read_batch
     from skilloscope.inference import prior_from_text
     from skilloscope.models.agent import Agent
@@ -72,18 +70,19 @@ def rate(
     if method == "curves":
         report = _rated_by_curves(batch, curves, rule, given)
     elif given is None:
-        report = rate_fitting_k(batch, rule, prior, None if c_range == (0.0, 4.0) else c_range, mass=mass)
+        report = rate_fitting_k(batch, rule, prior, None if c_range == (0.0, 4.0) else c_range, mass=output.mass)
     else:
-        report = rate_deciders(batch, Agent(k=given, rule=rule), prior_from_text(prior, *c_range), mass=mass)
-    show_report(report, sheet(report), as_json=as_json)
-    if html:
+        report = rate_deciders(batch, Agent(k=given, rule=rule), prior_from_text(prior, *c_range), mass=output.mass)
+    show_report(report, sheet(report), as_json=output.as_json)
+    if output.wanted:
         from skilloscope.studies.deciders.page import deciders_page
 
-        write_page(html, deciders_page(report, sheet(report), ", ".join(path.name for path in tables)))
+        source = ", ".join(path.name for path in tables)
+        write_outputs(output, lambda: deciders_page(report, sheet(report), source))
     return exit_code(batch.tally)
 
 
-def _rated_by_curves(batch: Decisions, curves: CurveOptions, rule: str, k: float | None) -> dict[str, Any]:
+def _rated_by_curves(batch: Decisions, curves: CurveFitOptions, rule: str, k: float | None) -> dict[str, Any]:
     from skilloscope.core.errors import OptionError
     from skilloscope.models.curve_model import CurveModel
     from skilloscope.studies.deciders.curves import default_scaling, rate_deciders_by_curves

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.options import EngineOptions, Html, Json, Options, command
+from skilloscope.cli.options import EngineOptions, Options, Output, command
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,11 @@ def screen(
     games: Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")],
     *,
     screening: ScreenOptions,
+    output: Output,
     engine: EngineOptions,
-    html: Html = None,
-    as_json: Json = False,
 ) -> int:
     """Compare match, loss and blunders with what is expected at each player's rating: z, p, odds; never a verdict."""
-    from skilloscope.cli.console import err, exit_code, progress_bar, report_faults, show_report, write_page
+    from skilloscope.cli.console import err, exit_code, progress_bar, report_faults, show_report, write_outputs
     from skilloscope.cli.work import asked_depth, work_of
     from skilloscope.ratings.elo_axis.axis import elo_axis
     from skilloscope.studies.rate.methods import effort_for
@@ -70,9 +69,9 @@ def screen(
     if judged is not None:
         err().print(str(judged))  # not in the report: the next run takes them from the store
     report = found.as_dict()
-    show_report(report, *screen_sheets(report), as_json=as_json, notes=found.warnings)
-    if html:
+    show_report(report, *screen_sheets(report), as_json=output.as_json, notes=found.warnings)
+    if output.wanted:
         from skilloscope.studies.screen.page import screen_page
 
-        write_page(html, screen_page(report))
+        write_outputs(output, lambda: screen_page(report))
     return exit_code(found.tally)

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of an estimator that is none of its own: parameters in the constructor, kept as they were given.
+"""What scikit-learn asks of an estimator that is none of its own: parameters in the constructor, kept as they came.
 
 A subclass's constructor takes keywords alone and does nothing but keep them; `fit` says what cannot be, learns, and
 returns itself. Then `clone`, `Pipeline` parameters and searches over parameters work, and scikit-learn is not needed.
