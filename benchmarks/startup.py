@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.measure import Figure
 
-LIMIT = 4.0
+LIMIT = 2.5
 
 
 def figures() -> Iterator[Figure]:

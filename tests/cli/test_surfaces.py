@@ -252,6 +252,8 @@ GAMES, TABLE, RESULTS = "games.pgn", "table.csv", "results.csv"
         "reproduce TEA",
         "play --style tea --json",
         "rate --no-such-option",
+        f"rate {GAMES} --by phase --by colour",
+        f"decisions rate {TABLE} --k 0.1 --k=0.2",
     ],
 )
 def test_a_value_that_cannot_be_is_wrong_usage(line, tmp_path, monkeypatch):

@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -15,17 +17,41 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def built(root: Path, folder: Path) -> dict[str, Path]:
+    """Build the wheel and the source distribution of a tree; return them by their endings."""
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    return {file.suffix: file for file in folder.iterdir()}
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return built(ROOT, tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module")
+def wheel(files: dict[str, Path]) -> Path:
+    return files[".whl"]
+
+
+def test_what_is_built_from_the_sources_that_ship_is_the_same_to_the_bit(files, tmp_path):
+    with tarfile.open(files[".gz"]) as packed:
+        packed.extractall(tmp_path, filter="data")
+    again = built(next(tmp_path.iterdir()), tmp_path / "again")
+    assert {kind: sha256(file.read_bytes()).hexdigest() for kind, file in again.items()} == {
+        kind: sha256(file.read_bytes()).hexdigest() for kind, file in files.items()
+    }
 
 
 def test_the_wheel_carries_data_templates_and_types(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    for name in ("data/demo/simulated.pgn", "data/demo/analyses.jsonl.gz", "data/scales/default.json", "py.typed"):
+    for name in (
+        "data/demo/simulated.pgn",
+        "data/demo/gallery.jsonl.gz",
+        "data/demo/analyses.jsonl.gz",
+        "data/scales/default.json",
+        "py.typed",
+    ):
         assert f"skilloscope/{name}" in names
     assert {"skilloscope/data/human.onnx", "skilloscope/data/human.json"} <= names
     assert "skilloscope/reports/templates/page.html" in names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from skilloscope.__about__ import __version__
 from skilloscope.cli import (
@@ -44,7 +44,7 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 class _Group(TyperGroup):
-    """The commands; what is said of a wrong option passes the filter of texts for a terminal, too."""
+    """The commands by what they are for; what is said of a wrong option passes the filter of texts for a terminal."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -59,6 +59,31 @@ class _Group(TyperGroup):
         except _UsageError as error:
             error.message = visible(error.message)
             raise
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands as plain text: nothing is loaded for it, so that it is there at once."""
+        super(TyperGroup, self).format_help(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        commands: list[tuple[str, Any]] = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        width = max(len(name) for name, _ in commands)
+        for title in dict.fromkeys(one.rich_help_panel for _, one in commands):
+            own = [(name, one) for name, one in commands if one.rich_help_panel == title]
+            rows = [(f"{name:{width}}", one.get_short_help_str(500)) for name, one in own]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+class _OneValue(TyperCommand):
+    """A command that refuses a second value of what takes one: the first would be lost in silence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        order: list[Any] = self.make_parser(ctx).parse_args(args=list(args))[2]
+        single = [one for one in order if one.param_type_name == "option" and not (one.multiple or one.count)]
+        twice = next((one for place, one in enumerate(single) if one in single[:place] and not one.is_flag), None)
+        if twice is not None:
+            raise typer.BadParameter(f"{twice.opts[0]} is given twice, and takes one value", ctx=ctx)
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(
@@ -123,3 +148,6 @@ for title, modules in _GROUPS.items():
         added: Any
         for added in (*app.registered_commands[known[0] :], *app.registered_groups[known[1] :]):
             added.rich_help_panel = title
+            inner = getattr(added, "typer_instance", None)
+            for one in (added,) if inner is None else inner.registered_commands:
+                one.cls = _OneValue

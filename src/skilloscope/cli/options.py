@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from dataclasses import MISSING, Field, dataclass, fields
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
@@ -220,14 +220,15 @@ def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict
 
 def _spread(name: str, group: type[Any]) -> Iterator[inspect.Parameter]:
     """Yield the fields of a group as parameters NAME_FIELD that the command line knows as --FIELD."""
+    for own, default, hint in _options_of(group):
+        yield inspect.Parameter(f"{name}_{own}", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+@cache
+def _options_of(group: type[Any]) -> list[tuple[str, Any, Any]]:
+    """Return name, default and hint of each field of a group: many commands share one, and hints are slow to read."""
     hints = get_type_hints(group, include_extras=True)
-    for one in fields(group):
-        yield inspect.Parameter(
-            f"{name}_{one.name}",
-            inspect.Parameter.KEYWORD_ONLY,
-            default=_default(one),
-            annotation=_named(hints[one.name], one.name),
-        )
+    return [(one.name, _default(one), _named(hints[one.name], one.name)) for one in fields(group)]
 
 
 def _default(one: Field[Any]) -> Any:

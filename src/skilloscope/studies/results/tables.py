@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.words import plural
 
 _NOT_LINKED = "not looked for: groups of players who never met, as the games before these are not kept"
 
@@ -141,7 +142,7 @@ def member_sheets(report: Mapping[str, Any]) -> list[Sheet]:
 
 
 def _of_all(rows: Sequence[Any], top: int) -> str:
-    return f"the first {top} of {len(rows):,}" if len(rows) > top else f"{len(rows):,}"
+    return f"the first {top} of {len(rows):,}" if len(rows) > top else plural(len(rows), "player")
 
 
 def parameters_line(report: Mapping[str, Any]) -> str:
