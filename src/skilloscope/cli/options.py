@@ -218,14 +218,14 @@ def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict
     return values
 
 
-def _spread(name: str, group: type[Any]) -> Iterator[inspect.Parameter]:
+def _spread(name: str, group: type[Options]) -> Iterator[inspect.Parameter]:
     """Yield the fields of a group as parameters NAME_FIELD that the command line knows as --FIELD."""
     for own, default, hint in _options_of(group):
         yield inspect.Parameter(f"{name}_{own}", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 @cache
-def _options_of(group: type[Any]) -> list[tuple[str, Any, Any]]:
+def _options_of(group: Any) -> list[tuple[str, Any, Any]]:
     """Return name, default and hint of each field of a group: many commands share one, and hints are slow to read."""
     hints = get_type_hints(group, include_extras=True)
     return [(one.name, _default(one), _named(hints[one.name], one.name)) for one in fields(group)]
