@@ -24,7 +24,7 @@ def figures() -> Iterator[Figure]:
 
 
 def startup_seconds(command: str, repeats: int = 7) -> tuple[float, float, float]:
-    """Return the fastest of several runs, alternating: `import numpy`, `import skilloscope`, and the command's --help."""
+    """Return the fastest of several runs in turn: `import numpy`, `import skilloscope`, and the command's --help."""
     best = [float("inf")] * 3
     imports = [[sys.executable, "-c", f"import {name}"] for name in ("numpy", "skilloscope")]
     for _ in range(repeats):

@@ -218,7 +218,7 @@ def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict
     return values
 
 
-def _spread(name: str, group: type[Options]) -> Iterator[inspect.Parameter]:
+def _spread(name: str, group: Any) -> Iterator[inspect.Parameter]:
     """Yield the fields of a group as parameters NAME_FIELD that the command line knows as --FIELD."""
     for own, default, hint in _options_of(group):
         yield inspect.Parameter(f"{name}_{own}", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
