@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 
 from skilloscope.core.errors import InputError
-from skilloscope.core.estimator import Estimator
 from skilloscope.core.frames import is_frame
 from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import decisions_from_frame
@@ -19,6 +18,7 @@ from skilloscope.inference import evidence, prior_from_text
 from skilloscope.models.agent import Agent, log_likelihood
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.kernels.curves import scores
+from skilloscope.ratings.estimator import Estimator
 from skilloscope.ratings.intrinsic.balance import Limits
 from skilloscope.ratings.intrinsic.fitting import fit_curves
 

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError, OptionError
-from skilloscope.core.estimator import Estimator
 from skilloscope.core.frames import is_frame
 from skilloscope.models.comparison import davidson
 from skilloscope.models.kernels.comparison import ROW, Published
+from skilloscope.ratings.estimator import Estimator
 from skilloscope.ratings.periods.histories import History, joined_history
 from skilloscope.ratings.periods.kept import Kept
 from skilloscope.ratings.periods.leaderboards import Board, components, leaderboard
