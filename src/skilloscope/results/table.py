@@ -201,11 +201,13 @@ class Results(Framed):
         )
 
     def of_players(self) -> Results:
-        """Return the same games with only those players who play in them."""
+        """Return the same games with only those players who play in them, in order of their names."""
         used = np.zeros(len(self.players), dtype=bool)
         used[self.player_1], used[self.player_2] = True, True
-        code = (np.cumsum(used) - 1).astype(np.int32)
-        names = tuple(name for name, there in zip(self.players, used, strict=True) if there)
+        order = sorted(np.flatnonzero(used).tolist(), key=self.players.__getitem__)
+        code = np.zeros(len(used), dtype=np.int32)
+        code[order] = np.arange(len(order), dtype=np.int32)
+        names = tuple(self.players[i] for i in order)
         return replace(self, players=names, player_1=code[self.player_1], player_2=code[self.player_2])
 
     @classmethod
