@@ -8,6 +8,7 @@ when it first comes, and never again: later batches are looked up in Arrow, a ha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skilloscope.core.columns import Codes
+from skilloscope.core.errors import Tally
+from skilloscope.results.names import ALIASES, SPELLINGS, name_key, spelt
 
 _SMALL = 1 << 24  # ids below it have a place each in a list
 _BYES = {"bye", "bye bye", "-bye-", "(bye)"}
@@ -29,10 +32,13 @@ class NameCodes:
     (array([0, 1, 0, 2], dtype=int32), array([1], dtype=int32), ['Ann', 'Bo', ''])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, aliases: Mapping[str, str] | None = None) -> None:
+        """Without `aliases` every text is a name; with them, be there none, spellings of one name are one player."""
         self.players: list[str] = []
         self.blank = self.bye = np.zeros(0, dtype=bool)
         self._places: dict[str, int] = {}
+        self._aliases = None if aliases is None else {name_key(name): other for name, other in aliases.items()}
+        self._keys: dict[str, int] = {}
         self._by_number = np.zeros(0, dtype=np.int32)
         self._met: dict[pa.DataType, tuple[pa.Array, Codes]] = {}
 
@@ -60,7 +66,7 @@ class NameCodes:
             self._by_number[fresh] = [self._place(number) for number in fresh.tolist()]
             self._marked()
             code = self._by_number[numbers]
-        return code
+        return np.asarray(code)
 
     def _of_values(self, values: pa.Array) -> Codes:
         """Return the codes of distinct values; those never met before get theirs."""
@@ -78,10 +84,36 @@ class NameCodes:
 
     def _place(self, value: object) -> int:
         name = "" if value is None else " ".join(str(value).split())
-        place = self._places.setdefault(name, len(self.players))
+        place = self._places.get(name)
+        if place is None:
+            place = self._places[name] = self._keys.setdefault(self._key(name), len(self.players))
         if place == len(self.players):
             self.players.append(name)
         return place
+
+    def _key(self, name: str) -> str:
+        """Return what all names of one player share."""
+        if self._aliases is None:
+            return name
+        key = name_key(name)
+        return name_key(self._aliases[key]) if key in self._aliases else key
+
+    @property
+    def spellings(self) -> list[str]:
+        """All names that were met, those that are one player's among them."""
+        return list(self._places)
+
+    def spelt(self) -> tuple[list[str], Tally]:
+        """Return the name that each player goes by, now that all were met, and how many others were put together."""
+        noted = Tally()
+        if self._aliases is None:
+            return list(self.players), noted
+        own, names = spelt(list(self._places)), list(self.players)
+        for name, place in self._places.items():
+            names[place] = self._aliases.get(name_key(name), own[name])
+        noted.count(SPELLINGS, sum(own[name] != name for name in self._places))
+        noted.count(ALIASES, sum(name_key(name) in self._aliases for name in self._places))
+        return names, noted
 
     def _marked(self) -> None:
         """Mark the new names that are none, and those that say that nobody was there to play."""

@@ -19,8 +19,9 @@ def repeated_rows(
     """Return which rows have the players, score and day of an earlier one."""
     repeated = np.zeros(len(score), dtype=np.bool_)
     bits = int(2 * len(score)).bit_length()
-    columns = (np.ascontiguousarray(column) for column in (player_1, player_2, score, day))
-    _mark(*columns, repeated, np.full(1 << bits, -1, dtype=np.int32), np.uint64(64 - bits))
+    one, two, points, days = (np.ascontiguousarray(column) for column in (player_1, player_2, score, day))
+    places = np.full(1 << bits, -1, dtype=np.int32)
+    _mark(one, two, points, days, repeated=repeated, first=places, shift=np.uint64(64 - bits))
     return repeated
 
 

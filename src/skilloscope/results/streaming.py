@@ -11,9 +11,10 @@ many shards as `read` has under way, and the longest period: not the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +38,15 @@ class Shard:
     row: int
     how: Reading
     batch: int
+    aliases: Mapping[str, str] | None = None
 
-    def results(self, codes: NameCodes | None = None) -> Iterator[Results]:
-        """Yield the games batch by batch, under the codes of a stream or else under codes of their own."""
+    def read(self) -> ShardGames:
+        """Return all games of the shard under codes of their own."""
+        names = NameCodes(self.aliases)
+        return ShardGames(list(self.batches(names)), names.players, names.spellings)
+
+    def batches(self, codes: NameCodes) -> Iterator[Results]:
+        """Yield the games batch by batch, under these codes."""
         how, row = self.how, self.row
         layout = find_layout(parquet_names(self.path), how.columns, observed=how.observed, table=str(self.path))
         texts = [layout.player_1, layout.player_2, *filter(None, (layout.score, layout.score_2, layout.remark))]
@@ -56,7 +63,15 @@ class Shard:
                 )
 
 
-ReadShards = Callable[[Iterable[Shard]], Iterable[Results]]
+class ShardGames(NamedTuple):
+    """The games of a shard that was read by itself, its players, and all names by which they went there."""
+
+    batches: Sequence[Results]
+    players: Sequence[str]
+    spellings: Sequence[str]
+
+
+ReadShards = Callable[[Iterable[Shard]], Iterable[ShardGames]]
 """Reads shards and gives their games in the same order."""
 
 
@@ -74,13 +89,20 @@ class ResultStream:
         how: Reading | None = None,
         batch: int = 1_000_000,
         read: ReadShards | None = None,
+        aliases: Mapping[str, str] | None = None,
     ) -> None:
         self.paths = [paths] if isinstance(paths, Path) else list(paths)
         self.tally, self.noted, self.games = Tally(), Tally(), 0
         self.dated = True
-        self._names = NameCodes()
+        self._names, self._aliases = NameCodes(aliases), aliases
         self._period, self._how, self._batch, self._read = period, how or Reading(), batch, read
         self._done: int | None = None  # the last period that was given
+
+    def spelt(self) -> list[str]:
+        """Return the name by which each player goes, after the iteration; spellings put together are noted."""
+        names, noted = self._names.spelt()
+        self.noted = self.noted + noted
+        return names
 
     @property
     def players(self) -> list[str]:
@@ -89,8 +111,7 @@ class ResultStream:
 
     def __iter__(self) -> Iterator[PeriodGames]:
         held: Results | None = None
-        read = self._read_here if self._read is None else self._read
-        for results in map(self._own, read(self._shards())):
+        for results in map(self._own, self._read_here() if self._read is None else self._read_there(self._read)):
             if not len(results):
                 continue
             held = results if held is None else self._joined(held, results)
@@ -124,23 +145,29 @@ class ResultStream:
             begin = 0
             for end in range(1, len(sizes) + 1):
                 if starts[end] - starts[begin] >= self._batch or end == len(sizes):
-                    yield Shard(path, tuple(range(begin, end)), int(starts[begin]) + 1, self._how, self._batch)
+                    yield Shard(
+                        path, tuple(range(begin, end)), int(starts[begin]) + 1, self._how, self._batch, self._aliases
+                    )
                     begin = end
 
-    def _read_here(self, shards: Iterable[Shard]) -> Iterator[Results]:
-        for shard in shards:
-            yield from shard.results(self._names)
+    def _read_here(self) -> Iterator[Results]:
+        for shard in self._shards():
+            yield from shard.batches(self._names)
+
+    def _read_there(self, read: ReadShards) -> Iterator[Results]:
+        """Yield what others have read, under the codes of the whole stream."""
+        for games in read(self._shards()):
+            self._names.of(pa.chunked_array([list(games.spellings)], type=pa.string()))
+            code = self._names.of(pa.chunked_array([list(games.players)], type=pa.string()))
+            for part in games.batches:
+                yield replace(part, players=self.players, player_1=code[part.player_1], player_2=code[part.player_2])
 
     def _own(self, results: Results) -> Results:
-        """Return a batch under the codes of the whole stream."""
+        """Return the games whose date tells their period, and take what was left out and remarked to the others."""
         results = results.for_period(self._period)
         self.tally, self.noted = self.tally + results.tally, self.noted + results.noted
         self.dated = results.has_dates
-        one, two = results.player_1, results.player_2
-        if results.players is not self.players:
-            code = self._names.of(pa.chunked_array([list(results.players)], type=pa.string()))
-            one, two = code[one], code[two]
-        return replace(results, players=self.players, player_1=one, player_2=two, tally=Tally(), noted=Tally())
+        return replace(results, players=self.players, tally=Tally(), noted=Tally())
 
     def _joined(self, held: Results, results: Results) -> Results:
         """Put two batches of the stream together; they share their codes."""

@@ -25,7 +25,7 @@ from skilloscope.ratings.periods.prediction import (
 )
 from skilloscope.ratings.periods.smoothing import whole as weighed_whole
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variance_intervals import simulated_intervals
+from skilloscope.ratings.periods.variance_intervals import FitEach, simulated_intervals
 from skilloscope.ratings.periods.variance_posterior import VariancePosterior, variance_posterior
 from skilloscope.ratings.periods.variances import fit_variances
 from skilloscope.ratings.periods.whole import few_opponents, gap_variances, precision_of
@@ -50,11 +50,12 @@ def fit_report(
     intervals: bool = False,
     lengths: Sequence[str] = (),
     mass: float = 0.95,
+    each: FitEach = map,
 ) -> dict[str, Any]:
     """Fit σ0 and ν to results and return what `results fit --json` sends.
 
-    With `intervals` it says where the true spread of strengths and of their changes lies, with `lengths` how well other
-    periods foretell.
+    With `intervals` it says where the true spread of strengths and of their changes lies (`each` may do those fits
+    elsewhere), with `lengths` how well other periods foretell.
     """
     own = results.for_period(period)
     first, later = (elo_given(asked, len(own)) for asked in (advantage, drift))
@@ -63,7 +64,7 @@ def fit_report(
     )
     more: dict[str, Any] = {}
     if intervals:
-        found = simulated_intervals(own.by_period(period), fit, rng=np.random.default_rng(1), level=mass)
+        found = simulated_intervals(own.by_period(period), fit, rng=np.random.default_rng(1), level=mass, each=each)
         more["intervals"] = {name: list(ends) for name, ends in found.items()}
     if lengths:
         more |= _lengths(results, lengths, first, later, entry)

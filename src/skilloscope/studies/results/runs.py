@@ -23,7 +23,7 @@ from skilloscope.ratings.periods.variances import FEWEST_TO_FIT
 from skilloscope.results.calendar import GIVEN, Calendar
 from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.reading import Reading
-from skilloscope.results.streaming import ResultStream
+from skilloscope.results.streaming import ReadShards, ResultStream
 from skilloscope.results.table import Results
 
 BEFORE = "before the period that was rewound to"
@@ -179,9 +179,14 @@ def rate_stream(
     advantage: float | str | None = None,
     entry: Mapping[str, float] | None = None,
     how: Reading | None = None,
+    read: ReadShards | None = None,
+    aliases: Mapping[str, str] | None = None,
 ) -> Rated:
-    """Rate everybody from sorted Parquet files, read period by period; σ0 and ν must be given, no history is kept."""
-    stream = ResultStream(paths, period, how=how)
+    """Rate everybody from sorted Parquet files, read period by period; σ0 and ν must be given, no history is kept.
+
+    `read` may have the shards of the files read elsewhere, as the workers of a cluster do.
+    """
+    stream = ResultStream(paths, period, how=how, read=read, aliases=aliases)
     first = elo_given(advantage)
     model = Periods(sigma0=sigma0, nu=nu, mean=mean, entry=entry, advantage=first, smoothing=None).fit_stream(stream)
     calendar = Calendar.from_text(period or "1M") if stream.dated else Calendar.from_text(GIVEN)
