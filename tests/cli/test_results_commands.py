@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -604,3 +605,12 @@ def test_more_than_nine_rows_in_ten_lost_are_no_leaderboard(tmp_path):
     path.write_text("\n".join(["date,white,black,white_score", *rows_of, "1898.01.02,A,B,0"]) + "\n")
     assert "98% of the rows cannot be used" in run("rate", path, *FIXED, "--period", "1M", code=1)[1]
     assert sent("rate", path, *FIXED)["games"] == 41
+
+
+def test_a_folder_of_packed_tables_is_rated_by_its_name_alone(tmp_path):
+    games = [f"2024-0{month}-05,A,B,1-0" for month in range(1, 4)]
+    for month, row in enumerate(games):
+        (tmp_path / f"{month}.csv.gz").write_bytes(gzip.compress(f"date,white,black,result\n{row}\n".encode()))
+    (tmp_path / "notes.md").write_text("nothing to read")
+    assert sent("rate", tmp_path, *FIXED)["games"] == 3
+    assert sent("rate", tmp_path / "*.gz", *FIXED)["games"] == 3
