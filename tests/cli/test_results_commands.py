@@ -393,7 +393,7 @@ def test_draws_have_their_own_probability_where_asked_for(first_movers, tmp_path
     assert report["kappa"] == pytest.approx(1.0, abs=0.15)
     for row in report["predictions"]:
         assert row["win"] + row["draw"] + row["loss"] == pytest.approx(1)
-        assert row["win"] / (row["win"] + row["loss"]) == pytest.approx(row["probability"])
+        assert row["win"] + row["draw"] / 2 == pytest.approx(row["probability"])
     run("predict", *words, "--out", out)
     assert list(rows(out)[0]) == ["player_1", "player_2", "probability", "win", "draw", "loss"]
     held = sent("predict", first_movers, "--holdout", "2", "--draws", "--advantage", "fit")
@@ -614,3 +614,28 @@ def test_a_folder_of_packed_tables_is_rated_by_its_name_alone(tmp_path):
     (tmp_path / "notes.md").write_text("nothing to read")
     assert sent("rate", tmp_path, *FIXED)["games"] == 3
     assert sent("rate", tmp_path / "*.gz", *FIXED)["games"] == 3
+
+
+def test_stretches_of_time_are_foretold_in_turn_each_from_all_before_it(folder):
+    told = sent("predict", folder / "r.csv", "--period", "1M", "--folds", "3")
+    assert [row["from"] for row in told["folds"][1:]] > [row["to"] for row in told["folds"][:-1]]
+    last = told["folds"][-1]
+    alone = sent("predict", folder / "r.csv", "--period", "1M", "--holdout", last["from"])
+    assert {name: alone[name] for name in ("games", "log_loss", "sigma0", "nu")} == {
+        name: last[name] for name in ("games", "log_loss", "sigma0", "nu")
+    }
+    assert told["games"] == sum(row["games"] for row in told["folds"])
+    assert told["log_loss"] == pytest.approx(
+        sum(row["games"] * row["log_loss"] for row in told["folds"]) / told["games"]
+    )
+    assert "cannot be cut" in run("predict", folder / "r.csv", "--period", "1M", "--folds", "10", code=1)[1]
+
+
+def test_later_games_change_no_earlier_stretch(folder, tmp_path):
+    lines = (folder / "r.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "early.csv").write_text("".join([lines[0], *(line for line in lines[1:] if line < "2020-08")]))
+    whole = sent("predict", folder / "r.csv", "--period", "1M", "--folds", "4")["folds"][0]
+    start = ["--period", "1M", "--holdout", whole["from"]]
+    short = (tmp_path / "early.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "shorter.csv").write_text("".join([short[0], *(x for x in short[1:] if x[:7] <= whole["to"])]))
+    assert sent("predict", tmp_path / "shorter.csv", *start)["log_loss"] == whole["log_loss"]
