@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -639,3 +640,17 @@ def test_later_games_change_no_earlier_stretch(folder, tmp_path):
     short = (tmp_path / "early.csv").read_text().splitlines(keepends=True)
     (tmp_path / "shorter.csv").write_text("".join([short[0], *(x for x in short[1:] if x[:7] <= whole["to"])]))
     assert sent("predict", tmp_path / "shorter.csv", *start)["log_loss"] == whole["log_loss"]
+
+
+def test_the_leaderboard_of_a_page_is_filtered_without_a_script(tmp_path):
+    games = ["date,white,black,result", *(f"2024-{1 + i % 12:02}-05,A,B,1-0" for i in range(24)), "2021-01-05,A,C,1-0"]
+    (tmp_path / "r.csv").write_text("\n".join(games))
+    run("rate", tmp_path / "r.csv", "--sigma0", "200", "--nu", "30", "--html", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    names = re.findall(r'<label><input type="checkbox" class="f(\d)"> (.*?)</label>', page)
+    rules = dict(re.findall(r":has\(\.f(\d):checked\) tbody tr:is\((.*?)\) \{ display: none; \}", page))
+    body = page[page.index("<tbody") :]
+    place = [re.findall(r"<td.*?>(.*?)</td>", row)[1] for row in re.findall(r"<tr.*?</tr>", body, re.S)].index("C") + 1
+    asked = {name: rules[number] for number, name in names}
+    assert asked["20 games or more"] == asked["played in the last year"] == f":nth-child({place})"
+    assert "<script" not in page
