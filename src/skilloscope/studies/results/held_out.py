@@ -96,14 +96,16 @@ def folds_report(
     own = results.for_period(period)
     games = own.by_period(period)
     edges = fold_edges(games, folds)
-    rows, foretold, came, warnings = [], [], [], dict[str, None]()
+    rows, warnings = list[dict[str, Any]](), dict[str, None]()
+    foretold, came = list[npt.NDArray[np.float64]](), list[npt.NDArray[np.float64]]()
     for start, stop in itertools.pairwise(edges):
         found = _stretch(games, start, stop, fit or FitOptions())
         p, score = found.probability[found.known :], games.score[found.known : found.known + found.games]
         went = evaluate(p, score)
         said = {"games": went.games, "log_loss": went.log_loss, "brier": went.brier}
         rows.append({"from": games.labels[start], "to": games.labels[stop - 1], **said, **_parameters(found.fit)})
-        foretold, came = [*foretold, p], [*came, score]
+        foretold.append(p)
+        came.append(score)
         warnings |= dict.fromkeys(found.fit.warnings)
     return {
         "schema": SCHEMA,
