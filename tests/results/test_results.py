@@ -29,7 +29,7 @@ from skilloscope.ratings.periods.periods import Periods
 from skilloscope.results import Calendar, Results, read_results
 from skilloscope.results.coding import NameCodes
 from skilloscope.results.players import renamed_players
-from skilloscope.results.reading import OUT_OF_ORDER, TWICE, YOURSELF, repeated_games, results_from_frame
+from skilloscope.results.reading import OUT_OF_ORDER, TWICE, YOURSELF, Reading, repeated_games, results_from_frame
 from skilloscope.results.repeats import repeated_rows
 from skilloscope.results.scores import parse_score
 from skilloscope.results.streaming import ResultStream
@@ -357,6 +357,17 @@ def test_a_stream_puts_spellings_and_aliases_together_as_a_table_read_whole(tmp_
     assert np.array_equal(model.state_.lines, Periods(sigma0=200.0, nu=30.0, smoothing=None).fit(whole).state_.lines)
     assert stream.tally.counts == {YOURSELF: 1} == whole.tally.counts
     assert stream.noted.counts == whole.noted.counts
+
+
+def test_a_rating_published_later_in_a_period_does_not_foretell_its_games(tmp_path):
+    days = ["2024-01-20", "2024-01-20", "2024-01-05", "2024-02-03"]
+    columns = {"date": days, "white": ["A", "A", "B", "A"], "black": ["B", "C", "A", "C"], "result": ["1-0"] * 4}
+    ratings = {"welo": ["2300", "2302", "2100", "2400"], "belo": ["2150", "", "2200", "0"]}
+    write_table(pa.table({**columns, **ratings}), tmp_path / "r.csv")
+    games = read_results(tmp_path / "r.csv", how=Reading(observed="welo,belo")).by_period("1M")
+    seen = {(games.players[i], t): r for side, own in zip((games.player_1, games.player_2), games.ratings, strict=True)
+            for i, t, r in zip(side, games.period, own, strict=True)}  # fmt: skip
+    assert seen == {("A", 0): 2200.0, ("B", 0): 2100.0, ("C", 0): 0.0, ("A", 1): 2400.0, ("C", 1): 0.0}
 
 
 def test_simulated_strengths_spread_and_wander_as_told():

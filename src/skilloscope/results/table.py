@@ -251,14 +251,23 @@ def _joined_ratings(
 def _by_player_and_period(
     results: Results, offsets: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
-    """Return the published ratings of both sides, a player's mean in each period, so that the order does not matter."""
+    """Return the published ratings of both sides: in each period a player's rating of his first rated day in it.
+
+    Ratings of later days may know how the games of the period went, and would foretell them. Of several on that day it
+    is their mean, so that the order does not matter.
+    """
     if results.rating_1 is None or results.rating_2 is None:
         return None
     period = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     both = np.concatenate([period * len(results.players) + side for side in (results.player_1, results.player_2)])
     rating = np.concatenate([results.rating_1, results.rating_2])
+    day = np.tile(results.date.astype(np.int64), 2)  # without days all are one
     _, line = np.unique(both, return_inverse=True)
-    total, count = np.bincount(line, np.rint(rating)), np.bincount(line, rating > 0)  # whole numbers add exactly
+    rated = rating > 0
+    first = np.full(int(line.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, line[rated], day[rated])
+    counts = rated & (day == first[line])
+    total, count = np.bincount(line, np.rint(rating) * counts), np.bincount(line, counts)  # whole numbers add exactly
     mean = (total / np.maximum(count, 1))[line]
     return mean[: len(results)], mean[len(results) :]
 
