@@ -205,7 +205,7 @@ class TestIntervals:
         assert np.mean(covered) >= 0.8
 
     @pytest.mark.soak
-    @pytest.mark.parametrize(("players", "ratings"), [(10, 0.88), (200, 0.925)])
+    @pytest.mark.parametrize(("players", "ratings"), [(10, 0.85), (200, 0.925)])
     def test_ninety_five_in_a_hundred_are_covered(self, players, ratings):
         rng, covered, sure = np.random.default_rng(11), {"sigma0": [], "nu": []}, []
         for _ in range(60):
@@ -218,7 +218,7 @@ class TestIntervals:
             sure += within(games, theta, fit)
         assert np.mean(covered["sigma0"]) > 0.88
         assert np.mean(covered["nu"]) > 0.88
-        assert np.mean(sure) > ratings  # the filter takes opponents as they were before: 0.91 and 0.94 were measured
+        assert np.mean(sure) > ratings  # ten players do not tell ν well: 0.89 and 0.94 were measured
 
     def test_ratings_by_fitted_variances_cover_the_strengths_about_their_mean(self):
         rng, sure = np.random.default_rng(12), []
