@@ -44,7 +44,7 @@ def main() -> None:
 def late_games() -> Results:
     """Return the games of human/, their dates known to the year."""
     games = np.load(DATA / "human" / "games.npz")
-    ended = games["result"] < 3
+    ended = (games["result"] < 3) & (games["white"] != games["black"])
     columns = {name: games[name][ended] for name in ("white", "black", "year", "result", "white_elo", "black_elo")}
     order = np.argsort(columns["year"], kind="stable")
     columns = {name: column[order] for name, column in columns.items()}
