@@ -35,6 +35,8 @@ COMPARED = Population(players=2_000, periods=24, games=100_000, sigma0=SIGMA0, n
 LARGE = Population(players=100_000, periods=50, games=1_000_000, sigma0=SIGMA0, nu=NU)
 DAILY = Population(players=5_000, periods=3_653, games=1_000_000, sigma0=SIGMA0, nu=5.0)
 HELD_OUT = 4
+LEAST = 4.0
+"""Millions of games from Parquet that a CPU-second must do."""
 MILLIONS = [int(n) for n in os.environ.get("BENCH_MILLIONS", "1,10").split(",")]
 """Sizes of the streamed tables in millions of games; BENCH_MILLIONS=1,10,100 adds the largest."""
 
@@ -134,17 +136,24 @@ def _rank_correlation(history: History, truth: np.ndarray) -> float:
 
 
 def _streams() -> Iterator[Figure]:
-    """Rate larger and larger Parquet files period by period, each in a process of its own."""
+    """Rate larger and larger Parquet files period by period, each in a process of its own that has rated a little."""
     found: list[tuple[int, dict[str, Any]]] = []
     with tempfile.TemporaryDirectory() as folder:
+        little = Path(folder) / "little.parquet"
+        _write(little, 0.1)
         for millions in MILLIONS:
             path = Path(folder) / f"{millions}.parquet"
             _write(path, millions)
-            found.append((millions, _streamed(path)))
+            found.append((millions, _streamed(path, little)))
             path.unlink()
             rate, memory = millions / found[-1][1]["seconds"], found[-1][1]["megabytes"]
-            yield Figure(f"{millions} M games read from Parquet and rated by period", rate, "M games per CPU-second")
+            least = LEAST if millions >= 10 else None
+            what = f"{millions} M games read from Parquet and rated by period"
+            yield Figure(what, rate, "M games per CPU-second", at_least=least)
             yield Figure(f"{millions} M games: peak memory of the process", memory, "MB")
+        _write(path, MILLIONS[0], names=20_000)
+        rate = MILLIONS[0] / _streamed(path, little)["seconds"]
+        yield Figure(f"{MILLIONS[0]} M games of 20,000 players by their names", rate, "M games per CPU-second")
     first, last = found[0], found[-1]
     if last[0] > first[0]:
         slower = (last[1]["seconds"] / last[0]) / (first[1]["seconds"] / first[0])
@@ -153,28 +162,36 @@ def _streams() -> Iterator[Figure]:
         yield Figure(f"peak memory, {last[0]} M against {first[0]} M games", more, "times", at_most=2)
 
 
-def _write(path: Path, millions: int) -> None:
-    """Write a simulated table, period by period, sorted by date; a period has 100,000 games whatever the size."""
-    population = Population(100_000, 10 * millions, millions * 1_000_000, sigma0=SIGMA0, nu=NU)
-    schema = pa.schema(
-        [("date", pa.date32()), ("player_1", pa.int32()), ("player_2", pa.int32()), ("score", pa.float64())]
-    )
+def _write(path: Path, millions: float, *, names: int = 0) -> None:
+    """Write a simulated table, period by period, sorted by date; a period has 100,000 games whatever the size.
+
+    Players are numbers, or so many of them have names, as a federation's would.
+    """
+    population = Population(names or 100_000, int(10 * millions), int(millions * 1_000_000), sigma0=SIGMA0, nu=NU)
+    called = pa.array([f"Surname {i}, Given {i % 977}" for i in range(names)])
+    kind = pa.string() if names else pa.int32()
+    schema = pa.schema([("date", pa.date32()), ("player_1", kind), ("player_2", kind), ("score", pa.float64())])
     first = int(np.datetime64("1900-01-01", "D").astype(np.int64))
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for period, (one, two, score, _) in enumerate(simulated_games(population, rng=np.random.default_rng(4))):
-            day = np.full(len(one), first + 7 * period, dtype=np.int32)
-            columns = [pa.array(day, pa.int32()).cast(pa.date32()), pa.array(one), pa.array(two), pa.array(score)]
-            writer.write_table(pa.table(columns, schema=schema))
+            day = pa.array(np.full(len(one), first + 7 * period, dtype=np.int32)).cast(pa.date32())
+            sides = [called.take(pa.array(side)) if names else pa.array(side) for side in (one, two)]
+            writer.write_table(pa.table([day, *sides, pa.array(score)], schema=schema))
 
 
-def _streamed(path: Path) -> dict[str, Any]:
+def _streamed(path: Path, little: Path) -> dict[str, Any]:
     code = (
         "import json, resource, sys, time\n"
         "from pathlib import Path\n"
         "from skilloscope.studies.results.runs import rate_stream\n"
-        f"rated = rate_stream([Path(sys.argv[1])], '1W', sigma0={SIGMA0}, nu={NU})\n"
+        f"rate = lambda name: rate_stream([Path(name)], '1W', sigma0={SIGMA0}, nu={NU})\n"
+        "rate(sys.argv[2])\n"
+        "start = time.process_time()\n"
+        "games = rate(sys.argv[1]).state.games\n"
+        "seconds = time.process_time() - start\n"
         "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-        "print(json.dumps({'games': rated.state.games, 'seconds': time.process_time(), 'megabytes': peak}))\n"
+        "print(json.dumps({'games': games, 'seconds': seconds, 'megabytes': peak}))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True)
+    words = [sys.executable, "-c", code, str(path), str(little)]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
     return dict(json.loads(done.stdout))

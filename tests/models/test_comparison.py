@@ -132,6 +132,13 @@ class TestEquations:
         assert sum(cmp.davidson(p, kappa)) == pytest.approx(1)
         assert cmp.davidson(p, 0.0)[0] == pytest.approx(p)
 
+    @given(st.floats(0, 1), st.floats(0, 50))
+    def test_a_draw_of_its_own_leaves_the_expected_score(self, p, kappa):
+        win, draw, loss = cmp.davidson(p, kappa)
+        assert float(win + draw / 2) == pytest.approx(p, abs=1e-12)
+        assert min(win, draw, loss) >= 0
+        assert draw**2 == pytest.approx(kappa**2 * win * loss, rel=1e-6, abs=1e-300)  # Davidson's own relation
+
     @given(means, sds, st.floats(0, 200))
     def test_smoothing_with_nothing_new_from_the_future_changes_nothing(self, mean, sd, nu):
         m, v = cmp.rts_step(mean, sd**2, nu**2, mean, sd**2 + nu**2)

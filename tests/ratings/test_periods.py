@@ -357,9 +357,12 @@ class TestTables:
 
 
 class Stream(list):
-    """Games as a stream gives them: part after part, with what was left out."""
+    """Games as a stream gives them: part after part, with what was left out and how players are spelt."""
 
     tally = Tally()
+
+    def spelt(self):
+        return list(self[0].players)
 
 
 class TestPeriods:

@@ -18,7 +18,7 @@ from skilloscope.results import Results
 from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.reading import Reading, read_results
 from skilloscope.simulate.populations import Population, simulate_results
-from skilloscope.studies.results.results import holdout_report
+from skilloscope.studies.results.held_out import FitOptions, holdout_report
 
 SAYS = Published(2000.0, 0.9, 70.0, 120.0, weak=0.5, newcomer=-20.0, trend=0.4)
 
@@ -114,7 +114,7 @@ def test_real_games_of_four_years_are_foretold_below_the_official_list(shared_da
     path = shared_data / "results" / "chess_rated_1992_2009.csv.gz"
     for asked, most in ((None, 0.620), ("welo,belo", 0.590)):
         results = read_results(path, how=Reading(observed=asked))
-        report = holdout_report(results, "2006-01-01", "1D", advantage="fit", drift="fit")
+        report = holdout_report(results, "2006-01-01", "1D", fit=FitOptions(advantage="fit", drift="fit"))
         assert report["log_loss"] <= most
 
 

@@ -11,6 +11,7 @@ import pytest
 from simulated import wandering_games
 from skilloscope.core.errors import InputError
 from skilloscope.ratings.periods.period_length import choose_period
+from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variance_intervals import played_again, simulated_intervals
 from skilloscope.ratings.periods.variance_posterior import variance_posterior
 from skilloscope.ratings.periods.variances import fit_variances, total_discrepancy
@@ -183,6 +184,14 @@ class TestLength:
         assert choice.best != "1W"
 
 
+def within(games, theta, fit):
+    """Return who at the end is within the 95 % interval of his rating, both about the mean of all who play."""
+    state, _ = State.empty(**fit.parameters()).play(games)
+    mean, variance = state.moments()
+    off = mean - mean.mean() - (theta[-1] - theta[-1].mean())
+    return (np.abs(off) < 1.96 * np.sqrt(variance)).tolist()
+
+
 class TestIntervals:
     def test_simulated_intervals_cover_where_those_of_the_criterion_do_not(self):
         rng, covered, before = np.random.default_rng(10), [], []
@@ -196,14 +205,27 @@ class TestIntervals:
         assert np.mean(covered) >= 0.8
 
     @pytest.mark.soak
-    @pytest.mark.parametrize("players", [10, 200])
-    def test_ninety_five_in_a_hundred_are_covered(self, players):
-        rng, covered = np.random.default_rng(11), []
+    @pytest.mark.parametrize(("players", "ratings"), [(10, 0.85), (200, 0.925)])
+    def test_ninety_five_in_a_hundred_are_covered(self, players, ratings):
+        rng, covered, sure = np.random.default_rng(11), {"sigma0": [], "nu": []}, []
         for _ in range(60):
-            games, _ = wandering_games(rng, 0, players, 10, 200, 40, each=10 * players)
-            low, high = simulated_intervals(games, fit_variances(games), rng=rng, replays=60)["sigma0"]
-            covered.append(low < 200 < high)
-        assert np.mean(covered) > 0.88
+            games, theta = wandering_games(rng, 0, players, 10, 200, 40, each=10 * players)
+            fit = fit_variances(games)
+            found = simulated_intervals(games, fit, rng=rng, replays=60)
+            for name, truth in (("sigma0", 200), ("nu", 40)):
+                if name in found:  # what the games do not tell has no interval, and claims nothing
+                    covered[name].append(found[name][0] < truth < found[name][1])
+            sure += within(games, theta, fit)
+        assert np.mean(covered["sigma0"]) > 0.88
+        assert np.mean(covered["nu"]) > 0.88
+        assert np.mean(sure) > ratings  # ten players do not tell ν well: 0.89 and 0.94 were measured
+
+    def test_ratings_by_fitted_variances_cover_the_strengths_about_their_mean(self):
+        rng, sure = np.random.default_rng(12), []
+        for _ in range(8):
+            games, theta = wandering_games(rng, 0, 100, 10, 200, 40, each=1000)
+            sure += within(games, theta, fit_variances(games))
+        assert 0.92 < np.mean(sure) < 0.98
 
     def test_what_the_games_do_not_tell_has_no_interval(self):
         games, _ = wandering_games(np.random.default_rng(4), 600, 40, 3, 200, 0)

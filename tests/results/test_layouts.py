@@ -89,7 +89,7 @@ def test_zip_archives_folders_and_the_standard_input_are_read(tmp_path, monkeypa
     assert len(read_files([Path("-")])) == 1
     (folder / "two.csv").unlink()
     (folder / "one.zip").unlink()
-    with pytest.raises(InputError, match="no table and no games"):
+    with pytest.raises(InputError, match="no table and no games in the folder"):
         read_files([folder])
 
 
@@ -99,3 +99,32 @@ def test_spellings_become_one_name_and_aliases_are_followed(tmp_path):
     assert results.players == ("Bo", "Kosmo, S.")
     assert sum(results.noted.counts.values()) == 2
     assert np.array_equal(results.player_2, [0, 0])
+
+
+MANY = {
+    "date,player_1,player_2,player_3,winner": "player_3",
+    "date,Team A,Team B,Team C,score": "Team C",
+    "tourney_date,winner1_name,winner2_name,loser1_name,loser2_name,score": "winner2_name",
+    "date,player_1,partner_1,player_2,partner_2,score": "partner_1",
+    "race,date,driver,position": "position",
+    "event,date,name,Place": "Place",
+}
+
+
+@pytest.mark.parametrize(("header", "column"), MANY.items())
+def test_games_of_more_than_two_are_refused_with_what_to_do(tmp_path, header, column):
+    cells = ",".join(["2024-01-05"] * len(header.split(",")))
+    with pytest.raises(InputError, match=f"more than two.*{column}") as caught:
+        read_results(table(tmp_path, f"{header}\n{cells}\n"))
+    assert "a row for each pair" in caught.value.hint
+
+
+def test_who_says_which_columns_play_each_other_is_believed(tmp_path):
+    path = table(tmp_path, "date,player_1,player_2,player_3,score\n2024-01-05,A,B,C,1\n")
+    found = read_results(path, columns={"player_1": "player_1", "player_2": "player_3"})
+    assert found.players == ("A", "C")
+
+
+def test_a_player_and_his_opponent_are_two(tmp_path):
+    path = table(tmp_path, "date,player,opponent,result\n2024-01-05,A,B,win\n")
+    assert read_results(path).players == ("A", "B")

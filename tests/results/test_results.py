@@ -25,8 +25,12 @@ from skilloscope.core.frames import to_pandas, to_polars
 from skilloscope.models.comparison import Q, win_probability
 from skilloscope.models.logistic_normal import integrated_probability
 from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
+from skilloscope.ratings.periods.periods import Periods
 from skilloscope.results import Calendar, Results, read_results
-from skilloscope.results.reading import OUT_OF_ORDER, TWICE, results_from_frame
+from skilloscope.results.coding import NameCodes
+from skilloscope.results.players import renamed_players
+from skilloscope.results.reading import OUT_OF_ORDER, TWICE, YOURSELF, Reading, repeated_games, results_from_frame
+from skilloscope.results.repeats import repeated_rows
 from skilloscope.results.scores import parse_score
 from skilloscope.results.streaming import ResultStream
 from skilloscope.results.writing import results_to_arrow, write_table
@@ -317,6 +321,53 @@ def test_a_stream_out_of_order_is_refused_and_its_bad_rows_are_named(tmp_path):
     stream = ResultStream(tmp_path / "s.parquet", "1M", batch=3)
     assert sum(len(part) for part in stream) == 7
     assert [fault.place for fault in stream.tally.faults] == ["row 4"]
+
+
+@given(st.integers(1, 400), st.integers(2, 5), st.integers(0, 2**32 - 1))
+def test_the_fast_way_to_find_repeated_games_agrees_with_the_plain_one(games, players, seed):
+    rng = np.random.default_rng(seed)
+    one = rng.integers(0, players, games).astype(np.int32)
+    two = ((one + rng.integers(1, players, games)) % players).astype(np.int32)
+    day = np.sort(rng.integers(-3, 4, games)).astype("datetime64[D]")
+    table = Results([str(i) for i in range(players)], one, two, rng.choice([0.0, 0.5, 1.0, 0.25], games), day)
+    fast = repeated_rows(table.player_1, table.player_2, table.score, day.astype(np.int64))
+    assert np.array_equal(fast, repeated_games(table))
+
+
+@given(st.lists(st.one_of(st.integers(0, 40), st.integers(-5, 2**40)), min_size=1), st.booleans())
+def test_players_have_one_code_whether_they_come_as_numbers_texts_or_in_a_dictionary(ids, cut):
+    numbers = pa.chunked_array([pa.array(ids, pa.int64())])
+    forms = [numbers, numbers.cast(pa.string()), numbers.cast(pa.string()).dictionary_encode()]
+    forms += [numbers.cast(pa.large_string()), pa.chunked_array([pa.array(ids[:1], pa.int64()), ids[1:]])]
+    for form in forms[: 2 if cut else None]:
+        names = NameCodes()
+        codes = np.concatenate([names.of(part) for part in (form[: len(ids) // 2], form[len(ids) // 2 :])])
+        assert [names.players[code] for code in codes] == [str(number) for number in ids]
+        assert len(set(names.players)) == len(names.players)
+
+
+def test_a_stream_puts_spellings_and_aliases_together_as_a_table_read_whole(tmp_path):
+    sides = ["Bo, A", "BO,A.", "Cy", "Bo,  A", "Dee", "Cy"], ["Cy", "Dee", "Cyd", "Dee", "Cyd", "Bo, A"]
+    rows = {"date": np.arange("2024-01-01", "2024-01-07", dtype="datetime64[D]"), "score": [1.0, 0.5, 1, 0, 1, 0]}
+    pq.write_table(pa.table({**rows, "player_1": sides[0], "player_2": sides[1]}), tmp_path / "r.parquet")
+    whole = renamed_players(read_results(tmp_path / "r.parquet"), {"Cyd": "Cy"})
+    stream = ResultStream(tmp_path / "r.parquet", "1M", batch=2, aliases={"Cyd": "Cy"})
+    model = Periods(sigma0=200.0, nu=30.0, smoothing=None)
+    assert model.fit_stream(stream).state_.players == list(whole.players) == ["Bo, A", "Cy", "Dee"]
+    assert np.array_equal(model.state_.lines, Periods(sigma0=200.0, nu=30.0, smoothing=None).fit(whole).state_.lines)
+    assert stream.tally.counts == {YOURSELF: 1} == whole.tally.counts
+    assert stream.noted.counts == whole.noted.counts
+
+
+def test_a_rating_published_later_in_a_period_does_not_foretell_its_games(tmp_path):
+    days = ["2024-01-20", "2024-01-20", "2024-01-05", "2024-02-03"]
+    columns = {"date": days, "white": ["A", "A", "B", "A"], "black": ["B", "C", "A", "C"], "result": ["1-0"] * 4}
+    ratings = {"welo": ["2300", "2302", "2100", "2400"], "belo": ["2150", "", "2200", "0"]}
+    write_table(pa.table({**columns, **ratings}), tmp_path / "r.csv")
+    games = read_results(tmp_path / "r.csv", how=Reading(observed="welo,belo")).by_period("1M")
+    seen = {(games.players[i], t): r for side, own in zip((games.player_1, games.player_2), games.ratings, strict=True)
+            for i, t, r in zip(side, games.period, own, strict=True)}  # fmt: skip
+    assert seen == {("A", 0): 2200.0, ("B", 0): 2100.0, ("C", 0): 0.0, ("A", 1): 2400.0, ("C", 1): 0.0}
 
 
 def test_simulated_strengths_spread_and_wander_as_told():

@@ -19,7 +19,7 @@ import typer
 
 from skilloscope.core.checks import check_mass
 from skilloscope.core.errors import OptionError
-from skilloscope.core.inputs.paths import named_files
+from skilloscope.core.inputs.paths import GAME_ENDINGS, RESULT_ENDINGS, named_files
 from skilloscope.core.outputs import check_outputs, check_writable
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def command(function: Callable[..., int | None], *, writing: str = "") -> Callab
         from skilloscope.cli.console import run
 
         def checked() -> int | None:
-            named = given | {name: named_files(given[name]) for name in files}
+            named = given | {name: named_files(given[name], endings) for name, endings in files.items()}
             _check_files(named, writes)
             return function(**_gathered(named, groups))
 
@@ -187,17 +187,20 @@ def command(function: Callable[..., int | None], *, writing: str = "") -> Callab
     for name, parameter in inspect.signature(function).parameters.items():
         parameters += _spread(name, groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
     writes = {one.name for one in parameters if one.name.rpartition("_")[2] in OUTPUTS or one.name == writing}
-    files = [one.name for one in parameters if _names_files(one.annotation)]
+    files = {one.name: found for one in parameters if (found := _files_named(one.annotation))}
     keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
     run_command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
     run_command.__annotations__ = {one.name: one.annotation for one in keywords}
     return run_command
 
 
-def _names_files(hint: Any) -> bool:
-    """Is it an argument that takes files? Folders and patterns stand for the files in them."""
+def _files_named(hint: Any) -> tuple[str, ...]:
+    """Return how the files end that a folder stands for, where it is an argument that takes files."""
     kind, *about = get_args(hint) or (hint,)
-    return kind == list[Path] and any(isinstance(one, typer.models.ArgumentInfo) for one in about)
+    arguments = [one for one in about if isinstance(one, typer.models.ArgumentInfo)]
+    if kind != list[Path] or not arguments:
+        return ()
+    return RESULT_ENDINGS if arguments[0].metavar == "RESULTS…" else GAME_ENDINGS
 
 
 def _check_files(given: Mapping[str, Any], writes: Collection[str]) -> None:

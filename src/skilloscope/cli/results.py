@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from skilloscope.cli.options import IntervalOutput, Json, Options, command
-from skilloscope.cli.results_options import AddingOptions, BoardOptions, ResultFiles, ResultsOptions, StateFile
+from skilloscope.cli.results_options import (
+    AddingOptions,
+    BoardOptions,
+    ClusterAddress,
+    ResultFiles,
+    ResultsOptions,
+    StateFile,
+)
 from skilloscope.cli.results_predict import results_predict
 from skilloscope.cli.results_report import results_report
 
@@ -57,34 +64,39 @@ def results_fit(
     lengths: Annotated[
         str | None, typer.Option(help="Compare how well periods of these lengths foretell: 1M,2M,1Y.", metavar="LIST")
     ] = None,
+    scheduler: ClusterAddress = None,
     output: IntervalOutput,
 ) -> int:
     """Fit how much new players differ (sigma0) and how fast strength changes (nu), by what they foretell."""
     from skilloscope.cli.console import exit_code, show_report, write_outputs
-    from skilloscope.cli.results_work import remark
+    from skilloscope.cli.results_work import remark, workers
     from skilloscope.studies.results.results import fit_posterior, fit_report
     from skilloscope.studies.results.tables import fit_sheets
 
     posterior = None
     if (intervals or output.wanted) and not (how.sigma0 is None and how.nu is None):
         raise typer.BadParameter("intervals are of both parameters: leave --sigma0 and --nu out")
+    if scheduler and not intervals:
+        raise typer.BadParameter("a cluster fits games played again: give --intervals too", param_hint="--scheduler")
     table, enter = how.read(files)
     period, first, later = how.length(table), how.advantage or "auto", how.drift or "auto"
     if output.wanted:
         posterior = fit_posterior(table, period, advantage=first, drift=later, entry=enter)
-    report = fit_report(
-        table,
-        period,
-        sigma0=how.sigma0,
-        nu=how.nu,
-        advantage=first,
-        drift=later,
-        entry=enter,
-        method=method,
-        intervals=intervals,
-        lengths=[length.strip() for length in (lengths or "").split(",") if length.strip()],
-        mass=output.mass,
-    )
+    with workers(scheduler) as cluster:
+        report = fit_report(
+            table,
+            period,
+            sigma0=how.sigma0,
+            nu=how.nu,
+            advantage=first,
+            drift=later,
+            entry=enter,
+            method=method,
+            intervals=intervals,
+            lengths=[length.strip() for length in (lengths or "").split(",") if length.strip()],
+            mass=output.mass,
+            each=cluster.each if cluster else map,
+        )
     remark(report)
     show_report(report, *fit_sheets(report), as_json=output.as_json)
     if posterior is not None:
@@ -108,6 +120,7 @@ def results_rate(
     stream: Annotated[
         bool, typer.Option("--stream", help="Read sorted Parquet period by period, in little memory.")
     ] = False,
+    scheduler: ClusterAddress = None,
     adding: AddingOptions,
     board: BoardOptions,
 ) -> int:
@@ -123,7 +136,11 @@ def results_rate(
         )
     if stream and (board.history or board.wanted or state or rewind):
         raise typer.BadParameter("a stream keeps no history: leave out --history, --html, --state and --from")
-    return show_board(streamed(files, how) if stream else rated(files, how, state, rewind, adding=adding), board)
+    if scheduler and not stream:
+        raise typer.BadParameter("a cluster reads sorted Parquet: give --stream too", param_hint="--scheduler")
+    return show_board(
+        streamed(files, how, scheduler) if stream else rated(files, how, state, rewind, adding=adding), board
+    )
 
 
 def results_smooth(

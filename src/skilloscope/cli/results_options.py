@@ -20,6 +20,10 @@ ResultFiles = Annotated[
     typer.Argument(help="Tables of results (.csv, .parquet), PGN files, folders of them, or -.", metavar="RESULTS…"),
 ]
 AtDate = Annotated[str | None, typer.Option(help="Let time pass until this date's period.", metavar="DATE")]
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="Read, or fit again, on the cluster of this scheduler.", metavar="ADDR"),
+]
 StateFile = Annotated[
     Path | None, typer.Option("--state", help="Keep the ratings here; continue them where they exist.", metavar="FILE")
 ]

@@ -14,6 +14,8 @@ from skilloscope.cli.results_options import AtDate, ResultsOptions, StateFile
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from skilloscope.results.table import Results
+    from skilloscope.studies.results.held_out import FitOptions
     from skilloscope.studies.results.runs import Rated
 
 
@@ -31,6 +33,10 @@ def results_predict(
     holdout: Annotated[
         str | None,
         typer.Option(help="Predict the last so many periods, or all since a date, and say how well.", metavar="N|DATE"),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(help="Predict so many stretches of time, each from all before it.", metavar="N", min=1),
     ] = None,
     *,
     how: ResultsOptions,
@@ -52,10 +58,13 @@ def results_predict(
 
     if output.wanted and holdout is None:
         raise typer.BadParameter("--html goes with --holdout")
-    if holdout is not None and pairs is None:
+    if sum(asked is not None for asked in (pairs, holdout, folds)) != 1:
+        raise typer.BadParameter("give --pairs, --holdout or --folds, one of the three")
+    if holdout is not None:
         return _held_out(files or [], how, holdout, draws, output)
-    if pairs is None or holdout is not None:
-        raise typer.BadParameter("give --pairs or --holdout, one of the two")
+    if folds is not None:
+        return _in_folds(files or [], how, folds, output)
+    assert pairs is not None
     if out:
         check_table_format(out)
     wanted = read_pairs(pairs)  # what is wrong with them is said before anybody is rated
@@ -106,21 +115,11 @@ def _held_out(files: list[Path], how: ResultsOptions, periods: str, draws: bool,
     """Say how well the last periods are foretold."""
     from skilloscope.cli.console import exit_code, show_report, write_outputs
     from skilloscope.cli.results_work import remark
-    from skilloscope.studies.results.results import holdout_report
+    from skilloscope.studies.results.held_out import holdout_report
     from skilloscope.studies.results.tables import holdout_sheet
 
-    results, enter = how.read(files)
-    report = holdout_report(
-        results,
-        periods,
-        how.length(results),
-        sigma0=how.sigma0,
-        nu=how.nu,
-        advantage=how.advantage or "auto",
-        drift=how.drift or "auto",
-        entry=enter,
-        draws=draws,
-    )
+    results, fit = _read_to_fit(files, how)
+    report = holdout_report(results, periods, how.length(results), fit=fit, draws=draws)
     remark(report)
     show_report(report, holdout_sheet(report), as_json=output.as_json)
     if output.wanted:
@@ -128,3 +127,25 @@ def _held_out(files: list[Path], how: ResultsOptions, periods: str, draws: bool,
 
         write_outputs(output, lambda: holdout_page(report))
     return exit_code(results.tally)
+
+
+def _in_folds(files: list[Path], how: ResultsOptions, folds: int, output: Output) -> int:
+    """Say how well stretches of time are foretold, one after another."""
+    from skilloscope.cli.console import exit_code, show_report
+    from skilloscope.cli.results_work import remark
+    from skilloscope.studies.results.held_out import folds_report
+    from skilloscope.studies.results.tables import folds_sheet
+
+    results, fit = _read_to_fit(files, how)
+    report = folds_report(results, folds, how.length(results), fit=fit)
+    remark(report)
+    show_report(report, folds_sheet(report), as_json=output.as_json)
+    return exit_code(results.tally)
+
+
+def _read_to_fit(files: list[Path], how: ResultsOptions) -> tuple[Results, FitOptions]:
+    """Return the results, and what is held when they are fitted."""
+    from skilloscope.studies.results.held_out import FitOptions
+
+    results, enter = how.read(files)
+    return results, FitOptions(how.sigma0, how.nu, how.advantage or "auto", how.drift or "auto", enter)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skilloscope.cli.results_options import AddingOptions, BoardOptions, ResultsOptions
+    from skilloscope.sources.shards import ClusterWork
     from skilloscope.studies.results.runs import Rated
 
 
@@ -46,26 +48,38 @@ def rated(
     return found
 
 
-def streamed(files: list[Path], how: ResultsOptions) -> Rated:
-    """Rate everybody from sorted Parquet files, period by period."""
+def streamed(files: list[Path], how: ResultsOptions, scheduler: str | None = None) -> Rated:
+    """Rate everybody from sorted Parquet files, period by period, read here or by the workers of a cluster."""
     from dataclasses import replace
 
     from skilloscope.cli.console import report_faults
     from skilloscope.studies.results.runs import rate_stream
 
     enter, tally = how.entering()
-    found = rate_stream(
-        files,
-        how.period,
-        sigma0=how.sigma0,
-        nu=how.nu,
-        advantage=how.advantage,
-        entry=enter,
-        how=how.reading(),
-    )
+    with workers(scheduler) as cluster:
+        found = rate_stream(
+            [file.resolve() for file in files] if cluster else files,
+            how.period,
+            sigma0=how.sigma0,
+            nu=how.nu,
+            advantage=how.advantage,
+            entry=enter,
+            how=how.reading(),
+            read=cluster.read if cluster else None,
+            aliases=how.aliases(),
+        )
     found = replace(found, results=replace(found.results, tally=found.results.tally + tally))
     report_faults(found.results.tally)
     return found
+
+
+def workers(scheduler: str | None) -> contextlib.AbstractContextManager[ClusterWork | None]:
+    """Give the workers of a cluster, or nobody where no scheduler was named."""
+    if scheduler is None:
+        return contextlib.nullcontext()
+    from skilloscope.sources.shards import cluster_work
+
+    return cluster_work(scheduler)
 
 
 def show_board(found: Rated, board: BoardOptions) -> int:

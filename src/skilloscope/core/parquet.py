@@ -70,11 +70,15 @@ def read_checked(path: str | os.PathLike[str], columns: Sequence[str] | None = N
 
 
 @contextlib.contextmanager
-def open_checked(path: str | os.PathLike[str], **options: Any) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file; one that cannot be read, or has a digest that is not its content's, is an InputError."""
+def open_checked(path: str | os.PathLike[str], *, digest: bool = True, **options: Any) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; one that cannot be read, or has a digest that is not its content's, is an InputError.
+
+    Whoever has compared the digest already reads on without: that takes as long as reading the file.
+    """
     try:
         with pq.ParquetFile(path, page_checksum_verification=True, **options) as file:
-            _check_digest(path, file)
+            if digest:
+                _check_digest(path, file)
             yield file
     except FileNotFoundError as error:
         raise InputError(f"no file {path}", hint="check the path") from error

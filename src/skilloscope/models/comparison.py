@@ -140,14 +140,22 @@ def message(
 
 
 def davidson(probability: Floats, kappa: float) -> tuple[Array, Array, Array]:
-    """Win, draw, loss ∝ p, κ√(p(1 − p)), 1 − p: draws as their own outcome after Davidson (1970), not in the paper.
+    """Win, draw, loss ∝ w, κ, 1/w: draws as their own outcome after Davidson (1970), not in the paper.
 
-    >>> [round(float(x), 3) for x in davidson(0.5, 2.0)]
-    [0.25, 0.5, 0.25]
+    w is such that a win and half a draw together have the probability that is given: the expected score stays that
+    of the paper, in which a draw is half a win.
+
+    >>> [round(float(x), 3) for x in davidson(0.5, 2.0)], [round(float(x), 3) for x in davidson(0.9, 2.0)]
+    ([0.25, 0.5, 0.25], [0.81, 0.18, 0.01])
     """
     p = _f(probability)
-    draw = kappa * np.sqrt(p * (1 - p))
-    return np.asarray(p / (1 + draw)), np.asarray(draw / (1 + draw)), np.asarray((1 - p) / (1 + draw))
+    weaker = np.minimum(p, 1 - p)
+    b = kappa * (0.5 - weaker)
+    spread = b + np.sqrt(b * b + 4 * weaker * (1 - weaker))
+    w = np.divide(2 * weaker, spread, out=np.zeros_like(weaker), where=spread > 0)
+    total = w * w + kappa * w + 1
+    upset, draw, usual = w * w / total, kappa * w / total, 1 / total
+    return np.where(p > 0.5, usual, upset), np.asarray(draw), np.where(p > 0.5, upset, usual)
 
 
 def _f(x: Floats) -> Array:

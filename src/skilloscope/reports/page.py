@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -70,6 +70,8 @@ class Section:
     cards: Sequence[Card] = ()
     game: Sequence[BoardMove] = ()
     """The moves of a game, each with the board after it; a click shows it, without a script."""
+    filters: Mapping[str, Collection[int]] = field(default_factory=dict)
+    """What a reader may ask for, without a script, each with the rows that it leaves out."""
 
     @classmethod
     def from_sheet(

@@ -7,6 +7,7 @@ usual names of scores, dates and published ratings; what is not understood is re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ _SIDES = (
     ("white_username", "black_username"),
     ("team_a", "team_b"),
     ("hometeam", "awayteam"),
+    ("player", "opponent"),
+    ("team", "opponent"),
     *_WINNERS,
 )
 _POINTS = (
@@ -54,6 +57,15 @@ _RATINGS = (
     ("elo_1", "elo_2"),
     ("home_elo", "away_elo"),
 )
+
+
+_MORE = re.compile(
+    r"(player|team|name|competitor|side)(3|4|c|d)(name|id)?|(winner|loser|opponent|home|away|white|black)(player)?2(name)?"
+    r"|partner.*|teammate.*"
+)
+"""Columns of a third player, or of somebody's partner."""
+_PLACES = ("place", "rank", "position", "pos", "finish", "finish_position", "finishing_position", "standing")
+_ALONE = ("player", "name", "team", "driver", "rider", "horse", "athlete", "competitor", "runner")
 
 
 @dataclass(frozen=True)
@@ -92,6 +104,8 @@ def find_layout(
         raise OptionError(f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(OWN_COLUMNS)}")
     found = _Found(names, told)
     sides = found.pair(("player_1", "player_2"), _SIDES)
+    if "player_1" not in told and "player_2" not in told:
+        _refuse_more_than_two(found, sides, table)
     winners = _plain(sides[0] or "") in {_plain(one) for one, _ in _WINNERS} and "score" not in told
     points = (None, None) if winners else found.pair(("score", "score_2"), _POINTS)
     score = points[0] if points[1] else None if winners else found.one("score", _SCORES)
@@ -137,6 +151,19 @@ class _Found:
         if date is None and (period := self.one("period", ["period"])) is not None:
             return period, False
         return date or self.one("date", _LATER_DATES), True
+
+
+def _refuse_more_than_two(found: _Found, sides: tuple[str | None, str | None], table: str) -> None:
+    """Raise where the columns tell of games of three or more, or of pairs who play together."""
+    more = next((name for name in found.names if _MORE.fullmatch(_plain(name))), None)
+    if more is None and None in sides and found.one("", _ALONE) is not None:
+        more = found.one("", _PLACES)
+    if more is not None:
+        raise InputError(
+            f"{table or 'the table'}: games of more than two are not rated, and it seems to hold such: {more}",
+            hint="a team that stays together is one player under one name; of a race make a row for each pair, who "
+            "came before whom; where two columns do play each other, say --columns player_1=…,player_2=…",
+        )
 
 
 def _ratings(found: _Found, observed: str | None, table: str) -> tuple[str, str]:

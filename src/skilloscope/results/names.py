@@ -19,6 +19,8 @@ from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.files import open_lines
 from skilloscope.core.records import read_header
 
+SPELLINGS = "other spelling of a name put together (capitals, blanks, commas, dots)"
+ALIASES = "name replaced by an alias"
 ALIAS_COLUMNS = ("name", "same_as", "confirmed")
 _YES = {"yes", "y", "x", "1", "true", "ja", "oui"}
 _MARKS = re.compile(r"[.\s]+")

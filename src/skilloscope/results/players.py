@@ -8,12 +8,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 from skilloscope.core.errors import Tally
-from skilloscope.results.names import name_key, spelt
+from skilloscope.results.names import ALIASES, SPELLINGS, name_key, spelt
 from skilloscope.results.reading import YOURSELF
 from skilloscope.results.table import Results, sorted_codes
-
-SPELLINGS = "other spelling of a name put together (capitals, blanks, commas, dots)"
-ALIASES = "name replaced by an alias"
 
 
 def renamed_players(results: Results, aliases: Mapping[str, str]) -> Results:

@@ -201,11 +201,13 @@ class Results(Framed):
         )
 
     def of_players(self) -> Results:
-        """Return the same games with only those players who play in them."""
+        """Return the same games with only those players who play in them, in order of their names."""
         used = np.zeros(len(self.players), dtype=bool)
         used[self.player_1], used[self.player_2] = True, True
-        code = (np.cumsum(used) - 1).astype(np.int32)
-        names = tuple(name for name, there in zip(self.players, used, strict=True) if there)
+        order = sorted(np.flatnonzero(used).tolist(), key=self.players.__getitem__)
+        code = np.zeros(len(used), dtype=np.int32)
+        code[order] = np.arange(len(order), dtype=np.int32)
+        names = tuple(self.players[i] for i in order)
         return replace(self, players=names, player_1=code[self.player_1], player_2=code[self.player_2])
 
     @classmethod
@@ -249,14 +251,23 @@ def _joined_ratings(
 def _by_player_and_period(
     results: Results, offsets: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
-    """Return the published ratings of both sides, a player's mean in each period, so that the order does not matter."""
+    """Return the published ratings of both sides: in each period a player's rating of his first rated day in it.
+
+    Ratings of later days may know how the games of the period went, and would foretell them. Of several on that day it
+    is their mean, so that the order does not matter.
+    """
     if results.rating_1 is None or results.rating_2 is None:
         return None
     period = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     both = np.concatenate([period * len(results.players) + side for side in (results.player_1, results.player_2)])
     rating = np.concatenate([results.rating_1, results.rating_2])
+    day = np.tile(results.date.astype(np.int64), 2)  # without days all are one
     _, line = np.unique(both, return_inverse=True)
-    total, count = np.bincount(line, np.rint(rating)), np.bincount(line, rating > 0)  # whole numbers add exactly
+    rated = rating > 0
+    first = np.full(int(line.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, line[rated], day[rated])
+    counts = rated & (day == first[line])
+    total, count = np.bincount(line, np.rint(rating) * counts), np.bincount(line, counts)  # whole numbers add exactly
     mean = (total / np.maximum(count, 1))[line]
     return mean[: len(results)], mean[len(results) :]
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.core.files import is_parquet
+from skilloscope.core.inputs.paths import RESULT_ENDINGS, named_files
 from skilloscope.core.parquet import read_checked
 from skilloscope.results.csv_text import read_csv
 from skilloscope.results.players import renamed_players
@@ -23,8 +24,6 @@ from skilloscope.results.table import Results
 from skilloscope.sources.kinds import Kind, by_kind
 
 _SIDES = ("player_1", "player_2")
-_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pgn", ".zip")
-_PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 
 def read_files(paths: Sequence[Path], how: Reading | None = None, aliases: Mapping[str, str] | None = None) -> Results:
@@ -47,17 +46,7 @@ def _files(path: Path, stack: contextlib.ExitStack) -> list[Path]:
         shutil.copyfileobj(sys.stdin.buffer, held)
         held.flush()
         return [Path(held.name)]
-    if not path.is_dir():
-        return [path]
-    found = sorted(file for file in path.rglob("*") if file.is_file() and _is_table_or_games(file))
-    if not found:
-        raise InputError(f"{path}: no table and no games in this folder", hint=f"looked for {', '.join(_ENDINGS)}")
-    return found
-
-
-def _is_table_or_games(file: Path) -> bool:
-    endings = [ending for ending in file.suffixes if ending not in _PACKED]
-    return bool(endings) and endings[-1].lower() in _ENDINGS and not file.name.startswith(".")
+    return named_files([path], RESULT_ENDINGS)
 
 
 def pair_columns(texts: Sequence[str]) -> dict[str, str]:

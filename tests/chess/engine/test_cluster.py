@@ -17,10 +17,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import chess
+import numpy as np
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import skilloscope as sk
+from simulated import wandering_games
 from skilloscope.chess.analysis.analyse import Progress, analyse
 from skilloscope.chess.engine import cluster as cluster_module
 from skilloscope.chess.engine.cluster import AHEAD, ClusterRunner
@@ -33,7 +37,15 @@ from skilloscope.chess.human.model import human
 from skilloscope.chess.human.network import Network
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.positions import Positions, positions
-from skilloscope.core.errors import EngineError, MissingExtraError
+from skilloscope.core.errors import EngineError, InputError, MissingExtraError
+from skilloscope.ratings.periods.periods import Periods
+from skilloscope.ratings.periods.variance_intervals import simulated_intervals
+from skilloscope.ratings.periods.variances import fit_variances
+from skilloscope.results.reading import Reading
+from skilloscope.results.streaming import ReadShards, ResultStream, Shard
+from skilloscope.results.writing import results_to_arrow
+from skilloscope.simulate.populations import Population, simulate_results
+from skilloscope.sources.shards import cluster_work
 from skilloscope.store import Store
 
 DEMO = Path(cluster_module.__file__).parents[2] / "data" / "demo" / "simulated.pgn"
@@ -431,3 +443,40 @@ def test_dask_is_loaded_only_when_a_scheduler_is_given() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+def test_results_read_by_two_workers_are_those_read_here_to_the_bit(two_workers: Cluster, tmp_path: Path) -> None:
+    made = simulate_results(Population(80, 30, 6000), rng=np.random.default_rng(1), period="1D").results
+    table = results_to_arrow(made)
+    scores = ["?" if row % 997 == 0 else str(score) for row, score in enumerate(made.score)]  # some at fault
+    table = table.set_column(table.column_names.index("score"), "score", pa.array(scores))
+    halves = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
+    for path, part in zip(halves, (table.slice(0, 2900), table.slice(2900)), strict=True):
+        pq.write_table(part, path, row_group_size=130)
+    aliases = {made.players[3]: made.players[5]}
+
+    def rated(read: ReadShards | None) -> tuple[str, ResultStream]:
+        stream = ResultStream(halves, "1D", batch=500, read=read, aliases=aliases)
+        return Periods(sigma0=300.0, nu=20.0, smoothing=None).fit_stream(stream).state_.mark, stream
+
+    mark, here = rated(None)
+    with cluster_work(two_workers.address) as workers:
+        other, there = rated(workers.read)
+    assert mark == other
+    assert here.tally.counts == there.tally.counts
+    assert here.noted.counts == there.noted.counts
+    assert here.tally.counts["unknown score"] == 7
+
+
+def test_intervals_fitted_by_two_workers_are_those_fitted_here_to_the_bit(two_workers: Cluster) -> None:
+    games, _ = wandering_games(np.random.default_rng(3), 0, 20, 5, 200, 40, each=100)
+    fit = fit_variances(games)
+    here = simulated_intervals(games, fit, rng=np.random.default_rng(1), replays=4)
+    with cluster_work(two_workers.address) as workers:
+        there = simulated_intervals(games, fit, rng=np.random.default_rng(1), replays=4, each=workers.each)
+    assert here == there
+
+
+def test_a_shard_that_a_worker_cannot_read_is_named(two_workers: Cluster, tmp_path: Path) -> None:
+    with cluster_work(two_workers.address) as workers, pytest.raises(InputError, match=r"gone\.parquet"):
+        list(workers.read([Shard(tmp_path / "gone.parquet", (0,), 1, Reading(), 1000)]))

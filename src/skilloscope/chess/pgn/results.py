@@ -27,7 +27,8 @@ from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes, source_name
 from skilloscope.core.inputs.unpacking import DAMAGE
-from skilloscope.results.reading import number_in, tidied
+from skilloscope.results.cells import number_in
+from skilloscope.results.reading import tidied
 from skilloscope.results.scores import BYE, FORFEIT, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 

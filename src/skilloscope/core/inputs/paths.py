@@ -21,11 +21,15 @@ STDIN = "-"
 """The name of what comes in."""
 
 _PACKED = ("", ".gz", ".bz2", ".xz", ".zst", ".zip")
-_GAMES = tuple(f".pgn{packed}" for packed in _PACKED)
+GAME_ENDINGS = tuple(f".pgn{packed}" for packed in _PACKED)
+"""How files of games end."""
+_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pgn")
+RESULT_ENDINGS = (".zip", *(f"{table}{packed}" for table in _TABLES for packed in _PACKED))
+"""How files end that may hold results: tables and games."""
 
 
-def named_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Return the files that are named: a folder stands for all PGN files in it, a pattern for those it fits.
+def named_files(paths: Sequence[str | os.PathLike[str]], endings: tuple[str, ...] = GAME_ENDINGS) -> list[Path]:
+    """Return the files that are named: a folder stands for all in it that end so, a pattern for those it fits.
 
     A file that has the pattern as its name is that file; what is not there stays, and whoever opens it says so.
     """
@@ -33,7 +37,7 @@ def named_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     for path in paths:
         named = Path(path)
         if named.is_dir():
-            found += _in_folder(named)
+            found += _in_folder(named, endings)
         elif glob.has_magic(str(named)) and not named.exists():
             found += _fitting(str(named))
         else:
@@ -57,10 +61,13 @@ def real_path(path: Path) -> Path:
     return _standard_input() if str(path) == STDIN else path
 
 
-def _in_folder(folder: Path) -> list[Path]:
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and path.name.lower().endswith(_GAMES))
+def _in_folder(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    found = sorted(path for path in files if path.name.lower().endswith(endings))
     if not found:
-        raise InputError(f"no PGN file in the folder {folder}", hint=f"files in it should end in {', '.join(_GAMES)}")
+        what = "PGN file" if endings is GAME_ENDINGS else "table and no games"
+        hint = f"files in it should end in {', '.join(one for one in endings if one.count('.') == 1)}, packed or not"
+        raise InputError(f"no {what} in the folder {folder}", hint=hint)
     return found
 
 

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -119,6 +120,9 @@ class Periods(Estimator):
             state, _ = state.play(games, entry=self.entry)
         if games is None:
             raise InputError("no games to rate", hint=f"skipped: {stream.tally}")
+        state = replace(
+            state, players=stream.spelt()
+        ).in_order()  # once, not each time that a stream brings somebody new
         self._ended(state, History.from_rows(np.empty(0, dtype=ROW), state), games)
         return self
 

@@ -5,6 +5,7 @@ A prediction for a game uses only what was known before its period [GLI99 (16)].
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -141,14 +142,10 @@ def fit_draws(probability: npt.ArrayLike, score: npt.ArrayLike) -> tuple[float, 
     p, s = p[usable], s[usable]
     if not len(p):
         raise InputError("there is no win, draw or loss to fit draws to")
-    root = np.sqrt(p * (1 - p))
-
-    def cost(log_kappa: float) -> float:
-        draw = np.exp(log_kappa) * root
-        return float(np.sum(np.log1p(draw)) - np.sum(s == 0.5) * log_kappa)
-
-    kappa = float(np.exp(minimize_scalar(cost, bounds=(-20, 8), method="bounded").x)) if np.any(s == 0.5) else 0.0
-    return kappa, outcome_log_loss(p, s, kappa), tally
+    if not np.any(s == 0.5):
+        return 0.0, outcome_log_loss(p, s, 0.0), tally
+    found = minimize_scalar(lambda log: outcome_log_loss(p, s, math.exp(log)), bounds=(-20, 8), method="bounded")
+    return math.exp(found.x), float(found.fun), tally
 
 
 def outcome_log_loss(probability: npt.ArrayLike, score: npt.ArrayLike, kappa: float) -> float:

@@ -207,10 +207,18 @@ class State:
     def _joined(
         self, players: Sequence[str], entry: Mapping[str, float]
     ) -> tuple[Sequence[str], npt.NDArray[np.void], npt.NDArray[np.int32]]:
-        """Return all names in order, a copy of their lines, and the new code of each of `players`."""
-        if not len(self.players):
+        """Return all names in order, a copy of their lines, and the new code of each of `players`.
+
+        Where `players` are those of the state and more after them, as in a stream, their order stays.
+        """
+        n = len(self.players)
+        if len(players) > n and list(players[:n]) == list(self.players):
             names: Sequence[str] = list(players)
-            return names, self._newcomers(names, entry), np.arange(len(names), dtype=np.int32)
+            more = self._newcomers(names[n:], entry)
+            lines = more if not n else copy_state(np.concatenate([self.lines, more]))
+            return names, lines, np.arange(len(names), dtype=np.int32)
+        if list(players) == list(self.players):
+            return self.players, copy_state(self.lines), np.arange(n, dtype=np.int32)
         codes = [self._where.get(name, -1) for name in players]
         if min(codes, default=0) >= 0:  # nobody new: a small batch costs little, however many players there are
             return self.players, copy_state(self.lines), np.array(codes, dtype=np.int32)
@@ -219,6 +227,11 @@ class State:
         lines = self._newcomers(names, entry)
         lines[[where[name] for name in self.players]] = self.lines
         return names, lines, np.array([where[name] for name in players], dtype=np.int32)
+
+    def in_order(self) -> State:
+        """Return the same state with its players in the order of their names."""
+        order = sorted(range(len(self)), key=self.players.__getitem__)
+        return replace(self, players=[self.players[i] for i in order], lines=self.lines[order])
 
     def _of(self, column: str, codes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """Return a column of these players; of nobody, where the state has none."""

@@ -9,8 +9,9 @@ when stays, strengths and scores are drawn. How far fits fall from the truth the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,18 +28,28 @@ _TOLD = 0.2
 _FIRST = 10  # replays that find how far off the fit is, before the others are drawn nearer to the truth
 
 
+FitEach = Callable[[Callable[[tuple[PeriodGames, float]], VarianceFit], Iterable[Any]], Iterable[VarianceFit]]
+"""Does one kind of work on each of many things and gives what comes of it in order, as `map` does."""
+
+
 def simulated_intervals(
-    games: PeriodGames, fit: VarianceFit, *, rng: np.random.Generator, replays: int = 60, level: float = 0.95
+    games: PeriodGames,
+    fit: VarianceFit,
+    *,
+    rng: np.random.Generator,
+    replays: int = 60,
+    level: float = 0.95,
+    each: FitEach = map,
 ) -> dict[str, tuple[float, float]]:
-    """Return intervals of the true σ0 and ν; each replay takes one fit.
+    """Return intervals of the true σ0 and ν; each replay takes one fit, and no fit needs another (`each`).
 
     One that is fitted at the edge of what was searched, here or in a fifth of the replays, has none: the games do not
     tell it.
     """
     about = {name: math.log(max(getattr(fit, name), 0.1)) for name in _NAMES}
-    first = _errors(games, fit, about, rng, _FIRST)
+    first = _errors(_replays(games, fit, about, rng, _FIRST), about, each)
     nearer = {name: about[name] - float(np.clip(np.median(first[name]), -_FARTHEST, _FARTHEST)) for name in _NAMES}
-    errors = _errors(games, fit, nearer, rng, replays)
+    errors = _errors(_replays(games, fit, nearer, rng, replays), nearer, each)
     ends = [(1 - level) / 2, (1 + level) / 2]
     found = {}
     for name in _NAMES:
@@ -78,14 +89,23 @@ def _at_edge(logarithm: float) -> bool:
     return not math.log(0.15) < logarithm < math.log(2900.0)
 
 
+def _replays(
+    games: PeriodGames, fit: VarianceFit, truth: Mapping[str, float], rng: np.random.Generator, count: int
+) -> Iterator[tuple[PeriodGames, float]]:
+    """Yield the games played again, and the advantage that is held: drawn one after another, wherever they go."""
+    sigma0, nu = (math.exp(truth[name]) for name in _NAMES)
+    for _ in range(count):
+        yield played_again(games, sigma0, nu, fit.advantage, rng), fit.advantage
+
+
 def _errors(
-    games: PeriodGames, fit: VarianceFit, truth: Mapping[str, float], rng: np.random.Generator, replays: int
+    replays: Iterable[tuple[PeriodGames, float]], truth: Mapping[str, float], each: FitEach
 ) -> dict[str, Array]:
     """Return the logarithms of the fits, less those of the truth, of some replays."""
-    sigma0, nu = (math.exp(truth[name]) for name in _NAMES)
-    found: dict[str, list[float]] = {name: [] for name in _NAMES}
-    for _ in range(replays):
-        again = fit_variances(played_again(games, sigma0, nu, fit.advantage, rng), advantage=fit.advantage)
-        for name in _NAMES:
-            found[name].append(math.log(max(getattr(again, name), 0.1)) - truth[name])
-    return {name: np.array(errors) for name, errors in found.items()}
+    fits = list(each(_fit_again, replays))
+    return {name: np.array([math.log(max(getattr(fit, name), 0.1)) - truth[name] for fit in fits]) for name in _NAMES}
+
+
+def _fit_again(replay: tuple[PeriodGames, float]) -> VarianceFit:
+    games, advantage = replay
+    return fit_variances(games, advantage=advantage)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from skilloscope.ratings.periods.variance_posterior import VariancePosterior
@@ -19,6 +20,9 @@ from skilloscope.studies.results.tables import (
 
 _LINES = 8
 _PLAYERS = 200
+_LISTED = 500
+_MANY_GAMES = 20
+_SURE = 100
 _CANNOT_TELL = (
     "Ratings compare players within this table. Whether everybody has grown stronger, results cannot show.",
     "Two players are told apart only as far as their intervals are; half of all rankings of neighbours are chance.",
@@ -29,9 +33,10 @@ _CANNOT_TELL = (
 
 def results_page(rated: Rated, report: Mapping[str, Any]) -> str:
     """Return the page: no script, no address, everything inside."""
-    more = len(report["players"]) - _PLAYERS
+    more = len(report["players"]) - _LISTED
     text = f"{more:,} more players are in the JSON." if more > 0 else ""
-    sections = [Section.from_sheet(leaderboard_sheet(report, _PLAYERS), "Leaderboard", text=text)]
+    board = Section.from_sheet(leaderboard_sheet(report, _LISTED), "Leaderboard", text=text)
+    sections = [replace(board, filters=_filters(rated, report["players"][:_LISTED]))]
     names = [player["player"] for player in report["players"][:_LINES]]
     if names and len(rated.history):
         caption = f"The first {len(names)} of the leaderboard; bands: one standard deviation."
@@ -48,6 +53,18 @@ def results_page(rated: Rated, report: Mapping[str, Any]) -> str:
         skipped=report["skipped"],
         cannot_tell=_CANNOT_TELL,
     )
+
+
+def _filters(rated: Rated, players: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Return what the leaderboard may be asked for, each with the rows that it leaves out."""
+    few = [row for row, player in enumerate(players) if player["games"] < _MANY_GAMES]
+    wide = [row for row, player in enumerate(players) if player["rd"] > _SURE]
+    found = {f"{_MANY_GAMES} games or more": few, f"rd at most {_SURE}": wide}
+    if rated.calendar.unit:
+        since = rated.latest - rated.calendar.periods_in("1Y")
+        ended = [int(rated.calendar.number(player["last_period"])) for player in players]
+        found["played in the last year"] = [row for row, last in enumerate(ended) if last <= since]
+    return {name: rows for name, rows in found.items() if 0 < len(rows) < len(players)}
 
 
 def fit_page(report: Mapping[str, Any], posterior: VariancePosterior) -> str:

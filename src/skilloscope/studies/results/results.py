@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,22 +14,12 @@ from skilloscope.models.comparison import davidson, win_probability
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.leaderboards import components, leaderboard, peaks
 from skilloscope.ratings.periods.period_length import choose_period
-from skilloscope.ratings.periods.prediction import (
-    evaluate,
-    fit_draws,
-    forecast,
-    foretold,
-    outcome_log_loss,
-    win_probabilities,
-)
+from skilloscope.ratings.periods.prediction import fit_draws, foretold, win_probabilities
 from skilloscope.ratings.periods.smoothing import whole as weighed_whole
-from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variance_intervals import simulated_intervals
+from skilloscope.ratings.periods.variance_intervals import FitEach, simulated_intervals
 from skilloscope.ratings.periods.variance_posterior import VariancePosterior, variance_posterior
 from skilloscope.ratings.periods.variances import fit_variances
 from skilloscope.ratings.periods.whole import few_opponents, gap_variances, precision_of
-from skilloscope.results.calendar import Calendar
-from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.table import Results
 from skilloscope.studies.results.runs import Rated, elo_given
 
@@ -50,11 +39,12 @@ def fit_report(
     intervals: bool = False,
     lengths: Sequence[str] = (),
     mass: float = 0.95,
+    each: FitEach = map,
 ) -> dict[str, Any]:
     """Fit σ0 and ν to results and return what `results fit --json` sends.
 
-    With `intervals` it says where the true spread of strengths and of their changes lies, with `lengths` how well other
-    periods foretell.
+    With `intervals` it says where the true spread of strengths and of their changes lies (`each` may do those fits
+    elsewhere), with `lengths` how well other periods foretell.
     """
     own = results.for_period(period)
     first, later = (elo_given(asked, len(own)) for asked in (advantage, drift))
@@ -63,7 +53,7 @@ def fit_report(
     )
     more: dict[str, Any] = {}
     if intervals:
-        found = simulated_intervals(own.by_period(period), fit, rng=np.random.default_rng(1), level=mass)
+        found = simulated_intervals(own.by_period(period), fit, rng=np.random.default_rng(1), level=mass, each=each)
         more["intervals"] = {name: list(ends) for name, ends in found.items()}
     if lengths:
         more |= _lengths(results, lengths, first, later, entry)
@@ -362,63 +352,3 @@ def _draw_rate(rated: Rated) -> float:
     if not len(rated.games):
         raise InputError("kept ratings do not tell how often games are drawn", hint="give results too")
     return fit_draws(foretold(rated.history, rated.games), rated.games.score)[0]
-
-
-def _held_out(asked: int | str, games: PeriodGames, calendar: Calendar) -> int:
-    """Return how many periods are held out: so many, or all from that of a date on."""
-    if str(asked).isdigit() and int(asked) < games.n_periods:
-        return int(asked)
-    return games.first + games.n_periods - int(calendar.number(str(asked)))
-
-
-def holdout_report(
-    results: Results,
-    held_out: int | str,
-    period: str | None = None,
-    *,
-    sigma0: float | None = None,
-    nu: float | None = None,
-    advantage: float | str | None = None,
-    drift: float | str | None = None,
-    entry: Mapping[str, float] | None = None,
-    draws: bool = False,
-) -> dict[str, Any]:
-    """Return how well the last periods are foretold, each from those before it; what is fitted sees only the earlier.
-
-    `held_out` is how many, or the date of the first of them.
-
-    With `draws` it says too how well win, draw and loss are foretold as three outcomes.
-    """
-    own = results.for_period(period)
-    games = own.by_period(period)
-    periods = _held_out(held_out, games, own.calendar(period))
-    if not 0 < periods < games.n_periods:
-        raise InputError(
-            f"{periods} of {games.n_periods} periods cannot be held out", hint="hold out fewer, or since a date between"
-        )
-    early = games.between(0, games.n_periods - periods)
-    first, later = (elo_given(asked, len(early)) for asked in (advantage, drift))
-    fit = fit_variances(early, sigma0=sigma0, nu=nu, advantage=first, drift=later, entry=entry)
-    state = State.empty(**fit.parameters(), period=str(own.calendar(period)))
-    probability, score, known = forecast(games, state, entry=entry)[0], games.score, len(early)
-    more: dict[str, Any] = {}
-    if draws:
-        kappa, _, other = fit_draws(probability[:known], score[:known])
-        loss = outcome_log_loss(probability[known:], score[known:], kappa)
-        more = {"kappa": kappa, "outcome_log_loss": loss}
-        own = replace(own, noted=own.noted + other)
-    return {
-        "schema": SCHEMA,
-        "sigma0": fit.sigma0,
-        "nu": fit.nu,
-        "advantage": fit.advantage,
-        "drift": fit.drift,
-        "published": None if fit.published is None else fit.published._asdict(),
-        "period": str(own.calendar(period)),
-        "periods_held_out": periods,
-        **evaluate(probability[known:], score[known:]).as_dict(),
-        **more,
-        "warnings": list(fit.warnings),
-        "skipped": own.tally.as_dict(),
-        "noted": own.noted.as_dict(),
-    }

@@ -23,7 +23,7 @@ from skilloscope.ratings.periods.variances import FEWEST_TO_FIT
 from skilloscope.results.calendar import GIVEN, Calendar
 from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.reading import Reading
-from skilloscope.results.streaming import ResultStream
+from skilloscope.results.streaming import ReadShards, ResultStream
 from skilloscope.results.table import Results
 
 BEFORE = "before the period that was rewound to"
@@ -88,21 +88,14 @@ def rate_results(
         period = kept.state.period
     own = results.for_period(period)
     calendar = own.calendar(period)
-    if rewind is not None:
-        if kept is None:
-            raise InputError("there are no kept ratings to rewind", hint="--from needs a --state that exists")
-        number = int(calendar.number(rewind))
-        kept, early = kept.rewound(number), own.numbers(period) < number
-        own = replace(own.select(~early), tally=own.tally + Tally({BEFORE: int(early.sum())} if early.any() else {}))
-    adding, every = adding or Adding(), own
-    if kept is not None and kept.games is not None:
-        if rewind is not None:
-            earlier = kept.games.select(kept.games.numbers(period) < number)
-            kept = replace(kept, games=earlier)
-            every = Results.concat([earlier, own])
-        else:
-            added = with_further_games(kept, own, **vars(adding))
-            kept, own, every = added.kept, added.to_play, added.games
+    if rewind is not None and kept is None:
+        raise InputError("there are no kept ratings to rewind", hint="--from needs a --state that exists")
+    every = own
+    if kept is not None and rewind is not None:
+        kept, own, every = _rewound(kept, own, int(calendar.number(rewind)))
+    elif kept is not None and kept.games is not None:
+        added = with_further_games(kept, own, **vars(adding or Adding()))
+        kept, own, every = added.kept, added.to_play, added.games
     model = Periods(
         period=str(calendar),
         sigma0=sigma0,
@@ -123,6 +116,18 @@ def rate_results(
         entry=entry or {},
         every=every if kept is None or kept.games is not None else None,
     )
+
+
+def _rewound(kept: Kept, own: Results, number: int) -> tuple[Kept, Results, Results]:
+    """Return kept ratings from before a period, the games to play on them, and all games, as far as they are kept."""
+    period = kept.state.period
+    early = own.numbers(period) < number
+    own = replace(own.select(~early), tally=own.tally + Tally({BEFORE: int(early.sum())} if early.any() else {}))
+    kept = kept.rewound(number)
+    if kept.games is None:
+        return kept, own, own
+    before = kept.games.select(kept.games.numbers(period) < number)
+    return replace(kept, games=before), own, Results.concat([before, own])
 
 
 def elo_given(asked: float | str | None, games: int = 0) -> float | None:
@@ -179,9 +184,14 @@ def rate_stream(
     advantage: float | str | None = None,
     entry: Mapping[str, float] | None = None,
     how: Reading | None = None,
+    read: ReadShards | None = None,
+    aliases: Mapping[str, str] | None = None,
 ) -> Rated:
-    """Rate everybody from sorted Parquet files, read period by period; σ0 and ν must be given, no history is kept."""
-    stream = ResultStream(paths, period, how=how)
+    """Rate everybody from sorted Parquet files, read period by period; σ0 and ν must be given, no history is kept.
+
+    `read` may have the shards of the files read elsewhere, as the workers of a cluster do.
+    """
+    stream = ResultStream(paths, period, how=how, read=read, aliases=aliases)
     first = elo_given(advantage)
     model = Periods(sigma0=sigma0, nu=nu, mean=mean, entry=entry, advantage=first, smoothing=None).fit_stream(stream)
     calendar = Calendar.from_text(period or "1M") if stream.dated else Calendar.from_text(GIVEN)

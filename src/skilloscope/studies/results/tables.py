@@ -88,6 +88,27 @@ def holdout_sheet(report: Mapping[str, Any]) -> Sheet:
     return Sheet(title, columns, rows, [losses, _skipped(report)], left=0)
 
 
+def folds_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Return the table of `results predict --folds`: a row for each stretch of time, and all together below."""
+    rows = [
+        [
+            row["from"],
+            row["to"],
+            f"{row['games']:,}",
+            f"{row['log_loss']:.4f}",
+            f"{row['brier']:.4f}",
+            f"{row['sigma0']:.1f}",
+            f"{row['nu']:.2f}",
+            f"{row['advantage']:.1f}",
+        ]
+        for row in report["folds"]
+    ]
+    title = f"{len(rows)} stretches of time, each foretold from all before it, periods of {report['period']}"
+    together = f"{report['games']:,} games: log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}"
+    columns = ["from", "to", "games", "log-loss", "Brier score", "σ0", "ν", "advantage"]
+    return Sheet(title, columns, rows, [together, _skipped(report)], left=1)
+
+
 def changes_sheets(report: Mapping[str, Any], top: int = 20) -> list[Sheet]:
     """Return the tables of `results report --since`: risen, fallen, newcomers, and who has not played."""
     changed = report["changed"]
