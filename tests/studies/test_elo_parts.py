@@ -202,11 +202,11 @@ def test_commands_speak_elo_and_the_agent_on_request():
     assert {"elo", "elo_low", "elo_high", "alone", "change", "agent"} <= set(report["players"][0]["groups"][0])
     told, _ = run("compare", game, "--effort", "instant", "--player", "fischer", "--player", "byrne", "--json")
     assert json.loads(told)["comparisons"][0]["first"]["label"] == FISCHER
-    _, said = run("compare", game, "--player", "fischer", code=1)
+    _, said = run("compare", game, "--player", "fischer", code=2)
     assert "two sides" in said
-    _, said = run("profile", game, "--player", "fischer", "--effort", "instant", "--prior", "carry", code=1)
+    _, said = run("profile", game, "--player", "fischer", "--effort", "instant", "--prior", "carry", code=2)
     assert "papers' agent" in said
-    _, said = run("dimensions", game, "--effort", "instant", "--dispersion", "2", code=1)
+    _, said = run("dimensions", game, "--effort", "instant", "--dispersion", "2", code=2)
     assert "--method agent" in said
-    _, said = run("within", game, "--player", "fischer", "--method", "gain", code=1)
+    _, said = run("within", game, "--player", "fischer", "--method", "gain", code=2)
     assert "`rate`" in said

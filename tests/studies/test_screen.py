@@ -224,7 +224,7 @@ def test_games_without_ratings_are_refused_with_what_to_do(tmp_path):
 
 
 def test_a_prevalence_is_a_share(tmp_path):
-    assert "prevalence" in screen(*GAMES, "--store", tmp_path, "--prevalence", "1.5", code=1)
+    assert "prevalence" in screen(*GAMES, "--store", tmp_path, "--prevalence", "1.5", code=2)
 
 
 # Reports
