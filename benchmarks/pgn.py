@@ -1,4 +1,4 @@
-"""PGN: games per CPU-second with every move checked, beside python-chess, pgn-extract and a C extension; memory that stays."""
+"""PGN: games per CPU-second with every move checked, beside other readers; memory that stays."""
 
 from __future__ import annotations
 

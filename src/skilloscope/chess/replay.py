@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from skilloscope.chess.chess960 import board_of_fen, is_chess960, make_move, position_fen
 from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.pgn.text import position_fen
 from skilloscope.chess.rules import MOST_MOVES, NO_SQUARE, is_safe, legal_places, play
 from skilloscope.core.compiled import njit
 
@@ -56,15 +56,6 @@ def replay(
     if not odd.any():
         return usual
     return _in_order(usual, _walked(moves, offsets, fens, wanted & odd[:, None], skip_moves=skip_moves, every=every))
-
-
-def is_chess960(fen: str | None) -> bool:
-    """Return whether a FEN gives a right to castle that only Chess960 knows: rooks are named by their files.
-
-    >>> is_chess960("bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1"), is_chess960(chess.STARTING_FEN)
-    (True, False)
-    """
-    return fen is not None and not set(fen.split(" ")[2]) <= set("KQkq-")
 
 
 def _replayed(
@@ -111,7 +102,7 @@ def _walked(
     text: list[str] = []
     passed = np.zeros(3, dtype=np.int64)
     for game in np.flatnonzero(wanted.any(axis=1)).tolist():
-        board, length = chess.Board(fens[game] or chess.STARTING_FEN, chess960=True), offsets[game + 1] - offsets[game]
+        board, length = board_of_fen(fens[game]), offsets[game + 1] - offsets[game]
         for ply in range(int(length) + 1):
             last, black = ply == length, int(not board.turn)
             if (not last and wanted[game, black]) or (every and ply > 0 and wanted[game, 1 - black]):
@@ -124,8 +115,7 @@ def _walked(
                 else:
                     passed[2 - legal] += 1
             if not last:
-                board.push(move_of_code(int(moves[offsets[game] + ply])))
-                board.chess960 = board.has_chess960_castling_rights()
+                make_move(board, move_of_code(int(moves[offsets[game] + ply])))
     noted = np.array(rows, dtype=np.int32).reshape(-1, 4)
     fen = pa.array(text, type=pa.string())
     return ReplayedPositions(noted[:, 0], noted[:, 1], noted[:, 2].astype(np.int8), noted[:, 3], fen, passed)

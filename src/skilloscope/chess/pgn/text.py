@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import chess
 import numpy as np
 
+from skilloscope.chess.chess960 import make_move, position_fen
 from skilloscope.chess.engine.lines import move_code
 from skilloscope.core.files import MOST_LINE
 from skilloscope.core.inputs.unpacking import DAMAGE
@@ -149,19 +150,6 @@ def main_line(movetext: str, board: chess.Board, *, at: int = 0) -> MainLine:
     return line
 
 
-def position_fen(board: chess.Board) -> str:
-    """Return the FEN; where a castling is one of Chess960 alone, rooks are named by their files (`HAha`).
-
-    So a FEN tells by itself whether it is one of Chess960, and as long as it is, a king castles by taking his rook.
-
-    >>> position_fen(chess.Board.from_chess960_pos(0))
-    'bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1'
-    >>> position_fen(chess.Board.from_chess960_pos(518)) == chess.STARTING_FEN
-    True
-    """
-    return board.shredder_fen() if board.has_chess960_castling_rights() else board.fen()
-
-
 def _play(line: MainLine, board: chess.Board, san: str, last: bool) -> tuple[str, str, str] | None:
     """Play a move, or return why not."""
     if san in _NULL_MOVES:
@@ -175,8 +163,7 @@ def _play(line: MainLine, board: chess.Board, san: str, last: bool) -> tuple[str
         return ("ambiguous move", _place(board), san[:40])
     except ValueError:
         return ("cut in a move" if last else "unreadable move", _place(board), san[:40])
-    board.push(move)
-    board.chess960 = board.chess960 and board.has_chess960_castling_rights()
+    make_move(board, move)
     line.moves.append(move_code(move))
     line.clocks.append(np.nan)
     line.evals.append(np.nan)
