@@ -61,6 +61,7 @@ class GameColumns:
         self.evals = array("f")
         self.mates = array("h")
         self.offsets = array("q", [0])
+        self.comments: list[str | None] = []
 
     def append(self, header: dict[str, Any], line: MainLine) -> None:
         """Append one game."""
@@ -70,6 +71,10 @@ class GameColumns:
         self.evals.extend(line.evals)
         self.mates.extend(line.mates)
         self.offsets.append(len(self.moves))
+        said: dict[int, list[str]] = {}
+        for at, text in line.comments:
+            said.setdefault(at, []).append(text)
+        self.comments.extend(" ".join(said.get(at, [])) or None for at in range(len(line.moves) + 1))
 
     def headers(self) -> pa.Table:
         """Return the headers as a table."""

@@ -70,6 +70,8 @@ class MainLine:
     """Reason, place ("move 17, black") and detail, where reading ended early."""
     end: int | None = None
     """Where the text goes on after the result: with another game without tags, if with anything."""
+    comments: list[tuple[int, str]] = field(default_factory=list)
+    """The texts of the comments, each with how many moves stand before it."""
     odd: list[tuple[str, str, str]] = field(default_factory=list)
     """Reason, place and detail of each comment whose number no clock and no engine has ever shown."""
 
@@ -135,8 +137,11 @@ def main_line(movetext: str, board: chess.Board, *, at: int = 0) -> MainLine:
                 line.fault = ("unclosed comment", _place(board), word[:40])
             elif variations == 0:
                 _annotate(line, word, board)
+                line.comments.append((len(line.moves), word[1:-1].strip()))
         elif word in "()":
             variations = max(0, variations + (1 if word == "(" else -1))
+        elif word[0] == ";" and variations == 0:
+            line.comments.append((len(line.moves), word[1:].strip()))
         elif variations or word[0] in ";$" or (_GLYPH.fullmatch(word) and not (last and word == "N")):
             continue  # a last N is not the mark of a novelty but a knight that was cut off
         elif word in _RESULTS:
