@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 120.0
+PATIENCE = 240.0
 """Seconds in which a cluster does what it is bound to do, however busy the machine is."""
 MARK = "SKILLOSCOPE_TEST_CLUSTER"
 

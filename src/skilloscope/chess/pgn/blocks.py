@@ -240,7 +240,7 @@ def columns_block(columns: GameColumns, *, comments: bool = False) -> GameBlock:
         _if_told(np.array(columns.clocks, dtype=np.float32)),
         _if_told(np.array(columns.evals, dtype=np.float32)),
         _if_told(np.array(columns.mates, dtype=np.int16)),
-        pa.array(columns.comments, type=pa.string()) if comments else None,
+        comments=pa.array(columns.comments, type=pa.string()) if comments else None,
     )
 
 
@@ -260,7 +260,7 @@ def joined(blocks: list[GameBlock]) -> GameBlock:
         _together(blocks, "clocks", np.float32(np.nan)),
         _together(blocks, "evals", np.float32(np.nan)),
         _together(blocks, "mates", np.int16(NO_MATE)),
-        _all_comments([block.comments for block in blocks]),
+        comments=_all_comments([block.comments for block in blocks]),
     )
 
 
