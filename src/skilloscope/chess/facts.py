@@ -49,8 +49,8 @@ def time_classes(seconds: npt.NDArray[np.floating[Any]], classes: Mapping[str, f
 def san(fen: str, move: str) -> str:
     """Return a move in standard algebraic notation.
 
-    >>> san(chess.STARTING_FEN, "g1f3")
-    'Nf3'
+    >>> san("4k3/8/8/8/8/8/8/R4K1R w HA - 0 1", "f1h1")
+    'O-O'
     """
     board = board_of_fen(fen)
     try:
