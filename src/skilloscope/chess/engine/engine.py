@@ -153,6 +153,7 @@ class Engine(Closing):
         return self._search(fen, self.settings)
 
     def _analyse_children(self, fen: str) -> Answer:
+        self._castling(fen)  # refuses what cannot be searched so
         legal = legal_moves(fen)
         start = time.perf_counter()
 
