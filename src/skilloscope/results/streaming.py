@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.parquet import open_checked, parquet_names
+from skilloscope.core.parquet import check_rows, open_checked, parquet_names
 from skilloscope.results.layouts import find_layout
 from skilloscope.results.period_games import PeriodGames
 from skilloscope.results.reading import Reading, results_from_arrow
@@ -84,6 +84,7 @@ class ResultStream:
                     rows = np.arange(row, row + batch.num_rows)
                     row += batch.num_rows
                     yield self._own(pa.Table.from_batches([batch]), str(path), rows)
+                check_rows(path, file, row - 1)
 
     def _own(self, table: pa.Table, name: str, rows: npt.NDArray[np.int64]) -> Results:
         """Return a batch under the codes of the whole stream."""
