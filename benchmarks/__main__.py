@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import curves, engine, evidence, gain, kernels, nodes, pgn, results, startup, web
+from benchmarks import cluster, curves, engine, evidence, gain, kernels, nodes, pgn, results, startup, web
 from benchmarks.measure import Figure, NotMeasured, yardstick
 
 
 def main(wanted: list[str]) -> int:
     print(f"yardstick: exp of ten million numbers in numpy, {yardstick():.3f} CPU-seconds")
     failed: list[Figure | NotMeasured] = []
-    known = (kernels, curves, nodes, evidence, gain, startup, pgn, results, engine, web)
+    known = (kernels, curves, nodes, evidence, gain, startup, pgn, results, engine, cluster, web)
     for module in [m for m in known if not wanted or m.__name__.split(".")[-1] in wanted]:
         print(f"\n{(module.__doc__ or '').splitlines()[0]}")
         for figure in module.figures():

@@ -88,3 +88,10 @@ def test_every_page_has_a_checksum_that_other_programs_can_verify(decisions):
     with pytest.raises(OSError, match=r"CRC|crc|[Cc]hecksum"):
         pq.read_table(decisions, page_checksum_verification=True)
     assert len(table) == 40
+
+
+def test_rows_that_pages_do_not_give_are_not_lost_in_silence(tmp_path):
+    data = (Path(__file__).parents[1] / "fuzz" / "inputs" / "decisions-parquet.rows-that-do-not-come").read_bytes()
+    (tmp_path / "d.parquet").write_bytes(data)
+    with pytest.raises(SkilloscopeError, match="of 6 rows 0 could be read"):
+        read_decisions(tmp_path / "d.parquet")

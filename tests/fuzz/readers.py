@@ -66,6 +66,13 @@ PGN = b"""[Event "Open"]
 2. Qb7+ {never
 closed} 1/2-1/2
 """
+CHESS960 = b"""[White "Ann"]
+[Black "Bo"]
+[Variant "Chess960"]
+[FEN "bnrkqnrb/pppppppp/8/8/8/8/PPPPPPPP/BNRKQNRB w GCgc - 0 1"]
+
+1. O-O-O {[%eval 0.2]} O-O-O 2. b4 c5 3. Na3 b6 4. d3 f6 *
+"""
 UCI = b"""id name Fake 1
 option name MultiPV type spin default 1 min 1 max 500
 option name Style type combo default Normal var Solid var Normal var Very Risky
@@ -86,7 +93,7 @@ def readers(folder: Path) -> dict[str, Reader]:
     made.mkdir(exist_ok=True)
     read_games(io.BytesIO(PGN))  # what is compiled is compiled before time counts
     return {
-        "pgn": Reader((PGN, demo_file("game_of_the_century.pgn").read_bytes()), _read_pgn),
+        "pgn": Reader((PGN, CHESS960, demo_file("game_of_the_century.pgn").read_bytes()[:500]), _read_pgn),
         "headers": Reader((PGN, PGN.replace(b"\n", b"\r\n"), b'[White "A"] [Black "B"]\n1. d4 *\n'), _read_headers),
         **_decisions(made),
         **_results(made),

@@ -99,12 +99,13 @@ def test_text_without_games_is_searched_for_results_in_linear_time(monkeypatch):
     assert results.tally.counts == {"no game in the file": 1}
 
 
-def test_a_packed_line_without_an_end_is_neither_read_whole_nor_passed_over(tmp_path):
+@pytest.mark.parametrize("megabytes", [200, pytest.param(6000, marks=pytest.mark.soak)])
+def test_a_packed_line_without_an_end_is_neither_read_whole_nor_passed_over(tmp_path, megabytes):
     head = b'[White "A"]\n[Black "B"]\n[Date "2024.05.01"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
     path = tmp_path / "bomb.gz"
     with gzip.open(path, "wb", 1) as file:
         file.write(head)
-        for _ in range(200):
+        for _ in range(megabytes):
             file.write(b"x" * 1_000_000)
     tracemalloc.start()
     games, results = read_games(path), read_pgn_results(path)

@@ -28,6 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.chess960 import board_of_fen
 from skilloscope.chess.engine.lines import MATE_CAP, move_code, move_of_code, value_pawns
 from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.pgn.reading import GameColumns, header_from_tags
@@ -197,7 +198,7 @@ def with_ends(games: Games, values: npt.NDArray[np.float64], mate_cap: float) ->
     for game in range(len(games)):
         last = int(games.offsets[game + 1]) + game
         if np.isnan(values[last]):
-            board = chess.Board(starts[game] or chess.STARTING_FEN)
+            board = board_of_fen(starts[game])
             for code in games.moves[games.offsets[game] : games.offsets[game + 1]].tolist():
                 board.push(move_of_code(code))
             final = final_value(board, mate_cap)

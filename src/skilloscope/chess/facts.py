@@ -14,10 +14,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import chess
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.chess.chess960 import board_of_fen, make_move
 from skilloscope.core.errors import InputError
 
 PHASES = ("full board", "middlegame", "endgame")
@@ -49,10 +49,10 @@ def time_classes(seconds: npt.NDArray[np.floating[Any]], classes: Mapping[str, f
 def san(fen: str, move: str) -> str:
     """Return a move in standard algebraic notation.
 
-    >>> san(chess.STARTING_FEN, "g1f3")
-    'Nf3'
+    >>> san("4k3/8/8/8/8/8/8/R4K1R w HA - 0 1", "f1h1")
+    'O-O'
     """
-    board = chess.Board(fen)
+    board = board_of_fen(fen)
     try:
         return board.san(board.parse_uci(move))
     except ValueError as error:
@@ -88,10 +88,11 @@ def sans(start: str | None, moves: Sequence[str]) -> list[str]:
     >>> sans(None, ["g1f3", "d7d5"])
     ['Nf3', 'd5']
     """
-    board, written = chess.Board(start or chess.STARTING_FEN), []
+    board, written = board_of_fen(start), []
     for move in moves:
-        written.append(board.san(board.parse_uci(move)))
-        board.push_uci(move)
+        found = board.parse_uci(move)
+        written.append(board.san(found))
+        make_move(board, found)
     return written
 
 

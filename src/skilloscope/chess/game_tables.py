@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,8 @@ def game_table(games: Games) -> pa.Table:
         "plies": pa.array(games.counts.astype(np.int32)),
         "moves": pc.binary_join(pa.ListArray.from_arrays(games.offsets.astype(np.int32), moves_uci(games.moves)), " "),
     }
+    if games.comments is not None:
+        added["start_comment"] = games.comments.take(pa.array(games.offsets[:-1] + np.arange(len(games))))
     table = games.headers.combine_chunks()
     for name, column in added.items():
         table = table.append_column(name, column)
@@ -79,6 +81,10 @@ def position_table(games: Games) -> pa.Table:
     batch = positions(games, scope="every position")
     last = batch.played == 0
     values = np.append(games.eval_values(), np.nan)[games.offsets[batch.game] + batch.ply]
+    said = {}
+    if games.comments is not None:
+        after = games.offsets[batch.game] + batch.game + batch.ply + 1
+        said["comment"] = games.comments.take(pa.array(after, mask=last))
     return pa.table(
         {
             "game": games.headers["game"].combine_chunks().take(pa.array(batch.game)),
@@ -89,6 +95,7 @@ def position_table(games: Games) -> pa.Table:
             "move": pc.if_else(pa.array(last), pa.scalar(None, pa.string()), moves_uci(batch.played)),
             "clock": pa.array(batch.clock, mask=np.isnan(batch.clock)),
             "value_after": pa.array(np.where(last, np.nan, values), mask=last | np.isnan(values)),
+            **said,
         }
     )
 
@@ -97,21 +104,28 @@ def write_games(
     sources: Source | Sequence[Source],
     out: str | os.PathLike[str],
     positions_out: str | os.PathLike[str] | None = None,
+    *,
+    comments: bool = False,
 ) -> GamesWritten:
-    """Write the games of PGN files as a table, and on request their positions; a game that comes again is left out."""
+    """Write the games of PGN files as a table, and on request their positions; a game that comes again is left out.
+
+    With `comments` their texts stand there, too: `start_comment` of a game, and `comment` after the move of a position.
+    """
     done, known = GamesWritten(), KnownGames()
-    empty = Games.concat([])
+    empty = replace(Games.concat([]), comments=pa.array([], type=pa.string()) if comments else None)
     with contextlib.ExitStack() as stack:
         write = stack.enter_context(_writer(Path(out), game_table(empty).schema))
         note = (
             stack.enter_context(_writer(Path(positions_out), position_table(empty).schema)) if positions_out else None
         )
-        for batch in iter_games(sources):
+        for batch in iter_games(sources, comments=comments):
             games = batch.select(known.first_time(batch), reason=SAME_GAME)
+            done.tally += games.tally
+            if not len(games):
+                continue
             write(game_table(games))
             done.games += len(games)
             done.moves += len(games.moves)
-            done.tally += games.tally
             if note:
                 table = position_table(games)
                 note(table)

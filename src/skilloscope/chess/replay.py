@@ -14,12 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from skilloscope.chess.chess960 import board_of_fen, is_chess960, make_move, position_fen
+from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.rules import MOST_MOVES, NO_SQUARE, is_safe, legal_places, play
 from skilloscope.core.compiled import njit
 
 _LONGEST_FEN = 100  # bytes: 71 of pieces, and five fields
 _AT_ONCE = 1 << 20  # plies that are replayed at once
+_COLUMNS = ("game", "ply", "mover", "n_legal")
 _LETTERS = np.frombuffer(b".PNBRQKpnbrqk", dtype=np.uint8)
 
 
@@ -48,11 +51,28 @@ def replay(
 
     With `every` those after its moves too, the forced ones, and the last of each game.
     """
-    distinct = {fen: n for n, fen in enumerate(dict.fromkeys(fens))}
+    odd = np.array([is_chess960(fen) for fen in fens], dtype=bool)
+    usual = _replayed(moves, offsets, fens, wanted & ~odd[:, None], skip_moves=skip_moves, every=every)
+    if not odd.any():
+        return usual
+    return _in_order(usual, _walked(moves, offsets, fens, wanted & odd[:, None], skip_moves=skip_moves, every=every))
+
+
+def _replayed(
+    moves: npt.NDArray[np.uint16],
+    offsets: npt.NDArray[np.int64],
+    fens: Sequence[str | None],
+    wanted: npt.NDArray[np.bool_],
+    *,
+    skip_moves: int,
+    every: bool,
+) -> ReplayedPositions:
+    """Return the positions of usual chess, by compiled code."""
+    distinct = {fen: n for n, fen in enumerate(dict.fromkeys(None if is_chess960(fen) else fen for fen in fens))}
     boards = [chess.Board(fen or chess.STARTING_FEN) for fen in distinct]
     states = Boards.from_boards(boards)
     numbers = np.array([[b.halfmove_clock, b.fullmove_number] for b in boards], dtype=np.int64).reshape(-1, 2)
-    start = np.array([distinct[fen] for fen in fens], dtype=np.int64)
+    start = np.array([distinct.get(fen, 0) for fen in fens], dtype=np.int64)
     games, parts, passed = np.flatnonzero(wanted.any(axis=1)), [], np.zeros(3, dtype=np.int64)
     plies = np.cumsum(np.diff(offsets)[games] + 1)
     for part in np.split(games, np.flatnonzero(np.diff(plies // _AT_ONCE)) + 1):
@@ -66,6 +86,47 @@ def replay(
     rows = np.concatenate([rows for rows, _ in parts])
     fen = pa.concat_arrays([text for _, text in parts])
     return ReplayedPositions(rows[:, 0], rows[:, 1], rows[:, 2].astype(np.int8), rows[:, 3], fen, passed)
+
+
+def _walked(
+    moves: npt.NDArray[np.uint16],
+    offsets: npt.NDArray[np.int64],
+    fens: Sequence[str | None],
+    wanted: npt.NDArray[np.bool_],
+    *,
+    skip_moves: int,
+    every: bool,
+) -> ReplayedPositions:
+    """Return the positions of games of Chess960, one by one through python-chess."""
+    rows: list[tuple[int, int, int, int]] = []
+    text: list[str] = []
+    passed = np.zeros(3, dtype=np.int64)
+    for game in np.flatnonzero(wanted.any(axis=1)).tolist():
+        board, length = board_of_fen(fens[game]), offsets[game + 1] - offsets[game]
+        for ply in range(int(length) + 1):
+            last, black = ply == length, int(not board.turn)
+            if (not last and wanted[game, black]) or (every and ply > 0 and wanted[game, 1 - black]):
+                legal = board.legal_moves.count() if board.fullmove_number > skip_moves else 0
+                if board.fullmove_number <= skip_moves:
+                    passed[0] += not last
+                elif legal > 1 or (legal == 1 and every):
+                    rows.append((game, ply, black, legal))
+                    text.append(position_fen(board))
+                else:
+                    passed[2 - legal] += 1
+            if not last:
+                make_move(board, move_of_code(int(moves[offsets[game] + ply])))
+    noted = np.array(rows, dtype=np.int32).reshape(-1, 4)
+    fen = pa.array(text, type=pa.string())
+    return ReplayedPositions(noted[:, 0], noted[:, 1], noted[:, 2].astype(np.int8), noted[:, 3], fen, passed)
+
+
+def _in_order(one: ReplayedPositions, two: ReplayedPositions) -> ReplayedPositions:
+    """Return the positions of both in the order of the games, each of which is in one of them."""
+    order = np.argsort(np.concatenate([one.game, two.game]), kind="stable")
+    columns = {name: np.concatenate([getattr(one, name), getattr(two, name)])[order] for name in _COLUMNS}
+    fen = pa.concat_arrays([one.fen, two.fen]).take(pa.array(order))
+    return ReplayedPositions(**columns, fen=fen, passed=one.passed + two.passed)
 
 
 @njit(cache=True)

@@ -22,6 +22,9 @@ def games(
         Path | None,
         typer.Option("--positions", help="Write one row a position, too: .parquet or .arrow.", metavar="FILE"),
     ] = None,
+    comments: Annotated[
+        bool, typer.Option("--comments", help="Keep the texts of comments, too; reading takes fifty times as long.")
+    ] = False,
     *,
     as_json: Json = False,
 ) -> int:
@@ -33,7 +36,7 @@ def games(
     for path in (out, positions_out):
         if path:
             check_table(path)
-    done = write_games(files, out, positions_out)
+    done = write_games(files, out, positions_out, comments=comments)
     report_faults(done.tally)
     if as_json:
         print_json(done.as_dict())

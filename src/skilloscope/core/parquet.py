@@ -64,6 +64,7 @@ def read_checked(path: str | os.PathLike[str], columns: Sequence[str] | None = N
     with open_checked(path, **options) as file:
         wanted = None if columns is None else [name for name in file.schema_arrow.names if name in columns]
         table = file.read(columns=wanted)
+        check_rows(path, file.metadata.num_rows, len(table))
         table.validate(full=True)
         kept = {key: value for key, value in (table.schema.metadata or {}).items() if key != _DIGEST}
         return table.replace_schema_metadata(kept or None)
@@ -88,6 +89,12 @@ def open_checked(path: str | os.PathLike[str], *, digest: bool = True, **options
         raise InputError(
             f"{path} is damaged: not a Parquet file that can be read ({error})", hint="get the file again"
         ) from error
+
+
+def check_rows(path: str | os.PathLike[str], stated: int, read: int) -> None:
+    """Refuse a file of which not as many rows were read as it says: damaged pages may end early without a word."""
+    if read != stated:
+        raise InputError(f"{path} is damaged: of {stated:,} rows {read:,} could be read", hint="get the file again")
 
 
 def file_mark(path: str | os.PathLike[str]) -> str | None:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.parquet import open_checked, parquet_names
+from skilloscope.core.parquet import check_rows, open_checked, parquet_names
 from skilloscope.results.coding import NameCodes
 from skilloscope.results.layouts import find_layout
 from skilloscope.results.period_games import PeriodGames
@@ -61,6 +61,8 @@ class Shard:
                 yield results_from_arrow(
                     pa.Table.from_batches([batch]), how=how, name=str(self.path), rows=rows, codes=codes
                 )
+            stated = sum(file.metadata.row_group(group).num_rows for group in self.groups)
+            check_rows(self.path, stated, row - self.row)
 
 
 class ShardGames(NamedTuple):

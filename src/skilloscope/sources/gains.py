@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import chess
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.chess960 import board_of_fen, make_move, position_fen
 from skilloscope.chess.decisions import decisions
 from skilloscope.chess.engine.lines import MATE_CAP, move_of_code
 from skilloscope.chess.engine.settings import FER12, Settings
@@ -222,16 +222,16 @@ def _searched_gains(gained: Gained, work: Work) -> EngineGains:
     after = np.full(len(at), np.nan)
     rows, fens, legal = [], [], []
     for place, position in enumerate(at.tolist()):
-        board = chess.Board(batch.fen[position].as_py())
+        board = board_of_fen(batch.fen[position].as_py())
         lines = analyses.answer(position)
         code = int(lines[(lines["depth"] == lines["depth"].max()) & (lines["rank"] == 1)]["move"][0])
-        board.push(move_of_code(code))
+        make_move(board, move_of_code(code))
         final = final_value(board, mate_cap)
         if final is not None:
             after[place] = abs(final)
         else:
             rows.append(place)
-            fens.append(board.fen())
+            fens.append(position_fen(board))
             legal.append(board.legal_moves.count())
     children = _children(batch, at[rows], fens, legal)
     answers = analyse_as(replace(work, settings=replace(work.settings, scope="every position")), children)

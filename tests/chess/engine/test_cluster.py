@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
-import os
 import shlex
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import skilloscope as sk
+from real_cluster import MARK, PATIENCE, ROOT, Cluster, marked, wait_until
 from simulated import wandering_games
 from skilloscope.chess.analysis.analyse import Progress, analyse
 from skilloscope.chess.engine import cluster as cluster_module
@@ -49,100 +48,8 @@ from skilloscope.sources.shards import cluster_work
 from skilloscope.store import Store
 
 DEMO = Path(cluster_module.__file__).parents[2] / "data" / "demo" / "simulated.pgn"
-ROOT = Path(__file__).resolve().parents[3]
 SHALLOW = Settings(depth=2, multipv=3)
-PATIENCE = 240.0
-"""Seconds in which a cluster does what it is bound to do, however busy the machine is."""
-MARK = "SKILLOSCOPE_TEST_CLUSTER"
 Fake = Callable[..., Path]
-
-
-@dataclass
-class Cluster:
-    """A scheduler and its workers as processes; all that they start carries a mark in its environment."""
-
-    folder: Path
-    mark: str = field(default_factory=lambda: uuid.uuid4().hex)
-    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-    def __enter__(self) -> Cluster:
-        self.folder.mkdir(exist_ok=True)
-        self.scheduler = self._dask("scheduler", "--port", "0", "--scheduler-file", str(self._file))
-        wait_until(lambda: self._file.exists() and self._file.stat().st_size > 0)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # The workers first: one that is told to end by a signal and by its scheduler at once may never end.
-        for group in (self.workers, [self.scheduler]):
-            for process in group:
-                process.terminate()
-            for process in group:
-                process.wait(PATIENCE)
-
-    @property
-    def address(self) -> str:
-        return json.loads(self._file.read_text())["address"]
-
-    def start_worker(self, **environment: object) -> subprocess.Popen[bytes]:
-        quiet = ["--no-nanny", "--local-directory", str(self.folder), "--death-timeout", "300"]
-        process = self._dask("worker", self.address, "--nthreads", "1", *quiet, **environment)
-        self.workers.append(process)
-        return process
-
-    def with_workers(self, count: int) -> Cluster:
-        """Start so many workers and wait until they are there."""
-        from distributed import Client
-
-        for _ in range(count):
-            self.start_worker()
-        with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=PATIENCE)
-        return self
-
-    def engines(self, program: Path | None = None) -> list[psutil.Process]:
-        """Return what the workers have started and is alive: all of it, or what runs this program."""
-        own = {process.pid for process in [*self.workers, self.scheduler]}
-        others = [process for process in marked(self.mark) if process.pid not in own]
-        return others if program is None else [process for process in others if runs(process, program)]
-
-    @property
-    def _file(self) -> Path:
-        return self.folder / "scheduler.json"
-
-    def _dask(self, *arguments: str, **environment: object) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "dask", *arguments, "--host", "127.0.0.1", "--no-dashboard"]
-        command += ["--preload", str(ROOT / "tests" / "end_with_parent.py")]
-        settings = {MARK: self.mark, "SKILLOSCOPE_TEST_PARENT": str(os.getpid())} | {
-            name: str(value) for name, value in environment.items()
-        }
-        with (self.folder / "log").open("ab") as log:
-            return subprocess.Popen(command, env=os.environ | settings, stdout=log, stderr=log)
-
-
-def marked(mark: str) -> list[psutil.Process]:
-    """Return the living processes with the mark."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-        except psutil.Error:  # of another user, or just ended
-            continue
-    return found
-
-
-def runs(process: psutil.Process, program: Path) -> bool:
-    try:
-        return process.cmdline()[:1] == [str(program)]
-    except psutil.Error:
-        return False
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < end, "it does not happen"
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -196,10 +103,10 @@ def contents(path: Path) -> list[dict[str, object]]:
 
 def test_a_scheduler_ends_with_a_test_run_that_is_ended_by_a_signal(tmp_path: Path) -> None:
     script = (
-        "import pathlib, sys, time; sys.path.insert(0, sys.argv[1]); from test_cluster import Cluster\n"
+        "import pathlib, sys, time; sys.path.insert(0, sys.argv[1]); from real_cluster import Cluster\n"
         "print(Cluster(pathlib.Path(sys.argv[2])).__enter__().scheduler.pid, flush=True); time.sleep(300)"
     )
-    command = [sys.executable, "-c", script, str(Path(__file__).parent), str(tmp_path)]
+    command = [sys.executable, "-c", script, str(ROOT / "tests"), str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         scheduler = psutil.Process(int(run.stdout.readline()))

@@ -143,10 +143,10 @@ def test_a_tag_in_a_comment_is_no_tag_and_a_percent_line_is_no_move() -> None:
 
 def test_variants_and_empty_games_are_counted() -> None:
     games = read(
-        '[Variant "Atomic"]\n\n1. e4 *\n\n[Variant "Chess960"]\n[FEN "x"]\n\n1. e4 *\n\n[White "A"]\n\n*\n\n'
+        '[Variant "Atomic"]\n\n1. e4 *\n\n[Variant "Crazyhouse"]\n\n1. e4 *\n\n[White "A"]\n\n*\n\n'
         '[Variant "From Position"]\n[FEN "7k/8/8/8/8/8/8/R3K3 w - - 0 1"]\n\n1. Ra8+ *'
     )
-    assert games.tally.as_dict() == {"no moves": 1, "variant: atomic": 1, "variant: chess960": 1}
+    assert games.tally.as_dict() == {"no moves": 1, "variant: atomic": 1, "variant: crazyhouse": 1}
     assert games.headers["start_fen"].to_pylist() == ["7k/8/8/8/8/8/8/R3K3 w - - 0 1"]
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.depths import cut_lines, deeper_keys, shallower_key
 from skilloscope.chess.analysis.files import Export, read_export
+from skilloscope.chess.chess960 import is_chess960
 from skilloscope.chess.engine.engine import legal_moves
 from skilloscope.chess.engine.lines import LineArray, pack_lines, sound_lines
 from skilloscope.chess.engine.runner import SearchOutcome, SearchRunner, start_runner
@@ -251,6 +252,9 @@ class _Work:
         for problem in problems:
             if problem not in self.answers:
                 self.tally.count("engine failed" if problem in self.failures else missing)
+        odd = sum(map(is_chess960, batch.games.headers["start_fen"].to_pylist()))
+        if odd:
+            self.notes.append(f"{odd:,} of the games are of Chess960, by which no scale was fitted")
         return Analyses.from_answers(
             batch,
             self.key,

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import chess
-
+from skilloscope.chess.chess960 import board_of_fen, is_chess960
 from skilloscope.chess.engine import guard
 from skilloscope.chess.engine.children import child_settings, ranked, search_children
 from skilloscope.chess.engine.lines import LineArray, move_code
@@ -117,6 +116,7 @@ class Engine(Closing):
         self._search_seconds = SEARCH_SECONDS if search_seconds is None else search_seconds
         self._unread = bytearray(b"\n")  # every line then begins after a newline, the first one too
         self._stop = stop
+        self._chess960 = False
         self._process, lifeline = _start(self.path)
         self._closing = weakref.finalize(self, _shut_down, self._process, lifeline)
         self._poll = _poll(self._process, stop)
@@ -153,6 +153,7 @@ class Engine(Closing):
         return self._search(fen, self.settings)
 
     def _analyse_children(self, fen: str) -> Answer:
+        self._castling(fen)  # refuses what cannot be searched so
         legal = legal_moves(fen)
         start = time.perf_counter()
 
@@ -164,7 +165,7 @@ class Engine(Closing):
         return Answer(checked_answer(lines, legal, self.settings), len(legal), nodes, time.perf_counter() - start)
 
     def _search(self, fen: str, settings: Settings) -> Answer:
-        self._send("ucinewgame", "isready")
+        self._send(*self._castling(fen), "ucinewgame", "isready")
         try:
             legal = legal_moves(fen)  # while the engine clears its tables
         finally:
@@ -177,6 +178,16 @@ class Engine(Closing):
         if self.method == "ranked":
             lines = ranked(lines.tolist(), settings.multipv)
         return Answer(checked_answer(lines, legal, settings), len(legal), nodes, seconds)
+
+    def _castling(self, fen: str) -> list[str]:
+        """Return what tells the engine how kings castle in this position, where it does not know it yet."""
+        wanted = is_chess960(fen)
+        if wanted == self._chess960:
+            return []
+        if "uci_chess960" not in self.options or self.method == "children":
+            raise InputError(f"{self.identity['engine']} does not know how kings castle in Chess960")
+        self._chess960 = wanted
+        return [f"setoption name {self._known('UCI_Chess960').checked(wanted)}"]
 
     def close(self) -> None:
         """End the process: ask it to quit, then kill it. Closing twice does no harm."""
@@ -327,7 +338,7 @@ def _exit_status(process: subprocess.Popen[bytes]) -> str:
 def legal_moves(fen: str) -> set[int]:
     """Return the codes of the legal moves; an engine may crash on a FEN that this refuses."""
     try:
-        board = chess.Board(fen)
+        board = board_of_fen(fen)
     except ValueError as error:
         raise InputError(f"not a FEN: {fen!r} ({error})") from error
     if not board.is_valid():

@@ -41,6 +41,7 @@ BLOCK = 1 << 21
 """How many bytes are read at once."""
 
 _MOST_HELD = 1 << 22  # bytes of one game
+_COMMENTED_MOVES = 1 << 18  # of the games that come at once with their comments
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +54,19 @@ class GameBlock:
     clocks: npt.NDArray[np.float32] | None
     evals: npt.NDArray[np.float32] | None
     mates: npt.NDArray[np.int16] | None
+    comments: pa.Array | None = None
+    """What comments say of each position, from the first of each game to the last; None unless they are asked for."""
 
 
-def read_blocks(source: Source, file: str, tally: Tally) -> Iterator[GameBlock]:
-    """Yield the games of one source, called `file` in every fault, block by block."""
+def read_blocks(source: Source, file: str, tally: Tally, *, comments: bool = False) -> Iterator[GameBlock]:
+    """Yield the games of one source, called `file` in every fault, block by block; with what comments say if asked.
+
+    Compiled code keeps no texts: where they are asked for, python-chess reads every game.
+    """
     reader = _Reader(file, tally)
     try:
         with open_bytes(source) as stream:
-            yield from reader.blocks(stream)
+            yield from reader.commented(stream) if comments else reader.blocks(stream)
     except BinaryDataError as error:
         tally.fault("not a PGN file: binary data", file, f"byte {error.offset}")
     except DAMAGE as error:
@@ -100,18 +106,22 @@ class _Reader:
                 yield from self._plain(lines_of(stream, rest))
                 return
 
-    def _plain(self, lines: Iterator[str]) -> Iterator[GameBlock]:
+    def commented(self, stream: Any) -> Iterator[GameBlock]:
+        """Yield the games of a stream with their comments."""
+        return self._plain(lines_of(stream), comments=True)
+
+    def _plain(self, lines: Iterator[str], *, comments: bool = False) -> Iterator[GameBlock]:
         columns, damage = GameColumns(), None
         try:
             for raw in split_games(lines, self.lines + 1):
                 self.words = True
                 self.index = read_raw(raw, self.index, self.file, columns, self.tally)
-                if len(columns.moves) > BLOCK:
-                    yield columns_block(columns)
+                if len(columns.moves) > (_COMMENTED_MOVES if comments else BLOCK):
+                    yield columns_block(columns, comments=comments)
                     columns = GameColumns()
         except DAMAGE as error:
             damage = error
-        yield columns_block(columns)
+        yield columns_block(columns, comments=comments)
         if damage:
             raise damage
 
@@ -221,7 +231,7 @@ def _headers(
     return pa.table([made[name] for name in HEADERS.names], schema=HEADERS)
 
 
-def columns_block(columns: GameColumns) -> GameBlock:
+def columns_block(columns: GameColumns, *, comments: bool = False) -> GameBlock:
     """Return games that came one by one as a block."""
     return GameBlock(
         columns.headers(),
@@ -230,6 +240,7 @@ def columns_block(columns: GameColumns) -> GameBlock:
         _if_told(np.array(columns.clocks, dtype=np.float32)),
         _if_told(np.array(columns.evals, dtype=np.float32)),
         _if_told(np.array(columns.mates, dtype=np.int16)),
+        comments=pa.array(columns.comments, type=pa.string()) if comments else None,
     )
 
 
@@ -249,7 +260,13 @@ def joined(blocks: list[GameBlock]) -> GameBlock:
         _together(blocks, "clocks", np.float32(np.nan)),
         _together(blocks, "evals", np.float32(np.nan)),
         _together(blocks, "mates", np.int16(NO_MATE)),
+        comments=_all_comments([block.comments for block in blocks]),
     )
+
+
+def _all_comments(parts: list[pa.Array | None]) -> pa.Array | None:
+    told = [part for part in parts if part is not None]
+    return pa.concat_arrays(told) if told else None
 
 
 def _together(blocks: list[GameBlock], name: str, absent: Any) -> npt.NDArray[Any]:

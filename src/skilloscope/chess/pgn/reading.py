@@ -46,6 +46,7 @@ HEADERS = pa.schema(
 UNKNOWN_TEXT = frozenset({"", "?", "-"})
 UNKNOWN_NAMES = UNKNOWN_TEXT | {"NN", "N.N.", "N. N."}  # nomen nescio: not one player of many games
 _STANDARD = {"", "standard", "normal", "chess", "from position", "fromposition", "classical", "?"}
+_CHESS960 = {"chess960", "chess 960", "fischerandom", "fischerrandom", "fischer random", "freestyle", "freestyle chess"}
 _RESULTS = {"1-0", "0-1", "1/2-1/2"}
 _MOST_MOVES = 10_000  # no game lasts longer, and a FEN may say any number
 
@@ -60,6 +61,7 @@ class GameColumns:
         self.evals = array("f")
         self.mates = array("h")
         self.offsets = array("q", [0])
+        self.comments: list[str | None] = []
 
     def append(self, header: dict[str, Any], line: MainLine) -> None:
         """Append one game."""
@@ -69,6 +71,10 @@ class GameColumns:
         self.evals.extend(line.evals)
         self.mates.extend(line.mates)
         self.offsets.append(len(self.moves))
+        said: dict[int, list[str]] = {}
+        for at, text in line.comments:
+            said.setdefault(at, []).append(text)
+        self.comments.extend(" ".join(said.get(at, [])) or None for at in range(len(line.moves) + 1))
 
     def headers(self) -> pa.Table:
         """Return the headers as a table."""
@@ -111,15 +117,16 @@ def _say_what_is_wrong(tags: dict[str, str], line: MainLine, reason: str, place:
 def _start(tags: dict[str, str]) -> tuple[chess.Board | None, str]:
     """Return the board before the first move, or why there is none."""
     variant = tags.get("Variant", "").strip().lower()
-    if variant not in _STANDARD:
+    if variant not in _STANDARD | _CHESS960:
         return None, f"variant: {variant}"
     fen = tags.get("FEN", "").strip()
     if not fen:
-        return chess.Board(), ""
+        return (None, "Chess960 without a starting position") if variant in _CHESS960 else (chess.Board(), "")
     try:
-        board = chess.Board(fen)
+        board = chess.Board(fen, chess960=variant in _CHESS960)
     except ValueError:
         return None, "unreadable FEN"
+    board.chess960 = board.chess960 and board.has_chess960_castling_rights()
     possible = board.is_valid() and max(board.fullmove_number, board.halfmove_clock) <= _MOST_MOVES
     return (board, "") if possible else (None, "impossible starting position")
 

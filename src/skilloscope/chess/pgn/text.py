@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import chess
 import numpy as np
 
+from skilloscope.chess.chess960 import make_move, position_fen
 from skilloscope.chess.engine.lines import move_code
 from skilloscope.core.files import MOST_LINE
 from skilloscope.core.inputs.unpacking import DAMAGE
@@ -69,6 +70,8 @@ class MainLine:
     """Reason, place ("move 17, black") and detail, where reading ended early."""
     end: int | None = None
     """Where the text goes on after the result: with another game without tags, if with anything."""
+    comments: list[tuple[int, str]] = field(default_factory=list)
+    """The texts of the comments, each with how many moves stand before it."""
     odd: list[tuple[str, str, str]] = field(default_factory=list)
     """Reason, place and detail of each comment whose number no clock and no engine has ever shown."""
 
@@ -124,7 +127,7 @@ def main_line(movetext: str, board: chess.Board, *, at: int = 0) -> MainLine:
     >>> len(line.moves), line.evals[0], line.fault
     (2, 0.3, ('illegal move', 'move 2, white', 'Ke3'))
     """
-    start = board.fen()
+    start = position_fen(board)
     line, variations = MainLine(start_fen=None if start == chess.STARTING_FEN else start), 0
     end = len(movetext.rstrip())
     for token in _TOKEN.finditer(movetext, at):
@@ -134,8 +137,11 @@ def main_line(movetext: str, board: chess.Board, *, at: int = 0) -> MainLine:
                 line.fault = ("unclosed comment", _place(board), word[:40])
             elif variations == 0:
                 _annotate(line, word, board)
+                line.comments.append((len(line.moves), word[1:-1].strip()))
         elif word in "()":
             variations = max(0, variations + (1 if word == "(" else -1))
+        elif word[0] == ";" and variations == 0:
+            line.comments.append((len(line.moves), word[1:].strip()))
         elif variations or word[0] in ";$" or (_GLYPH.fullmatch(word) and not (last and word == "N")):
             continue  # a last N is not the mark of a novelty but a knight that was cut off
         elif word in _RESULTS:
@@ -162,7 +168,7 @@ def _play(line: MainLine, board: chess.Board, san: str, last: bool) -> tuple[str
         return ("ambiguous move", _place(board), san[:40])
     except ValueError:
         return ("cut in a move" if last else "unreadable move", _place(board), san[:40])
-    board.push(move)
+    make_move(board, move)
     line.moves.append(move_code(move))
     line.clocks.append(np.nan)
     line.evals.append(np.nan)

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import chess
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.chess.chess960 import board_of_fen
 from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.evaluations import Evaluations
 from skilloscope.core.errors import InputError
@@ -199,7 +199,7 @@ def game_study(
         engine_gains=engine.kind,
         competence=competence,
         mover=mover,
-        first_ply=chess.Board(start).ply() if start else 0,
+        first_ply=board_of_fen(start).ply() if start else 0,
         people=people or GamePeople(),
         mass=mass,
     )
@@ -207,7 +207,7 @@ def game_study(
 
 def written_moves(codes: npt.NDArray[np.uint16], start: str | None) -> list[str]:
     """Return the moves of a game in standard algebraic notation."""
-    board = chess.Board(start or chess.STARTING_FEN)
+    board = board_of_fen(start)
     moves = [move_of_code(code) for code in codes.tolist()]
     return [board.san_and_push(move) for move in moves]
 

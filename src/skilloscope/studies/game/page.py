@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import chess
-
+from skilloscope.chess.chess960 import board_of_fen
 from skilloscope.models.scaling import scaled_loss
 from skilloscope.reports.board import BoardMove, small_board
 from skilloscope.reports.page import Section, report_page
@@ -65,7 +64,7 @@ def game_page(study: GameStudy, source: str) -> str:
 
 def game_boards(report: Mapping[str, Any]) -> list[BoardMove]:
     """Return the moves of a game, each with the board after it, what it cost, and how many of the level play it."""
-    board = chess.Board(report["game"].get("start_fen") or chess.STARTING_FEN)
+    board = board_of_fen(report["game"].get("start_fen"))
     found = [BoardMove("start", "", "The position before the first move", small_board(board, None, "before move 1"))]
     before = report["start_value_cp"]
     for move in report["moves"]:

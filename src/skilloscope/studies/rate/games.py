@@ -29,7 +29,7 @@ from skilloscope.ratings.scale import Scale
 from skilloscope.ratings.scale import scale as agent_scale
 from skilloscope.sources.judge import Judged, engine_of
 from skilloscope.sources.labels import check_grouping
-from skilloscope.sources.people import AxisEvidence, GroupEvidence, axis_evidence
+from skilloscope.sources.people import UNPLAYABLE, AxisEvidence, GroupEvidence, axis_evidence
 from skilloscope.studies.rate.elo import GOAL, EloRating, EloRatings, in_order
 from skilloscope.studies.rate.methods import effort_for, settings_warnings
 from skilloscope.studies.rate.paper_methods import PAPER_METHODS, paper_effects, paper_groups, paper_warnings
@@ -122,7 +122,8 @@ def rate_on_axis(
     tally = games.tally + found.tally + (Tally() if analyses is None else analysis_faults(analyses.tally))
     idle = {**found.idle, **_unused(found, asked)}
     if not rated:
-        raise InputError(f"no move left to rate; skipped: {tally}")
+        hint = "--method agent rates by the engine alone" if tally.counts.get(UNPLAYABLE) else ""
+        raise InputError(f"no move left to rate; skipped: {tally}", hint=hint)
     return EloRatings(
         in_order(_with_more_games(rated, found, asked)),
         idle if asked.by in ("player", "decider") else {},

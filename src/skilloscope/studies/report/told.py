@@ -12,6 +12,7 @@ import chess
 import numpy as np
 
 from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.chess960 import board_of_fen
 from skilloscope.chess.engine.lines import MATE_CAP, move_of_code
 from skilloscope.chess.pgn.games import Games
 from skilloscope.reports.board import board_svg
@@ -77,7 +78,7 @@ def _told(costs: MoveCosts, row: int, games: Games, analyses: Analyses) -> dict[
     game = int(costs.game[row])
     header = {name: games.headers[name][game].as_py() for name in _HEADERS}
     fen = analyses.positions.fen[int(costs.position[row])].as_py()
-    board = chess.Board(fen)
+    board = board_of_fen(fen)
     played, better = (move_of_code(int(column[row])) for column in (costs.played, costs.best))
     side = "black" if costs.black[row] else "white"
     after = float(costs.played_value[row])
