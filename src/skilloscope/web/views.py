@@ -72,7 +72,7 @@ def game_view(jobs: Jobs, job: Job, number: int) -> dict[str, Any]:
 
 
 def player_view(jobs: Jobs, job: Job, number: int) -> dict[str, Any]:
-    """Return one player: the rating, the games one by one, the decisions that cost most, and the finds."""
+    """Return one player: the rating, its parts, the games one by one, the decisions that cost most, and the finds."""
     names = _report(jobs, job, "players")
     if str(number) not in names:
         raise InputError(f"no player has the number {number}")
@@ -91,6 +91,7 @@ def player_view(jobs: Jobs, job: Job, number: int) -> dict[str, Any]:
         "mass": ratings["mass"],
         "scale": ratings["scale"],
         "games": games,
+        "parts": jobs.report(job.id, f"parts/{number}") or {},
         "decisions": jobs.report(job.id, f"player/{number}"),
         "warnings": ratings["warnings"],
     }

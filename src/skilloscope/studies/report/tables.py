@@ -45,9 +45,20 @@ def event_sheets(report: Mapping[str, Any]) -> list[Sheet]:
 def part_sheet(report: Mapping[str, Any], name: str) -> Sheet:
     """Return Elo by one part of the play."""
     part = report["parts"][name]
-    rows = [[one["player"], elo_interval(one), f"{one['games']:,}", f"{one['decisions']:,}"] for one in _sorted(part)]
+    rows = [[one["player"], elo_interval(one), f"{one['games']:,}", f"{one['decisions']:,}"] for one in in_part_order(part)]
     columns = [name, f"Elo ({100 * part['mass']:g} % interval)", "games", "moves"]
     return Sheet(f"Elo {PART_NAMES[name]}", columns, rows)
+
+
+def in_part_order(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the groups of a part by their own order where they have one (years, times), else as they are."""
+    by = part["by"]
+    players: list[Mapping[str, Any]] = list(part["players"])
+    if by in ("year", "opposition"):
+        return sorted(players, key=lambda one: str(one["player"]))
+    orders = {"phase": ("opening", "middlegame", "endgame")}
+    order = orders.get(by, ())
+    return sorted(players, key=lambda one: order.index(one["player"]) if one["player"] in order else len(order))
 
 
 def decisions_sheet(moves: Sequence[Mapping[str, Any]], title: str) -> Sheet:
@@ -116,17 +127,6 @@ def crosstable_sheet(report: Mapping[str, Any]) -> Sheet:
 def _own(report: Mapping[str, Any]) -> Mapping[str, Any]:
     found: Mapping[str, Any] = next(one for one in report["ratings"]["players"] if one["player"] == report["player"])
     return found
-
-
-def _sorted(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the groups by their own order where they have one (years, times), else as they are."""
-    by = part["by"]
-    players: list[Mapping[str, Any]] = list(part["players"])
-    if by in ("year", "opposition"):
-        return sorted(players, key=lambda one: str(one["player"]))
-    orders = {"phase": ("opening", "middlegame", "endgame")}
-    order = orders.get(by, ())
-    return sorted(players, key=lambda one: order.index(one["player"]) if one["player"] in order else len(order))
 
 
 def _cell(points: Sequence[float] | None) -> str:
