@@ -19,6 +19,8 @@ PART_NAMES = {
     "year": "by year",
 }
 _MOST_GAMES = 30  # in the terminal; the page has all
+MOST_ACROSS = 24
+"""Players of a crosstable that fits a page."""
 ONE_GAME = "a single game says little: its interval is that of one game, and the prior pulls it towards the mean"
 
 
@@ -114,6 +116,8 @@ def games_sheet(report: Mapping[str, Any]) -> Sheet:
 def crosstable_sheet(report: Mapping[str, Any]) -> Sheet:
     """Return who scored what against whom."""
     table = report["table"]
+    if len(table) > MOST_ACROSS:
+        return _pairings_sheet(table)
     names = [row["player"] for row in table]
     rows = []
     for place, row in enumerate(table, start=1):
@@ -122,6 +126,18 @@ def crosstable_sheet(report: Mapping[str, Any]) -> Sheet:
         rows.append([f"{place} {row['player']}", *cells, f"{row['points']:g} / {row['games']}"])
     columns = ["player", *(str(place) for place in range(1, len(names) + 1)), "points"]
     return Sheet("Crosstable", columns, rows, wide=True)
+
+
+def _pairings_sheet(table: Sequence[Mapping[str, Any]]) -> Sheet:
+    """Return the same of so many players that a column for each fits no paper: each with those whom he met."""
+    place = {row["player"]: at for at, row in enumerate(table, start=1)}
+    rows = []
+    for row in table:
+        met = sorted((place[one["opponent"]], _cell(one["scores"])) for one in row["against"])
+        against = ", ".join(f"{number}: {cell}" for number, cell in met)
+        rows.append([f"{place[row['player']]} {row['player']}", against, f"{row['points']:g} / {row['games']}"])
+    columns, notes = ["player", "opponent: score", "points"], ["opponents by their place in this table"]
+    return Sheet("Crosstable", columns, rows, notes, words=(1,), wide=True)
 
 
 def _own(report: Mapping[str, Any]) -> Mapping[str, Any]:
