@@ -60,18 +60,20 @@ def main() -> None:
 def _jobs(address: str, games: str, event: str) -> dict[str, str]:
     texts = {
         "games": ("/api/jobs?name=export.pgn&effort=quick", games),
-        "event": ("/api/jobs?name=event.pgn&effort=instant", event),
+        "event": ("/api/jobs?name=event.pgn&effort=quick", event),
         "one": (
             "/api/jobs?name=one.pgn&effort=instant",
             '[White "Ann"]\n[Black "?"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0',
         ),
         "long": ("/api/jobs?name=long.pgn&effort=instant", _long()),
         "many": ("/api/jobs?name=many.pgn&effort=instant", _many()),
+        "cancelled": ("/api/jobs?name=stopped.pgn&effort=instant", _many()),
         "failed": ("/api/jobs?name=broken.pgn", "this is no game"),
         "results": ("/api/jobs?kind=results&name=club.csv", _results()),
         "decisions": ("/api/jobs?kind=decisions&name=choices.jsonl", _decisions()),
     }
     made = {name: _add(address, path, text) for name, (path, text) in texts.items()}
+    _add(address, f"/api/jobs/{made['cancelled']}/cancel", "")
     for name in made:
         while _state(address, made[name]) in ("waiting", "running"):
             time.sleep(0.5)
@@ -96,13 +98,20 @@ def _pictures(address: str, jobs: dict[str, str]) -> Iterator[tuple[str, str, di
     yield "event", f"{at['event']}/event", {"whole": True}
     yield "event-print", f"{at['event']}/event", {"printed": True}
     yield "player-print", f"{at['games']}/players/2", {"printed": True}
+    yield "event-phone", f"{at['event']}/event", {"phone": True}
+    yield "game-print", f"{at['games']}/games/3", {"printed": True}
     yield "compare", f"{at['event']}/compare", {"whole": True}
+    yield "compare-dark", f"{at['event']}/compare", {"dark": True}
+    yield "home-phone", address, {"phone": True}
     yield "one-player", at["one"], {}
     yield "one-compare", f"{at['one']}/compare", {}
     yield "long-names", at["long"], {}
     yield "long-names-game", f"{at['long']}/games/1", {}
     yield "long-names-phone", f"{at['long']}/players/1", {"phone": True}
     yield "many-players", at["many"], {"whole": True}
+    yield "many-players-phone", at["many"], {"phone": True}
+    yield "many-players-event", f"{at['many']}/event", {}
+    yield "cancelled", at["cancelled"], {}
     yield "failed", at["failed"], {}
     yield "lost", f"{address}/jobs/nowhere", {}
     yield "results", at["results"], {}

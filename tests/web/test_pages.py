@@ -155,22 +155,6 @@ def test_a_k_that_cannot_be_used_is_told_with_what_to_do(tmp_path):
         assert bool(done.hint) == (state == "failed")
 
 
-def _serve(store: Path) -> tuple[subprocess.Popen[str], str]:
-    code = "import skilloscope.cli as c; c.main()"
-    command = [sys.executable, "-c", code, "serve", "--store", str(store), "--port", "0", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
-    assert process.stdout is not None
-    lines = [process.stdout.readline()]
-    while not lines[-1].startswith("}"):
-        lines.append(process.stdout.readline())
-    return process, json.loads("".join(lines))["address"]
-
-
-def _end(process: subprocess.Popen[str], sign: signal.Signals) -> None:
-    process.send_signal(sign)
-    process.communicate()
-
-
 def _ask(address: str, path: str, body: bytes | None = None) -> dict[str, object]:
     request = urllib.request.Request(address + path, body, {"X-Skilloscope": "1"})
     for _ in range(200):
@@ -183,19 +167,19 @@ def _ask(address: str, path: str, body: bytes | None = None) -> dict[str, object
 
 
 def test_a_killed_server_goes_on_with_its_jobs_after_a_restart(tmp_path, living):
-    process, address = _serve(tmp_path)
+    process, address = start_server(tmp_path)
     texts = [pgn(f"A{at}", f"B{at}", ITALIAN[:90]).encode() for at in range(2)]
     names = [_ask(address, "/api/jobs?effort=instant", text)["id"] for text in texts]
-    _end(process, signal.SIGKILL)
+    kill(process, signal.SIGKILL)
     wait_for(lambda: not living(str(tmp_path)))  # no worker outlives it
-    process, address = _serve(tmp_path)
+    process, address = start_server(tmp_path)
     try:
         for at, name in enumerate(names):
             wait_for(lambda name=name: _ask(address, f"/api/jobs/{name}")["state"] == "done")
             ratings = _ask(address, f"/api/jobs/{name}/ratings")
             assert {row["player"] for row in ratings["players"]} == {f"A{at}", f"B{at}"}
     finally:
-        _end(process, signal.SIGTERM)
+        kill(process, signal.SIGTERM)
     wait_for(lambda: not living(str(tmp_path)))
 
 

@@ -16,6 +16,7 @@ from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from skilloscope.core.errors import InputError
+from skilloscope.reports.board import BETTER, PLAYED
 from skilloscope.studies.rate.front import engine_found
 from skilloscope.studies.report.tables import PART_NAMES, in_part_order
 from skilloscope.web import views
@@ -234,7 +235,7 @@ def board_picture(
         board = chess.Board(fen)
         arrows = [
             chess.svg.Arrow(found.from_square, found.to_square, color=colour)
-            for text, colour in ((move, "red"), (better, "green"))
+            for text, colour in ((better, BETTER), (move, PLAYED))
             if text and (found := chess.Move.from_uci(text))
         ]
     except ValueError as error:
