@@ -46,11 +46,13 @@ def pgn(white: str, black: str, moves: str = ITALIAN, result: str = "1-0", **tag
 
 
 def few_games() -> str:
-    """Return four games of three players and one of hostile names."""
+    """Return four games of three players and two of hostile names."""
     people = pgn("Ann", "Ben") + pgn("Ben", "Ann", SLAV, "1/2-1/2") + pgn("Ann", "Cecil, Long Name", SLAV, "0-1")
-    return people + pgn("Cecil, Long Name", "Ben", ITALIAN, "1-0") + pgn(HOSTILE[0], HOSTILE[1], Event=HOSTILE[3])
+    hostile = pgn(HOSTILE[0], HOSTILE[1], Event=HOSTILE[3]) + pgn(HOSTILE[2], HOSTILE[5], Event=HOSTILE[4])
+    return people + pgn("Cecil, Long Name", "Ben", ITALIAN, "1-0") + hostile
 
 
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 MEMBERS = ("Ann", "B", "C", "D")
 ROWS = [
     f"2024-{1 + at % 12:02d}-{1 + at % 27:02d},{MEMBERS[at % 4]},{MEMBERS[(at + 1 + at % 2) % 4]},{(1, 0.5, 0)[at % 3]}"
@@ -62,6 +64,9 @@ DECISIONS = "".join(
     f'"chosen": {(at * (1 + len(who))) % 4 if at % 2 else 0}}}\n'
     for at in range(40)
     for who in ("Ann", "Bob")
+)
+HOSTILE_DECISIONS = "".join(
+    f'{{"decider": "{HOSTILE[0]}", "utilities": [2, 1], "chosen": {at % 2}}}\n' for at in range(9)
 )
 
 
@@ -92,12 +97,18 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     store = tmp_path_factory.mktemp("web")
     jobs = Jobs(store / "jobs.sqlite")
     done = {}
-    texts = {"games": few_games(), "results": RESULTS, "decisions": DECISIONS}
+    texts = {"games": few_games(), "results": RESULTS, "decisions": DECISIONS + HOSTILE_DECISIONS}
     for kind, text in texts.items():
         options = {"effort": "instant"} if kind == "games" else {}
         job = add_upload(jobs, kind, [(f"{kind} of <b>May</b>", text.encode())], owner="me", options=options)
         done[kind] = do(jobs, job, store)
         assert done[kind].state == "done", done[kind]
+    done["live"] = jobs.add("live", HOSTILE[0], [], owner="me", lane="live")
+    sides = [{"elo": None}, {"elo": None}]
+    board = {"event": HOSTILE[1], "round": HOSTILE[5], "white": HOSTILE[0], "black": HOSTILE[3], "players": sides}
+    board |= {"moves": 1, "last": "e4", "fen": START, "white_value_cp": None, "result": HOSTILE[1], "in_feed": True}
+    jobs.put(done["live"].id, {"live": {"boards": [board], "problem": HOSTILE[1], "engine": True}})
+    jobs.end(done["live"].id, "done")
     broken = do(jobs, add_upload(jobs, "games", [("no.pgn", b"nothing of chess")], owner="me"), store)
     assert broken.state == "failed"
     safety = Safety(b"secret of the tests")

@@ -10,15 +10,28 @@ import pytest
 from playwright.sync_api import expect
 
 from skilloscope.web.app import ServeOptions, serving
-from web.conftest import DECISIONS, HOSTILE, ITALIAN, RESULTS, feeding, kill, pgn, start_server, upload, wait_for
+from web.conftest import (
+    DECISIONS,
+    HOSTILE,
+    ITALIAN,
+    RESULTS,
+    SLAV,
+    feeding,
+    kill,
+    pgn,
+    start_server,
+    upload,
+    wait_for,
+)
 
 expect.set_options(timeout=300_000)
 
 
 def test_three_clicks_lead_from_a_file_to_the_elo_and_the_worst_decisions(page, served):
-    upload(page, served, pgn("Ann", "Ben") + pgn("Ben", "Ann"))  # the choice of a file, and Rate
-    page.wait_for_selector(".state.done")
-    page.click("table.ratings >> text=Ann")
+    others = "".join(pgn("Ann", f"P{at}", (ITALIAN, SLAV)[at % 2]) for at in range(12))
+    upload(page, served, pgn("Ann", "Ben") + pgn("Ben", "Ann") + others)  # the choice of a file, and Rate
+    page.click("table.ratings >> text=Ann")  # before all is worked out: the page goes on by itself
+    page.wait_for_selector(".decisions li")
     assert re.fullmatch(r"\d{3,4}( [↑↓↕])?", page.inner_text("#elo"))
     assert page.locator("text=The decisions that cost most").count() == 1
     assert page.locator(".decisions li").count() > 0
@@ -156,7 +169,7 @@ def test_a_private_address_is_not_followed_unless_allowed(page, tmp_path):
 
 def test_hostile_names_do_nothing_in_a_browser(page, job):
     page.on("dialog", lambda dialog: pytest.fail(f"a name has spoken: {dialog.message}"))
-    for path in ("", "/event", "/compare", "/games/5", "/players/4", "/players/5"):
+    for path in ("", "/event", "/compare", "/games/5", "/games/6", "/players/4", "/players/5", "/players/6"):
         page.goto(job + path)
     page.wait_for_load_state("networkidle")
     page.goto(f"{job}/players/4")

@@ -38,7 +38,8 @@ CREATE TABLE IF NOT EXISTS jobs (
     lane TEXT NOT NULL, state TEXT NOT NULL, stage TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0,
     total INTEGER NOT NULL DEFAULT 0, note TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '',
     hint TEXT NOT NULL DEFAULT '', cancel INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
-    version INTEGER NOT NULL DEFAULT 0, found INTEGER NOT NULL DEFAULT 0, options TEXT NOT NULL DEFAULT '{}', ended REAL);
+    version INTEGER NOT NULL DEFAULT 0, found INTEGER NOT NULL DEFAULT 0, options TEXT NOT NULL DEFAULT '{}',
+    ended REAL);
 CREATE INDEX IF NOT EXISTS waiting ON jobs (lane, state, created);
 CREATE INDEX IF NOT EXISTS owners ON jobs (owner, created);
 CREATE TABLE IF NOT EXISTS inputs (job TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL);
@@ -259,7 +260,12 @@ class Jobs:
             base.execute(
                 f"UPDATE jobs SET state = 'failed', ended = ?, error = ?, hint = ?, version = version + 1 "
                 f"WHERE state = 'running' AND lane IN ({marks})",
-                (time.time(), "its worker ended in the middle of it, several times", "resume it, with fewer games", *lanes),
+                (
+                    time.time(),
+                    "its worker ended in the middle of it, several times",
+                    "resume it, with fewer games",
+                    *lanes,
+                ),
             )
 
     def close(self) -> None:

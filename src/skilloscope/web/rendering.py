@@ -20,6 +20,7 @@ from skilloscope.core.plain import visible
 from skilloscope.reports.page import ANALYSIS_BOARD
 from skilloscope.reports.words import edge_mark, probability_text, share
 
+_PERIODS = {"1W": "one week", "1M": "one month", "2M": "two months", "1Y": "one year"}
 _SCORES = {1.0: "1", 0.5: "½", 0.0: "0"}
 
 
@@ -50,6 +51,7 @@ def _environment() -> Environment:
         "points": lambda value: f"{value:g}".replace("0.5", "½").replace(".5", "½"),
         "query": lambda values: urlencode({k: v for k, v in values.items() if v not in ("", None)}),
         "ago": ago_text,
+        "period": lambda text: _PERIODS.get(text, text),
         "day": lambda moment: time.strftime("%Y-%m-%d", time.localtime(moment)),
         "date": lambda text: (text or "").replace(".??", "").replace(".", "-"),
         "edge": edge_mark,

@@ -47,7 +47,9 @@ def event_sheets(report: Mapping[str, Any]) -> list[Sheet]:
 def part_sheet(report: Mapping[str, Any], name: str) -> Sheet:
     """Return Elo by one part of the play."""
     part = report["parts"][name]
-    rows = [[one["player"], elo_interval(one), f"{one['games']:,}", f"{one['decisions']:,}"] for one in in_part_order(part)]
+    rows = [
+        [one["player"], elo_interval(one), f"{one['games']:,}", f"{one['decisions']:,}"] for one in in_part_order(part)
+    ]
     columns = [name, f"Elo ({100 * part['mass']:g} % interval)", "games", "moves"]
     return Sheet(f"Elo {PART_NAMES[name]}", columns, rows)
 
