@@ -28,7 +28,7 @@ from skilloscope.core.errors import EngineError
 
 Ends = Callable[[str], None]
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 60.0
+PATIENCE = 240.0
 """Seconds that a test waits for what is bound to happen, however busy the machine is."""
 
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None, database=None)

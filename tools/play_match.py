@@ -3,9 +3,10 @@
     python tools/play_match.py --games 100 --elo 1200 1600 2000 2400 --out match.jsonl
 
 Both are run as UCI engines by python-chess. Stockfish plays with UCI_LimitStrength at UCI_Elo 1700 and 5,000 nodes a
-move: it chooses at depth 4 or 5 there, so that more would change nothing. `play` has 0.9 seconds a move, with which
-its joint style looks to depth 10. Colours alternate; a draw that can be claimed is one, and so is a game of 400 plies;
-a game in which Stockfish has seen nine pawns for one side on four moves of its own is decided.
+move: it chooses at depth 4 or 5 there, so that more would change nothing. `play` has ten seconds a move and needs a
+tenth of one: its joint style looks to depth 10 on any machine. Colours alternate; a draw that can be claimed is one,
+and so is a game of 400 plies; a game in which Stockfish has seen nine pawns for one side on four moves of its own is
+decided.
 Games that the file has already are not played again.
 """
 
@@ -26,7 +27,7 @@ from skilloscope.chess.engine.engine import find_engine
 from skilloscope.simulate.uci_player import OUT_OF_TIME
 
 MOST_PLIES = 400
-PLAY_SECONDS = 0.9
+PLAY_SECONDS = 10.0
 STOCKFISH_NODES = 5_000
 DECIDED = 900
 

@@ -134,7 +134,7 @@ def test_nobody_plays_as_what_cannot_be(persona):
 def test_a_chess_program_plays_a_game_with_it(stockfish):
     command = [sys.executable, "-m", "skilloscope", "play", "--elo", "1800", "--seed", "3"]
     board = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 13")
-    with chess.engine.SimpleEngine.popen_uci(command, timeout=120) as engine:
+    with chess.engine.SimpleEngine.popen_uci(command, timeout=300) as engine:
         engine.configure({"Style": "joint", "Elo": 2400})
         for style in ("joint", "human", "agent", "curves"):
             engine.configure({"Style": style})

@@ -60,7 +60,7 @@ def server() -> Iterator[str]:
     found.server_close()
 
 
-def wait_for(condition: Any, seconds: float = 60.0) -> bool:
+def wait_for(condition: Any, seconds: float = 240.0) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if condition():

@@ -537,7 +537,7 @@ def test_a_growing_file_is_followed_until_ctrl_c(tmp_path, stockfish):
         path.write_text(pgn(RUY[:3]) + pgn("d4 d5 c4", "Cid", "Dora"))
         seen += [json.loads(process.stdout.readline()) for _ in range(2)]
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=120)
+        rest, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert rest == ""
     assert [event["type"] for event in seen] == ["board"] * 2 + ["move"] * 6
@@ -583,7 +583,7 @@ class TestItEnds:
 
     def ends(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         command = [str(Path(sys.executable).with_name("skilloscope")), "live", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     @pytest.mark.parametrize("mishap", ["chatter", "babble", "hang", "mute", "does not quit"])
     def test_after_its_seconds_whatever_the_engine_does(self, tmp_path, fake_engine, mishap):

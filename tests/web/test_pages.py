@@ -178,7 +178,7 @@ def _ask(address: str, path: str, body: bytes | None = None) -> dict[str, object
     request = urllib.request.Request(address + path, body, {"X-Skilloscope": "1"})
     for _ in range(200):
         try:
-            with urllib.request.urlopen(request, timeout=30) as reply:
+            with urllib.request.urlopen(request, timeout=300) as reply:
                 return dict(json.load(reply))
         except ConnectionError:  # it listens before it answers
             time.sleep(0.05)

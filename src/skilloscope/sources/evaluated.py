@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.evaluations import Evaluations
+from skilloscope.chess.human.model import HumanChoices
 from skilloscope.core.errors import InputError
 from skilloscope.models.losses import LossWeights, loss_curves, loss_features
 from skilloscope.models.scaling import scaled_loss
 from skilloscope.ratings.elo_axis.effects import ELO
 from skilloscope.sources.strength import SOURCES, GameCurves, PlayedMoves
 
+Array = npt.NDArray[np.float64]
 EVALUATED = SOURCES.index("evaluated")
 REFERENCE_ELO = 2250.0
 """The Elo at which the human model says how likely a move and how open a choice is."""
@@ -32,8 +34,8 @@ class MoveLosses:
 
     at: npt.NDArray[np.int64]
     """The moves, by their place in PlayedMoves."""
-    losses: npt.NDArray[np.float64]
-    features: npt.NDArray[np.float64]
+    losses: Array
+    features: Array
 
     def __len__(self) -> int:
         return len(self.at)
@@ -47,11 +49,26 @@ def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> MoveLosses:
     sign = np.where(moves.black, -1.0, 1.0)
     before, after = sign * evaluations.values[first], sign * evaluations.values[first + 1]
     at = np.flatnonzero(np.isfinite(before) & np.isfinite(after) & moves.free)
-    logs = moves.choices.log_probabilities(REFERENCE_ELO)[:, 0]
-    starts = moves.choices.offsets[:-1]
-    entropy = -np.add.reduceat(np.exp(logs) * logs, starts) if len(starts) else np.zeros(0)
-    features = loss_features(logs[starts + moves.chosen][at], entropy[at], before[at], moves.ply[at])
+    log_p, entropy = expected_of_people(moves.choices, moves.chosen)
+    features = loss_features(log_p[at], entropy[at], before[at], moves.ply[at])
     return MoveLosses(at, scaled_loss(before[at], after[at]), features)
+
+
+def expected_of_people(choices: HumanChoices, chosen: npt.NDArray[np.int64]) -> tuple[Array, Array]:
+    """Return the log-probability of each move and the entropy of its choice, among people of REFERENCE_ELO."""
+    logs = choices.log_probabilities(REFERENCE_ELO)[:, 0]
+    starts = choices.offsets[:-1]
+    entropy = -np.add.reduceat(np.exp(logs) * logs, starts) if len(starts) else np.zeros(0)
+    return logs[starts + chosen], entropy
+
+
+def grouped_loss_curves(
+    losses: Array, features: Array, weights: LossWeights, group: npt.NDArray[np.int64], groups: int
+) -> Array:
+    """Return what the losses of each group say along ELO, a row for each."""
+    coarse = ELO[::_EVERY]
+    curves = loss_curves(losses, features, weights, group, groups, coarse)
+    return np.array([np.interp(ELO, coarse, curve) for curve in curves]).reshape(groups, len(ELO))
 
 
 def evaluated_curves(moves: PlayedMoves, found: MoveLosses, labels: Sequence[Any], weights: LossWeights) -> GameCurves:
@@ -61,9 +78,8 @@ def evaluated_curves(moves: PlayedMoves, found: MoveLosses, labels: Sequence[Any
     use = group >= 0
     keys = np.stack([group, moves.game[found.at]], axis=1)[use]
     rows, of = np.unique(keys, axis=0, return_inverse=True)
-    coarse, row = ELO[::_EVERY], of.reshape(-1)
-    curves = loss_curves(found.losses[use], found.features[use], weights, row, len(rows), coarse)
-    fine = np.array([np.interp(ELO, coarse, curve) for curve in curves]).reshape(len(rows), len(ELO))
+    row = of.reshape(-1)
+    fine = grouped_loss_curves(found.losses[use], found.features[use], weights, row, len(rows))
     counts = np.bincount(row, minlength=len(rows))
     return GameCurves(list(names), rows[:, 0], rows[:, 1], np.full(len(rows), EVALUATED), fine, counts)
 

@@ -17,7 +17,10 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import Human, human
-from skilloscope.ratings.elo_axis.axis import Effort, EloAxis, elo_axis
+from skilloscope.models.losses import loss_features
+from skilloscope.models.scaling import scaled_loss
+from skilloscope.ratings.elo_axis.axis import EVALUATIONS, Effort, EloAxis, elo_axis
+from skilloscope.sources.evaluated import expected_of_people, grouped_loss_curves
 from skilloscope.sources.strength import SOURCES, PlayedMoves, game_curves, single_move_curves
 
 Array = npt.NDArray[np.float64]
@@ -63,31 +66,53 @@ def elo_fields_of(curves: Mapping[str, Array], axis: EloAxis, effort: str, mass:
     return {"axis_elo": found.mean, "axis_low": low, "axis_high": high}
 
 
+@dataclass(frozen=True, eq=False)
+class _KnownMove:
+    """What people's choices say of one move: its source and curve, and what its loss is judged by."""
+
+    source: str
+    curve: Array
+    log_p: float
+    entropy: float
+
+
 @dataclass(eq=False)
 class EloOfBoards:
-    """Elo on the one axis of both sides of games that are being played, by what people play; every move is asked once.
+    """Elo on the one axis of both sides of games that are being played; every move is asked once.
 
+    What people play is known at once; where a value stands before and after a move, what it lost is evidence as well.
     A move is known by the position before it: one that comes back, or is on two boards, costs nothing.
     """
 
     axis: EloAxis = field(default_factory=elo_axis)
     model: Human = field(default_factory=human)
     mass: float = 0.95
-    _known: dict[tuple[str, int], tuple[str, Array] | None] = field(default_factory=dict)
+    _known: dict[tuple[str, int], _KnownMove | None] = field(default_factory=dict)
+    _lost: dict[tuple[str, int, float, float], Array] = field(default_factory=dict)
 
     def warm_up(self) -> None:
         """Load the model by asking it about a first move."""
-        self.sides([_E4], [chess.STARTING_FEN], 0)
+        self.sides([_E4], [chess.STARTING_FEN], [None, None], 0)
 
-    def sides(self, moves: Sequence[int], fens: Sequence[str], first_ply: int) -> list[dict[str, Any]]:
-        """Return White's and Black's fields after these moves; `fens` are the positions before each, and the last."""
+    def sides(
+        self, moves: Sequence[int], fens: Sequence[str], values: Sequence[float | None], first_ply: int
+    ) -> list[dict[str, Any]]:
+        """Return White's and Black's fields after these moves.
+
+        `fens` are the positions before each move, and the last; `values` their values in pawns, White's view.
+        """
         self._ask(moves, fens)
         totals: list[dict[str, Array]] = [{}, {}]
-        for ply, key in enumerate(zip(fens, moves, strict=False)):
-            found = self._known[key]
-            if found is not None:
-                _add(totals[(first_ply + ply) % 2], *found)
-        return [elo_fields_of(curves, self.axis, "instant", self.mass) for curves in totals]
+        for at, (fen, move) in enumerate(zip(fens, moves, strict=False)):
+            known, black = self._known[fen, move], (first_ply + at) % 2
+            if known is None:
+                continue
+            _add(totals[black], known.source, known.curve)
+            before, after = values[at], values[at + 1]
+            if before is not None and after is not None:
+                sign = -1.0 if black else 1.0
+                _add(totals[black], "evaluated", self._loss((fen, move, sign * before, sign * after), known, at))
+        return [elo_fields_of(curves, self.axis, _effort_named(curves), self.mass) for curves in totals]
 
     def _ask(self, moves: Sequence[int], fens: Sequence[str]) -> None:
         new = [ply for ply, key in enumerate(zip(fens, moves, strict=False)) if key not in self._known]
@@ -96,12 +121,30 @@ class EloOfBoards:
         codes = np.array(moves, dtype=np.uint16)
         boards = Boards.from_moves(codes, np.array([0, len(codes)]), [fens[0]])[np.array(new)]
         choices = self.model.choices(boards)
-        curves = single_move_curves(choices, choices.index_of(codes[new]))
+        chosen = choices.index_of(codes[new])
+        curves = single_move_curves(choices, chosen)
+        log_p, entropy = expected_of_people(choices, chosen)
         opening = boards.ply.astype(np.int64) // 2 + 1 <= self.axis.opening_moves
         free = np.diff(choices.offsets) > 1
         for row, ply in enumerate(new):
             source = "opening" if opening[row] else "human"
-            self._known[fens[ply], moves[ply]] = (source, curves[row]) if free[row] else None
+            found = _KnownMove(source, curves[row], float(log_p[row]), float(entropy[row]))
+            self._known[fens[ply], moves[ply]] = found if free[row] else None
+
+    def _loss(self, key: tuple[str, int, float, float], known: _KnownMove, ply: int) -> Array:
+        """Return what one move's loss says along the axis; the values are those of its mover."""
+        if key not in self._lost:
+            weights = self.axis.effort(EVALUATIONS).losses
+            assert weights is not None
+            before, after = np.array([key[2]]), np.array([key[3]])
+            features = loss_features([known.log_p], [known.entropy], before, [ply])
+            one = np.zeros(1, dtype=np.int64)
+            self._lost[key] = grouped_loss_curves(scaled_loss(before, after), features, weights, one, 1)[0]
+        return self._lost[key]
+
+
+def _effort_named(curves: Mapping[str, Array]) -> str:
+    return EVALUATIONS if "evaluated" in curves else "instant"
 
 
 def _add(totals: dict[str, Array], source: str, curve: Array) -> None:

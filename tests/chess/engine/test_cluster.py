@@ -39,7 +39,7 @@ from skilloscope.store import Store
 DEMO = Path(cluster_module.__file__).parents[2] / "data" / "demo" / "simulated.pgn"
 ROOT = Path(__file__).resolve().parents[3]
 SHALLOW = Settings(depth=2, multipv=3)
-PATIENCE = 120.0
+PATIENCE = 240.0
 """Seconds in which a cluster does what it is bound to do, however busy the machine is."""
 MARK = "SKILLOSCOPE_TEST_CLUSTER"
 Fake = Callable[..., Path]

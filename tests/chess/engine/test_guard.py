@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine.engine import Engine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.core.errors import EngineError
@@ -26,6 +27,7 @@ Waits = Callable[[Callable[[], object]], None]
 
 HOLD = """
 import sys, time
+from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine.engine import Engine
 from skilloscope.chess.engine.settings import Settings
 {before}
@@ -124,7 +126,7 @@ def test_an_engine_in_a_script_ends_with_the_script(fake_engine: Fake, tmp_path:
 def test_what_an_engine_has_started_in_a_group_of_its_own_ends_too(
     fake_engine: Fake, tmp_path: Path, living: Living, all_end: Ends, wait_until: Waits, own: str, killed: bool
 ) -> None:
-    """A session of its own is left only while the engine lives: there it is a descendant."""
+    """Not even where the engine has ended in good order before: the guard adopts what it leaves."""
     (tmp_path / "started.py").write_text(
         f"import os, time\n{own}\nopen({str(tmp_path / 'sign')!r}, 'w')\ntime.sleep(300)"
     )
@@ -133,7 +135,7 @@ def test_what_an_engine_has_started_in_a_group_of_its_own_ends_too(
     command = f"'{sys.executable}' '{tmp_path / 'started.py'}' </dev/null >/dev/null 2>&1 &"
     script.write_text(f"#!/bin/sh\n{command}\n'{fake_engine(mishap)}'\n")
     script.chmod(0o755)
-    if killed or "setsid" in own:
+    if killed:
         with hold(script) as parent:
             assert parent.stdout is not None
             parent.stdout.readline()
@@ -154,6 +156,24 @@ def test_a_file_that_is_no_program_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(EngineError, match=f"cannot be started: {said}") as caught:
             Engine(path, SHALLOW)
         assert caught.value.hint
+
+
+def test_a_program_that_ended_before_it_was_asked_still_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "letter"
+    path.write_text("Dear engine,")
+    path.chmod(0o755)
+    started = engine_module._start
+
+    def late(path: Path) -> tuple[subprocess.Popen[bytes], int]:
+        process, lifeline = started(path)
+        process.wait()
+        return process, lifeline
+
+    monkeypatch.setattr(engine_module, "_start", late)
+    with pytest.raises(EngineError, match="cannot be started: Exec format error"):
+        Engine(path, SHALLOW)
 
 
 def test_a_broken_pipe_can_end_an_engine(tmp_path: Path) -> None:

@@ -183,7 +183,8 @@ class Engine(Closing):
         self._closing()
 
     def _shake_hands(self) -> tuple[dict[str, Any], dict[str, EngineOption]]:
-        self._send("uci")
+        with contextlib.suppress(EngineError):  # what has ended already says why in its output
+            self._send("uci")
         text = self._read_until(b"uciok", START_SECONDS, START_SECONDS).decode("utf-8", "replace")
         rows = [row.strip() for row in text.splitlines()]
         names = [row.removeprefix("id name").strip() for row in rows if row.startswith("id name")]

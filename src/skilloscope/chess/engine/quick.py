@@ -73,7 +73,7 @@ class QuickEngine(Engine):
         return checked_answer(lines, legal, replace(self.settings, depth=None, nodes=1))
 
     def _wait(self, seconds: float, interrupted: Callable[[], bool] | None) -> None:
-        """Read until the engine has answered; tell it to stop when it is interrupted."""
+        """Read until the engine has answered; tell it to stop when it is interrupted and has a first line to show."""
         assert self._process.stdout is not None
         deadline, told = time.monotonic() + seconds, False
         searched = 0
@@ -91,6 +91,6 @@ class QuickEngine(Engine):
                 raise EngineError(f"{self.path.name} printed more than {_MOST_BYTES:,} bytes without an answer")
             if time.monotonic() > deadline:  # also where the engine talks all the time
                 raise EngineError(f"{self.path.name} did not answer in time")
-            if interrupted and not told and interrupted():
+            if interrupted and not told and b" pv " in self._unread and interrupted():
                 told = True
                 self._send("stop")

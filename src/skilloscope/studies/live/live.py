@@ -28,8 +28,8 @@ from skilloscope.studies.live.feed import BoardText, read_boards
 
 SCHEMA = 2
 Event = dict[str, Any]
-EloOfSides = Callable[[Sequence[int], Sequence[str], int], list[dict[str, Any]]]
-"""From a game's moves, its positions and its first ply to White's and Black's Elo on the one axis."""
+EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]
+"""From a game's moves, its positions, their values and its first ply to White's and Black's Elo on the one axis."""
 
 _LIVE_GAINS = ("auto", "peak", "agreed")
 _SIDES = ("white", "black")
@@ -309,7 +309,7 @@ class Follower:
 
     def _players(self, own: _Board) -> list[Event]:
         players, text = [], own.text
-        elo = [dict(UNKNOWN)] * 2 if self._elo is None else self._elo(text.moves, text.fens, text.first_ply)
+        elo = [dict(UNKNOWN)] * 2 if self._elo is None else self._elo_of(own)
         for side, (_, running, gains) in enumerate(self._sides(own)):
             known = [gain for gain in gains if np.isfinite(gain)]
             name = (text.white, text.black)[side]
@@ -327,6 +327,11 @@ class Follower:
                 }
             )
         return players
+
+    def _elo_of(self, own: _Board) -> list[Event]:
+        assert self._elo is not None
+        values = [None if known is None else known.value for known in self._values(own)]
+        return self._elo(own.text.moves, own.text.fens, values, own.text.first_ply)
 
     def _strength(self, d: float | None) -> float | None:
         return None if self.how.engine_elo is None or d is None else self.how.engine_elo + d

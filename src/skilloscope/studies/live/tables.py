@@ -24,7 +24,9 @@ def live_sheet(boards: Sequence[Mapping[str, Any]], note: str = "") -> Sheet:
         for board in boards
     ]
     gone = {place for place, board in enumerate(boards) if not board["in_feed"]}
-    title = "so far: Elo difference to the engine by gain; Elo on the one axis by what was played; 95 % intervals"
+    title = (
+        "so far: Elo difference to the engine by gain; Elo on the one axis by moves and their losses; 95 % intervals"
+    )
     columns = ["board", "moves", "last", "evaluation", "white to score", "white", "black", "result"]
     return Sheet(title, columns, rows, [note], words=(2,), faded=gone)
 

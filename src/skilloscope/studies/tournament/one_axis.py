@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, MissingExtraError
+from skilloscope.sources.running_elo import UNKNOWN
 from skilloscope.studies.rate.games import AxisRating, rate_on_axis
-
-NOTHING = {"axis_elo": None, "axis_low": None, "axis_high": None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +28,7 @@ class AxisElo:
 
     def of(self, event: str, player: str) -> dict[str, Any]:
         """Return the fields of one player as JSON sends them."""
-        return dict(self.players.get((event, player), NOTHING))
+        return dict(self.players.get((event, player), UNKNOWN))
 
 
 def axis_elo(games: Games, events: Sequence[str], *, mass: float = 0.95) -> AxisElo:
@@ -43,7 +42,7 @@ def axis_elo(games: Games, events: Sequence[str], *, mass: float = 0.95) -> Axis
             return AxisElo(about={"problem": str(error)})
         for one in rated.players:
             low, high = one.elo.interval(mass)
-            found[event, one.player] = dict(zip(NOTHING, (one.elo.mean, low, high), strict=True))
+            found[event, one.player] = dict(zip(UNKNOWN, (one.elo.mean, low, high), strict=True))
     about = {"axis": asked.axis.axis, "effort": asked.effort.name, "prior": asked.prior}
     return AxisElo(found, about)
 
