@@ -195,7 +195,9 @@ def test_a_player_has_elo_by_part_of_the_play(page, job):
     assert page.locator("text=analysis board").first.get_attribute("href").startswith("https://lichess.org/analysis/")
 
 
-def test_a_page_that_is_open_goes_on_when_its_server_was_killed_and_is_back(page, tmp_path):
+def test_a_page_that_is_open_goes_on_when_its_server_was_killed_and_is_back(browser, tmp_path):
+    page = browser.new_page()  # whose console may say that the server is gone
+    page.set_default_timeout(300_000)
     process, address = start_server(tmp_path)
     upload(page, address, "".join(pgn(f"P{at}", f"Q{at}") for at in range(30)))
     page.wait_for_selector(".status")
@@ -207,4 +209,5 @@ def test_a_page_that_is_open_goes_on_when_its_server_was_killed_and_is_back(page
         page.wait_for_selector("table.ratings >> text=P7")
         assert page.evaluate("window.same") is True
     finally:
+        page.close()
         kill(process, signal.SIGTERM)
