@@ -28,7 +28,7 @@ expect.set_options(timeout=300_000)
 
 
 def test_three_clicks_lead_from_a_file_to_the_elo_and_the_worst_decisions(page, served):
-    others = "".join(pgn("Ann", f"P{at}", (ITALIAN, SLAV)[at % 2]) for at in range(12))
+    others = "".join(pgn("Ann", f"P{at}", (ITALIAN, SLAV)[at % 2]) for at in range(5))
     upload(page, served, pgn("Ann", "Ben") + pgn("Ben", "Ann") + others)  # the choice of a file, and Rate
     page.click("table.ratings >> text=Ann")  # before all is worked out: the page goes on by itself
     page.wait_for_selector(".decisions li")
@@ -199,7 +199,7 @@ def test_a_page_that_is_open_goes_on_when_its_server_was_killed_and_is_back(brow
     page = browser.new_page()  # whose console may say that the server is gone
     page.set_default_timeout(300_000)
     process, address = start_server(tmp_path)
-    upload(page, address, "".join(pgn(f"P{at}", f"Q{at}") for at in range(30)))
+    upload(page, address, "".join(pgn(f"P{at}", f"Q{at}") for at in range(12)))
     page.wait_for_selector(".status")
     page.evaluate("window.same = true")
     kill(process, signal.SIGKILL)
