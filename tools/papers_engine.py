@@ -1,0 +1,110 @@
+"""DFHR09 and DFH13 used Toga II: do composites and the line from c to Elo depend on the engine that judges?
+
+    cd tools && ../.venv/bin/python papers_engine.py [--games 5] [--minutes 60] [--store DIR] [--import FILE]
+
+In: ../shared/data/analysed (games near mileposts, Stockfish 15.1 at depth 10 with ten moves listed). So many games of
+each milepost in the order of seed 1 are searched again by Toga II, the position after each move, to depth 6: what it
+lists itself are bounds. Out: c of every milepost and the line, on the same positions, by Toga II at depth 6, by
+Stockfish at depth 6 and at depth 10, beside what the papers print.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import axis_data
+from skilloscope.chess.analysis.analyse import analyse
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.chess.decisions import decisions
+from skilloscope.chess.engine.settings import Settings
+from skilloscope.papers.dfh.bands import TOLERANCE
+from skilloscope.papers.harness import paper_table
+from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.ratings.mileposts import shared_milepost, with_mileposts
+from skilloscope.sources.plan import game_order
+from skilloscope.studies.composites.composites import Composites, composites_from
+from skilloscope.studies.composites.game_evidence import player_games
+
+DEPTH = 6
+SEED = 1
+
+
+def main() -> None:
+    """Search what is missing, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=5, help="games of each milepost")
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("--import", dest="imports", action="append", default=[])
+    given = parser.parse_args()
+    file = sorted((axis_data.SHARED / "analysed").glob("*.jsonl*"))[0]
+    known = first_games(read_analysed(file, SHARED_ANALYSES), given.games)
+    toga = analyse(
+        known.positions,
+        settings=Settings(depth=DEPTH, multipv=10),
+        engine="toga2",
+        store=given.store,
+        imports=given.imports,
+        deadline_seconds=60 * given.minutes,
+    )
+    same = {"Toga II, depth 6": toga, "Stockfish, depth 6": up_to(known, DEPTH), "Stockfish, depth 10": known}
+    found = {name: composites(some_of(one, toga.answered)) for name, one in same.items()}
+    print(f"{int(toga.answered.sum()):,} of {len(toga):,} positions; engine {toga.settings}")
+    print(table(found))
+
+
+def first_games(analyses: Analyses, most: int) -> Analyses:
+    """Return the first games of each milepost in the seed's order."""
+    heads = analyses.games.headers
+    white, black = (heads[f"{side}_elo"].to_numpy().astype(float) for side in ("white", "black"))
+    posts = [None if np.isnan(post) else int(post) for post in shared_milepost(white, black, TOLERANCE)]
+    order = [row for row in game_order(analyses.games, SEED, posts) if posts[row] is not None]
+    wanted = [row for post in set(posts) - {None} for row in [one for one in order if posts[one] == post][:most]]
+    return some_of(analyses, np.isin(analyses.positions.game, wanted))
+
+
+def some_of(analyses: Analyses, wanted: npt.NDArray[np.bool_]) -> Analyses:
+    """Return some of the positions with their answers."""
+    return replace(
+        analyses, positions=analyses.positions.select(np.flatnonzero(wanted)), row=analyses.row[wanted], given_up=None
+    )
+
+
+def up_to(analyses: Analyses, depth: int) -> Analyses:
+    """Return the analyses as a search that had ended at a depth would have left them."""
+    fens = analyses.positions.fen.to_pylist()
+    answers = {fen: (lines := analyses.answer(row))[lines["depth"] <= depth] for row, fen in enumerate(fens)}
+    return Analyses.from_answers(analyses.positions, {**analyses.settings, "depth": depth}, answers)
+
+
+def composites(analyses: Analyses) -> Composites:
+    """Return the composite players of the milepost games."""
+    near = with_mileposts(decisions(analyses, all_depths=False), TOLERANCE)
+    return composites_from(player_games(near), near, tolerance=TOLERANCE)
+
+
+def table(found: dict[str, Composites]) -> str:
+    """Return c of every milepost and the line of each engine, beside print."""
+    printed = {row["player"].removeprefix("Elo"): row["c"] for row in paper_table("DFH13_table_III")}
+    lines = ["| milepost | printed | " + " | ".join(found) + " |", "|---" * (len(found) + 2) + "|"]
+    posts = sorted({group.label for one in found.values() for group in one.groups})
+    for post in posts:
+        cells = []
+        for one in found.values():
+            group = next((g for g in one.groups if g.label == post), None)
+            cells.append("–" if group is None else f"{group.c.mean:.3f} ± {group.c.sd:.3f} ({group.decisions})")
+        lines.append(f"| {post} | {printed.get(str(post), '–')} | " + " | ".join(cells) + " |")
+    slopes = [f"{one.line.slope:.0f} ± {one.line.slope_sd:.0f}" if one.line else "–" for one in found.values()]
+    levels = [f"{one.line.intercept:.0f}" if one.line else "–" for one in found.values()]
+    lines += ["| slope, Elo on c̄ | | " + " | ".join(slopes) + " |", "| intercept | | " + " | ".join(levels) + " |"]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
