@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import hypothesis
 import psutil
@@ -142,3 +144,21 @@ def wait_until() -> Callable[[Callable[[], object]], None]:
 def all_end(living: Callable[[str], list[str]], wait_until: Callable[[Callable[[], object]], None]) -> Ends:
     """Wait until no process is alive whose command line holds a text."""
     return lambda text: wait_until(lambda: not living(text))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("no Chromium")
+    return found
+
+
+@pytest.fixture(scope="module")  # while it is open, an event loop runs in this thread
+def browser(chromium: str) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()

@@ -60,18 +60,20 @@ def main() -> None:
 def _jobs(address: str, games: str, event: str) -> dict[str, str]:
     texts = {
         "games": ("/api/jobs?name=export.pgn&effort=quick", games),
-        "event": ("/api/jobs?name=event.pgn&effort=instant", event),
+        "event": ("/api/jobs?name=event.pgn&effort=quick", event),
         "one": (
             "/api/jobs?name=one.pgn&effort=instant",
             '[White "Ann"]\n[Black "?"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0',
         ),
         "long": ("/api/jobs?name=long.pgn&effort=instant", _long()),
         "many": ("/api/jobs?name=many.pgn&effort=instant", _many()),
+        "cancelled": ("/api/jobs?name=stopped.pgn&effort=instant", _many()),
         "failed": ("/api/jobs?name=broken.pgn", "this is no game"),
         "results": ("/api/jobs?kind=results&name=club.csv", _results()),
         "decisions": ("/api/jobs?kind=decisions&name=choices.jsonl", _decisions()),
     }
     made = {name: _add(address, path, text) for name, (path, text) in texts.items()}
+    _add(address, f"/api/jobs/{made['cancelled']}/cancel", "")
     for name in made:
         while _state(address, made[name]) in ("waiting", "running"):
             time.sleep(0.5)
@@ -84,6 +86,7 @@ def _pictures(address: str, jobs: dict[str, str]) -> Iterator[tuple[str, str, di
     at = {name: f"{address}/jobs/{job}" for name, job in jobs.items()}
     yield "loading", at["loading"], {"wait": 300}
     yield "home-empty", address, {}
+    yield "home", address, {"visitor": True}
     yield "ratings", at["games"], {}
     yield "player", f"{at['games']}/players/2", {"whole": True}
     yield "player-dark", f"{at['games']}/players/2", {"dark": True}
@@ -96,13 +99,20 @@ def _pictures(address: str, jobs: dict[str, str]) -> Iterator[tuple[str, str, di
     yield "event", f"{at['event']}/event", {"whole": True}
     yield "event-print", f"{at['event']}/event", {"printed": True}
     yield "player-print", f"{at['games']}/players/2", {"printed": True}
+    yield "event-phone", f"{at['event']}/event", {"phone": True}
+    yield "game-print", f"{at['games']}/games/3", {"printed": True}
     yield "compare", f"{at['event']}/compare", {"whole": True}
+    yield "compare-dark", f"{at['event']}/compare", {"dark": True}
+    yield "home-phone", address, {"phone": True}
     yield "one-player", at["one"], {}
     yield "one-compare", f"{at['one']}/compare", {}
     yield "long-names", at["long"], {}
     yield "long-names-game", f"{at['long']}/games/1", {}
     yield "long-names-phone", f"{at['long']}/players/1", {"phone": True}
     yield "many-players", at["many"], {"whole": True}
+    yield "many-players-phone", at["many"], {"phone": True}
+    yield "many-players-event", f"{at['many']}/event", {}
+    yield "cancelled", at["cancelled"], {}
     yield "failed", at["failed"], {}
     yield "lost", f"{address}/jobs/nowhere", {}
     yield "results", at["results"], {}
@@ -124,9 +134,12 @@ def _shoot(
     dark: bool = False,
     phone: bool = False,
     printed: bool = False,
+    visitor: bool = False,
     wait: int = 900,
 ) -> None:
     page = browser.new_page(viewport=PHONE if phone else WIDE, color_scheme="dark" if dark else "light")
+    if visitor:
+        _upload(page, address)
     page.goto(address)
     page.wait_for_timeout(wait)
     if printed:
@@ -136,6 +149,16 @@ def _shoot(
     page.close()
     Image.open(file).convert("RGB").quantize(224).save(file, optimize=True)  # a third of the size, and none sees it
     print(file)
+
+
+def _upload(page: Any, address: str) -> None:
+    """Let the page's visitor have work here."""
+    for name, text in (("spring.pgn", _long()), ("no chess.pgn", "this is no game"), ("summer.pgn", _long())):
+        page.goto(address)
+        page.set_input_files("#files", {"name": name, "mimeType": "text/plain", "buffer": text.encode()})
+        page.select_option("#effort", "instant")
+        page.click("button.go")
+        page.wait_for_selector(".state.done, [role=alert]")
 
 
 def _add(address: str, path: str, text: str) -> str:

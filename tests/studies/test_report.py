@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,15 @@ from skilloscope.reports.board import board_svg
 from skilloscope.reports.page import ANALYSIS_BOARD
 from skilloscope.reports.words import share
 from skilloscope.sources.costs import LEVELS, MoveCosts, move_costs
-from skilloscope.sources.judge import Work, found_name, players
+from skilloscope.sources.judge import Work, found_name, judge_games, players
 from skilloscope.sources.shipped import demo_file
 from skilloscope.sources.strength import played_moves
 from skilloscope.studies.rate.front import effort_settings
-from skilloscope.studies.rate.games import AxisRating
+from skilloscope.studies.rate.games import AxisRating, rate_each_by, rate_on_axis
 from skilloscope.studies.report.event import EventReport, crosstable, event_report
 from skilloscope.studies.report.page import event_page, player_page
 from skilloscope.studies.report.player import PlayerReport, beside_people, player_report
-from skilloscope.studies.report.tables import event_sheets, player_sheets
+from skilloscope.studies.report.tables import MOST_ACROSS, crosstable_sheet, event_sheets, player_sheets
 from skilloscope.studies.report.told import decision_card, pawns
 
 FULL = AxisRating.of(None, None, "full")
@@ -261,3 +262,28 @@ def report(*words: object, tmp_path: Path) -> tuple[str, dict[str, Any]]:
     done = CliRunner().invoke(app, ["report", str(source), *map(str, words), "--html", str(html), "--json"])
     assert done.exit_code == 0, done.stderr
     return html.read_text(), json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("judged", [False, True])
+def test_one_reading_of_the_games_rates_everybody_as_a_reading_for_each_does(judged):
+    games = sk.demo_games().select(np.arange(4))
+    asked = FULL if judged else AxisRating.of(None, None, "instant")
+    said = judge_games(games, WORK) if judged else None
+    for by in ("phase", "eco"):
+        one = replace(asked, by=by)
+        each = rate_each_by(games, said, one)
+        assert set(each) == set(players(games))
+        for player, found in each.items():
+            alone = rate_on_axis(games, said, one, players=[player])
+            assert found.as_dict()["players"] == alone.as_dict()["players"]
+
+
+def test_a_crosstable_of_many_names_those_who_were_met():
+    names = [f"Member {at:02d}" for at in range(MOST_ACROSS + 1)]
+    table = [{"player": name, "points": 0.5, "games": 1, "against": []} for name in names]
+    table[0]["against"] = [{"opponent": names[3], "scores": [0.5, 1.0]}, {"opponent": names[2], "scores": [0.0]}]
+    sheet = crosstable_sheet({"table": table})
+    assert sheet.columns == ["player", "opponent: score", "points"]
+    assert sheet.rows[0] == ["1 Member 00", "3: 0, 4: ½ 1", "0.5 / 1"]
+    few = crosstable_sheet({"table": table[:MOST_ACROSS]})
+    assert len(few.columns) == MOST_ACROSS + 2

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
+import contextlib
+import http.server
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +31,7 @@ HOSTILE = (
     "=HYPERLINK(1)",
     "\u202egro.live",
     "{{ 7 * 7 }}",
+    "Kas\x1b[31mparov\x07",
 )
 ITALIAN = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3 d6 6. O-O O-O 7. Re1 a6 8. Bb3 Ba7 9. h3 h6 10. Nbd2 Re8"
 ITALIAN += " 11. Nf1 Be6 12. Bc2 d5 13. exd5 Bxd5 14. Ng3 Qd7 15. Nh4 Rad8 16. Nhf5 Kh7 17. Qf3 Bxf3 18. gxf3 Qxd3"
@@ -38,11 +46,13 @@ def pgn(white: str, black: str, moves: str = ITALIAN, result: str = "1-0", **tag
 
 
 def few_games() -> str:
-    """Return four games of three players and one of hostile names."""
+    """Return four games of three players and two of hostile names."""
     people = pgn("Ann", "Ben") + pgn("Ben", "Ann", SLAV, "1/2-1/2") + pgn("Ann", "Cecil, Long Name", SLAV, "0-1")
-    return people + pgn("Cecil, Long Name", "Ben", ITALIAN, "1-0") + pgn(HOSTILE[0], HOSTILE[1], Event=HOSTILE[3])
+    hostile = pgn(HOSTILE[0], HOSTILE[1], Event=HOSTILE[3]) + pgn(HOSTILE[2], HOSTILE[5], Event=HOSTILE[4])
+    return people + pgn("Cecil, Long Name", "Ben", ITALIAN, "1-0") + hostile
 
 
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 MEMBERS = ("Ann", "B", "C", "D")
 ROWS = [
     f"2024-{1 + at % 12:02d}-{1 + at % 27:02d},{MEMBERS[at % 4]},{MEMBERS[(at + 1 + at % 2) % 4]},{(1, 0.5, 0)[at % 3]}"
@@ -54,6 +64,9 @@ DECISIONS = "".join(
     f'"chosen": {(at * (1 + len(who))) % 4 if at % 2 else 0}}}\n'
     for at in range(40)
     for who in ("Ann", "Bob")
+)
+HOSTILE_DECISIONS = "".join(
+    f'{{"decider": "{HOSTILE[0]}", "utilities": [2, 1], "chosen": {at % 2}}}\n' for at in range(9)
 )
 
 
@@ -84,12 +97,18 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     store = tmp_path_factory.mktemp("web")
     jobs = Jobs(store / "jobs.sqlite")
     done = {}
-    texts = {"games": few_games(), "results": RESULTS, "decisions": DECISIONS}
+    texts = {"games": few_games(), "results": RESULTS, "decisions": DECISIONS + HOSTILE_DECISIONS}
     for kind, text in texts.items():
         options = {"effort": "instant"} if kind == "games" else {}
         job = add_upload(jobs, kind, [(f"{kind} of <b>May</b>", text.encode())], owner="me", options=options)
         done[kind] = do(jobs, job, store)
         assert done[kind].state == "done", done[kind]
+    done["live"] = jobs.add("live", HOSTILE[0], [], owner="me", lane="live")
+    sides = [{"elo": None}, {"elo": None}]
+    board = {"event": HOSTILE[1], "round": HOSTILE[5], "white": HOSTILE[0], "black": HOSTILE[3], "players": sides}
+    board |= {"moves": 1, "last": "e4", "fen": START, "white_value_cp": None, "result": HOSTILE[1], "in_feed": True}
+    jobs.put(done["live"].id, {"live": {"boards": [board], "problem": HOSTILE[1], "engine": True}})
+    jobs.end(done["live"].id, "done")
     broken = do(jobs, add_upload(jobs, "games", [("no.pgn", b"nothing of chess")], owner="me"), store)
     assert broken.state == "failed"
     safety = Safety(b"secret of the tests")
@@ -97,28 +116,93 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        pytest.skip("no Chromium")
-    return found
-
-
-@pytest.fixture(scope="module")  # while it is open, an event loop runs in this thread
-def browser(chromium: str) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server with its workers, on which private feeds may be followed."""
     with serving(ServeOptions(tmp_path_factory.mktemp("served"), port=0, private=True)) as server:
         yield server.address
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A tab of a new visitor; whatever the console says against the page fails the test."""
+    context = browser.new_context(viewport={"width": 1100, "height": 850}, reduced_motion="reduce")
+    context.set_default_timeout(300_000)
+    tab, said = context.new_page(), []
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    tab.on("dialog", lambda dialog: dialog.accept())
+    yield tab
+    context.close()
+    assert [text for text in said if "status of 4" not in text] == []
+
+
+def upload(page: Any, address: str, text: str, *, path: str = "/", effort: str = "instant") -> None:
+    page.goto(address + path)
+    body = {"name": "may.pgn" if path == "/" else "may.csv", "mimeType": "text/plain", "buffer": text.encode()}
+    page.set_input_files("#files", body)
+    if path == "/":
+        page.select_option("#effort", effort)
+    page.click("button.go")
+
+
+@pytest.fixture(scope="module")
+def job(served: str, browser: Any) -> str:
+    """The address of a job of games that is done."""
+    tab = browser.new_page()
+    upload(tab, served, few_games())
+    tab.wait_for_selector(".state.done", timeout=300_000)
+    address = tab.url
+    tab.close()
+    return address
+
+
+class Feed(http.server.BaseHTTPRequestHandler):
+    """A game that grows."""
+
+    moves = ITALIAN[:60]
+    names = ("Ann", "Ben")
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(pgn(*type(self).names, type(self).moves, "*").encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def feeding(*names: str) -> Iterator[tuple[str, type[Feed]]]:
+    """Give the address of a game that is being played, and the feed, whose moves may be changed."""
+    feed = type("OwnFeed", (Feed,), {"names": names} if names else {})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), feed)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/games.pgn", feed
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def start_server(store: Path, *more: str, port: int = 0) -> tuple[subprocess.Popen[str], str]:
+    """Start `skilloscope serve` in a process of its own; return it, and its address."""
+    code = "import skilloscope.cli as c; c.main()"
+    command = [sys.executable, "-c", code, "serve", "--store", str(store), "--port", str(port), "--json", *more]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    assert process.stdout is not None
+    lines = [process.stdout.readline()]
+    while not lines[-1].startswith("}"):
+        lines.append(process.stdout.readline())
+        assert lines[-1], "the server has ended"
+    return process, json.loads("".join(lines))["address"]
+
+
+def kill(process: subprocess.Popen[str], sign: signal.Signals) -> None:
+    """Send a process a signal, and wait for its end."""
+    process.send_signal(sign)
+    process.communicate()
 
 
 def wait_for(happened: Any, seconds: float = 300.0) -> Any:

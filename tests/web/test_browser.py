@@ -2,62 +2,36 @@
 
 from __future__ import annotations
 
-import http.server
 import re
-import threading
-from collections.abc import Iterator
+import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from skilloscope.web.app import ServeOptions, serving
-from web.conftest import DECISIONS, HOSTILE, ITALIAN, RESULTS, few_games, pgn, wait_for
+from web.conftest import (
+    DECISIONS,
+    HOSTILE,
+    ITALIAN,
+    RESULTS,
+    SLAV,
+    feeding,
+    kill,
+    pgn,
+    start_server,
+    upload,
+    wait_for,
+)
 
-Page = Any
 expect.set_options(timeout=300_000)
 
 
-@pytest.fixture
-def page(browser: Any) -> Iterator[Page]:
-    """A tab of a new visitor; whatever the console says against the page fails the test."""
-    context = browser.new_context(viewport={"width": 1100, "height": 850}, reduced_motion="reduce")
-    context.set_default_timeout(300_000)
-    tab, said = context.new_page(), []
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    tab.on("dialog", lambda dialog: dialog.accept())
-    yield tab
-    context.close()
-    assert [text for text in said if "status of 4" not in text] == []
-
-
-def upload(page: Page, address: str, text: str, *, path: str = "/", effort: str = "instant") -> None:
-    page.goto(address + path)
-    body = {"name": "may.pgn" if path == "/" else "may.csv", "mimeType": "text/plain", "buffer": text.encode()}
-    page.set_input_files("#files", body)
-    if path == "/":
-        page.select_option("#effort", effort)
-    page.click("button.go")
-
-
-@pytest.fixture(scope="module")
-def job(served: str, browser: Any) -> str:
-    """The address of a job of games that is done."""
-    tab = browser.new_page()
-    upload(tab, served, few_games())
-    tab.wait_for_selector(".state.done", timeout=300_000)
-    address = tab.url
-    tab.close()
-    return address
-
-
 def test_three_clicks_lead_from_a_file_to_the_elo_and_the_worst_decisions(page, served):
-    upload(page, served, pgn("Ann", "Ben") + pgn("Ben", "Ann"))  # the choice of a file, and Rate
-    page.wait_for_selector(".state.done")
-    page.click("table.ratings >> text=Ann")
+    others = "".join(pgn("Ann", f"P{at}", (ITALIAN, SLAV)[at % 2]) for at in range(5))
+    upload(page, served, pgn("Ann", "Ben") + pgn("Ben", "Ann") + others)  # the choice of a file, and Rate
+    page.click("table.ratings >> text=Ann")  # before all is worked out: the page goes on by itself
+    page.wait_for_selector(".decisions li")
     assert re.fullmatch(r"\d{3,4}( [↑↓↕])?", page.inner_text("#elo"))
     assert page.locator("text=The decisions that cost most").count() == 1
     assert page.locator(".decisions li").count() > 0
@@ -162,37 +136,18 @@ def test_decisions_of_any_domain_are_rated(page, served):
     assert page.locator("tbody tr").count() == 2
 
 
-class _Feed(http.server.BaseHTTPRequestHandler):
-    moves = ITALIAN[:60]
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(pgn("Ann", "Ben", type(self).moves, "*").encode())
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 def test_live_games_move_before_the_eye(page, served):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Feed)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
+    with feeding() as (address, feed):
         page.goto(f"{served}/live")
-        page.fill("#address", f"http://127.0.0.1:{server.server_port}/games.pgn")
+        page.fill("#address", address)
         page.click("button.go")
         page.wait_for_selector(".boards .card")
         expect(page.locator(".card .side strong").first).to_have_text(re.compile(r"\d{4}"))
         before = page.locator(".card img").get_attribute("src")
-        _Feed.moves = ITALIAN[:120]
+        feed.moves = ITALIAN[:120]
         expect(page.locator(".card img")).not_to_have_attribute("src", before)
         page.click("text=Stop following")
         page.wait_for_selector(".state.cancelled")
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def test_a_private_address_is_not_followed_unless_allowed(page, tmp_path):
@@ -214,46 +169,11 @@ def test_a_private_address_is_not_followed_unless_allowed(page, tmp_path):
 
 def test_hostile_names_do_nothing_in_a_browser(page, job):
     page.on("dialog", lambda dialog: pytest.fail(f"a name has spoken: {dialog.message}"))
-    for path in ("", "/event", "/compare", "/games/5", "/players/4", "/players/5"):
+    for path in ("", "/event", "/compare", "/games/5", "/games/6", "/players/4", "/players/5", "/players/6"):
         page.goto(job + path)
     page.wait_for_load_state("networkidle")
     page.goto(f"{job}/players/4")
     assert page.inner_text("h1") == HOSTILE[0]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_serious_stands_in_the_way_of_anybody(page, served, job, scheme):
-    page.emulate_media(color_scheme=scheme)
-    paths = ["/", "/results", "/decisions", "/live", "/jobs/nowhere", "/login"] if scheme == "light" else ["/"]
-    found = []
-    for address in [
-        *(served + path for path in paths),
-        *(job + part for part in ("", "/event", "/compare", "/players/1")),
-    ]:
-        page.goto(address)
-        found += serious(page)
-    page.goto(f"{job}/games/1")
-    page.wait_for_selector("#people li")
-    assert found + serious(page) == []
-
-
-def serious(page: Page) -> list[str]:
-    """Return what axe finds serious or critical on a page."""
-    rows = Axe().run(page).response["violations"]
-    return [
-        f"{page.url}: {row['id']}, {node['target']}"
-        for row in rows
-        if row["impact"] in ("serious", "critical")
-        for node in row["nodes"]
-    ]
-
-
-def test_a_phone_shows_all_without_scrolling_sideways(page, served, job):
-    page.set_viewport_size({"width": 360, "height": 740})
-    for address in (served, job, f"{job}/players/1", f"{job}/games/1", f"{job}/event", f"{job}/compare"):
-        page.goto(address)
-        page.wait_for_load_state("networkidle")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
 
 
 def test_the_pages_say_the_same_as_their_json(page, job):
@@ -263,3 +183,31 @@ def test_the_pages_say_the_same_as_their_json(page, job):
     assert page.inner_text("#elo").split()[0] == f"{answer['rating']['elo']:.0f}"
     assert wait_for(lambda: page.locator("footer >> text=This page as JSON").count()) == 1
     assert Path(twin).name == "1"
+
+
+def test_a_player_has_elo_by_part_of_the_play(page, job):
+    page.goto(f"{job}/players/1")
+    captions = page.locator(".parts caption").all_inner_texts()
+    assert captions == ["Elo by phase", "Elo by colour", "Elo by opening (ECO family)"]
+    rows = page.locator(".parts section", has_text="by phase").locator("tbody tr")
+    assert rows.locator("th").all_inner_texts() == ["opening", "middlegame"]
+    assert re.fullmatch(r"\d{3,4} to \d{3,4}", rows.first.locator("td").nth(1).inner_text())
+    assert page.locator("text=analysis board").first.get_attribute("href").startswith("https://lichess.org/analysis/")
+
+
+def test_a_page_that_is_open_goes_on_when_its_server_was_killed_and_is_back(browser, tmp_path):
+    page = browser.new_page()  # whose console may say that the server is gone
+    page.set_default_timeout(300_000)
+    process, address = start_server(tmp_path)
+    upload(page, address, "".join(pgn(f"P{at}", f"Q{at}") for at in range(12)))
+    page.wait_for_selector(".status")
+    page.evaluate("window.same = true")
+    kill(process, signal.SIGKILL)
+    process, _ = start_server(tmp_path, port=int(address.rsplit(":", 1)[1]))
+    try:
+        page.wait_for_selector(".state.done")
+        page.wait_for_selector("table.ratings >> text=P7")
+        assert page.evaluate("window.same") is True
+    finally:
+        page.close()
+        kill(process, signal.SIGTERM)

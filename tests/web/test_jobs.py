@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
+from skilloscope.chess.human.network import Network
 from skilloscope.core.errors import InputError, StoreError
+from skilloscope.web import workers
 from skilloscope.web.intake import MOST_WAITING, BusyError, add_feed, add_upload
-from skilloscope.web.jobs import MOST_ATTEMPTS, Jobs
+from skilloscope.web.jobs import DAY, MOST_ATTEMPTS, Jobs
 from skilloscope.web.rendering import rendered
-from web.conftest import do, pgn
+from web.conftest import ITALIAN, SLAV, do, pgn
 
 
 @pytest.fixture
@@ -97,6 +101,49 @@ def test_a_deleted_job_leaves_nothing(jobs):
     base.close()
 
 
+def test_what_has_ended_is_kept_for_some_days_and_what_has_not_for_ever(tmp_path):
+    jobs = Jobs(tmp_path / "jobs.sqlite", keep_days=30)
+    made = {state: jobs.add("games", state, [("x", b"1. e4")]).id for state in ("done", "failed", "running", "waiting")}
+    made["cancelled"] = jobs.add("games", "cancelled", []).id
+    jobs.advance(made["running"], state="running")
+    jobs.end(made["done"], "done")
+    jobs.end(made["failed"], "failed")
+    jobs.cancel(made["cancelled"])
+    now = time.time()
+    assert jobs[made["done"]].expires == pytest.approx(now + 30 * DAY, abs=600)
+    assert jobs[made["running"]].expires is None
+    assert jobs.expire(now + 29 * DAY) == 0
+    assert jobs.expire(now + 31 * DAY) == 3
+    assert jobs.counts() == {"running": 1, "waiting": 1}
+    assert jobs.inputs(made["done"]) == []
+
+
+def test_who_goes_on_with_a_job_keeps_it_and_a_server_may_keep_all(tmp_path):
+    jobs = Jobs(tmp_path / "jobs.sqlite", keep_days=1)
+    name = jobs.add("games", "x", []).id
+    jobs.end(name, "failed")
+    for_ever = Jobs(jobs.path)
+    assert for_ever.expire(time.time() + 1000 * DAY) == 0
+    assert for_ever[name].expires is None
+    jobs.resume(name)
+    assert jobs.expire(time.time() + 1000 * DAY) == 0
+    assert jobs[name].state == "waiting"
+
+
+def test_jobs_that_did_not_say_when_they_ended_are_kept_from_now_on(tmp_path):
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    name = jobs.add("games", "x", []).id
+    jobs.end(name, "done")
+    jobs.close()
+    with sqlite3.connect(tmp_path / "jobs.sqlite") as base:
+        base.execute("ALTER TABLE jobs DROP COLUMN ended")
+        base.execute("PRAGMA user_version = 1")
+    base.close()
+    again = Jobs(tmp_path / "jobs.sqlite", keep_days=2)
+    assert again.expire() == 0
+    assert again[name].expires == pytest.approx(time.time() + 2 * DAY, abs=600)
+
+
 def test_ids_cannot_be_guessed(jobs):
     names = {jobs.add("games", "x", []).id for _ in range(50)}
     assert len(names) == 50
@@ -158,6 +205,37 @@ def test_a_cancelled_job_ends_where_it_tells_how_far_it_is(jobs, tmp_path, monke
 
     monkeypatch.setattr(Jobs, "advance", cancel_then_tell)
     assert do(jobs, job, tmp_path).state == "cancelled"
+
+
+def test_a_cancelled_job_ends_between_two_batches_of_positions(jobs, tmp_path, monkeypatch):
+    text = "".join(pgn(f"P{at}", f"Q{at}", (ITALIAN, SLAV)[at % 2]) for at in range(8))
+    job = add_upload(jobs, "games", [("x.pgn", text.encode())], owner="me", options={"effort": "instant"})
+    asked, ask = [], Network.maps
+
+    def cancel_then_ask(self, planes):
+        asked.append(len(planes))
+        jobs.cancel(job.id)
+        return ask(self, planes)
+
+    monkeypatch.setattr(Network, "maps", cancel_then_ask)
+    monkeypatch.setattr("skilloscope.web.workers._EVERY", -1.0)
+    assert do(jobs, job, tmp_path).state == "cancelled"
+    assert len(asked) <= 1
+    assert jobs.report(job.id, "ratings") is None
+    assert not list((tmp_path / "work").glob("*/*"))
+
+
+def test_work_that_goes_on_long_after_it_was_cancelled_ends_with_its_process(jobs, monkeypatch):
+    ended, never = [], Future()
+    monkeypatch.setattr(workers, "PATIENCE", 0.06)
+    monkeypatch.setattr(workers.os, "_exit", lambda code: (ended.append(code), never.set_result(None)))
+    name = jobs.add("results", "x", []).id
+    jobs.take("quick")
+    jobs.cancel(name)
+    workers._end_if_unwanted(jobs, name, never)
+    assert ended == [1]
+    jobs.take_back(["quick"])  # as the server does when a worker has ended
+    assert jobs[name].state == "cancelled"
 
 
 def test_an_unforeseen_fault_fails_the_job_alone_and_is_told_without_its_text(jobs, tmp_path, monkeypatch):

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 import urllib.request
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from skilloscope.chess.human.model import human
 from skilloscope.chess.pgn.games import read_games
+from skilloscope.core.configuration import store_file
 from skilloscope.ratings.elo_axis.axis import elo_axis
+from skilloscope.sources.judge import Work
 from skilloscope.sources.strength import played_moves
 from skilloscope.studies.moves.moves import moves_study
+from skilloscope.studies.rate.front import effort_settings
+from skilloscope.studies.rate.games import AxisRating
+from skilloscope.studies.report.player import player_report
 from skilloscope.web.app import ServeOptions, serving
 from skilloscope.web.game_records import game_records
 from skilloscope.web.intake import add_upload
 from skilloscope.web.jobs import Jobs
-from web.conftest import DECISIONS, ITALIAN, Filled, do, few_games, pgn, wait_for
+from web.conftest import DECISIONS, ITALIAN, Filled, do, feeding, few_games, kill, pgn, start_server, wait_for
 
 PARTS = {
     "games": ["", "/event", "/compare", "/players/1", "/players/5", "/games/1", "/games/5"],
@@ -54,6 +55,16 @@ def test_the_ratings_are_those_of_the_command_line(filled: Filled, tmp_path):
     for row in ours["players"]:
         own = next(one for one in sent["players"] if one["player"] == row["player"])
         assert {name: own[name] for name in row} == json.loads(json.dumps(row))
+
+
+def test_the_parts_of_the_play_are_those_of_the_report(filled: Filled):
+    games = read_games(io.StringIO(few_games()))
+    asked = AxisRating.of(None, "human", "instant")
+    told = player_report(games, "Ann", asked, Work(settings=effort_settings(asked.effort)))[0].as_dict()["parts"]
+    sent = filled.client().get(f"/api/jobs/{filled.done['games'].id}/players/1").json()["parts"]
+    assert list(sent) == list(told) == ["phase", "colour", "eco"]
+    for name, part in told.items():
+        assert sent[name]["players"] == json.loads(json.dumps(part["players"]))
 
 
 def test_a_page_that_is_not_there_yet_or_never_says_so(filled: Filled):
@@ -143,7 +154,15 @@ def test_the_engine_sharpens_the_numbers_and_what_was_found_before_stays(tmp_pat
     assert blunder["loss"] > 1
     assert blunder["better"] not in (None, "Qf3")
     assert blunder["value"] is not None
-    assert jobs.report(job.id, "player/1")["judge"] == "engine"
+    own = jobs.report(job.id, "player/1")
+    assert own["judge"] == "engine"
+    asked = AxisRating.of(None, "joint", "quick")
+    work = Work(settings=effort_settings(asked.effort), store=store_file(tmp_path), workers=1)
+    told = player_report(read_games(io.StringIO(text.decode())), "Ann", asked, work, strict=True)[0]
+    for ours, report in ((own["costly"], told.costliest), (own["found"], told.finds)):
+        assert [move["san"] for move in ours] == [move["played"] for move in report][: len(ours)]
+        assert len(ours) > 3
+    assert list(own["costly"][0]["found_by"].values()) == pytest.approx(told.costliest[0]["p_better_by_level"])
 
 
 def test_a_k_that_cannot_be_used_is_told_with_what_to_do(tmp_path):
@@ -153,22 +172,6 @@ def test_a_k_that_cannot_be_used_is_told_with_what_to_do(tmp_path):
         done = do(jobs, job, tmp_path)
         assert done.state == state
         assert bool(done.hint) == (state == "failed")
-
-
-def _serve(store: Path) -> tuple[subprocess.Popen[str], str]:
-    code = "import skilloscope.cli as c; c.main()"
-    command = [sys.executable, "-c", code, "serve", "--store", str(store), "--port", "0", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
-    assert process.stdout is not None
-    lines = [process.stdout.readline()]
-    while not lines[-1].startswith("}"):
-        lines.append(process.stdout.readline())
-    return process, json.loads("".join(lines))["address"]
-
-
-def _end(process: subprocess.Popen[str], sign: signal.Signals) -> None:
-    process.send_signal(sign)
-    process.communicate()
 
 
 def _ask(address: str, path: str, body: bytes | None = None) -> dict[str, object]:
@@ -183,20 +186,40 @@ def _ask(address: str, path: str, body: bytes | None = None) -> dict[str, object
 
 
 def test_a_killed_server_goes_on_with_its_jobs_after_a_restart(tmp_path, living):
-    process, address = _serve(tmp_path)
+    process, address = start_server(tmp_path)
     texts = [pgn(f"A{at}", f"B{at}", ITALIAN[:90]).encode() for at in range(2)]
     names = [_ask(address, "/api/jobs?effort=instant", text)["id"] for text in texts]
-    _end(process, signal.SIGKILL)
+    kill(process, signal.SIGKILL)
     wait_for(lambda: not living(str(tmp_path)))  # no worker outlives it
-    process, address = _serve(tmp_path)
+    process, address = start_server(tmp_path)
     try:
         for at, name in enumerate(names):
             wait_for(lambda name=name: _ask(address, f"/api/jobs/{name}")["state"] == "done")
             ratings = _ask(address, f"/api/jobs/{name}/ratings")
             assert {row["player"] for row in ratings["players"]} == {f"A{at}", f"B{at}"}
     finally:
-        _end(process, signal.SIGTERM)
+        kill(process, signal.SIGTERM)
     wait_for(lambda: not living(str(tmp_path)))
+
+
+def test_games_are_followed_again_when_a_killed_server_is_back(tmp_path, living):
+    with feeding() as (feed_address, feed):
+        process, address = start_server(tmp_path, "--private-feeds")
+        name = _ask(address, f"/api/live?address={feed_address}", b"")["id"]
+        wait_for(lambda: _ask(address, f"/api/jobs/{name}/live")["boards"])
+        kill(process, signal.SIGKILL)
+        wait_for(lambda: not living(str(tmp_path)))
+        feed.moves = ITALIAN[:120]
+        process, address = start_server(tmp_path, "--private-feeds")
+        try:
+            moves = len(feed.moves.replace(".", ". ").split()) * 2 // 3
+            wait_for(lambda: _ask(address, f"/api/jobs/{name}/live")["boards"][0]["moves"] >= moves - 2)
+            with urllib.request.urlopen(f"{address}/jobs/{name}/events", timeout=60) as events:
+                said = [events.readline().decode() for _ in range(2)]
+            assert said[0] == "event: progress\n"
+            assert "running" in said[1]
+        finally:
+            kill(process, signal.SIGTERM)
 
 
 def test_serve_says_where_it_is_and_keeps_its_folder_to_itself(tmp_path):

@@ -221,14 +221,21 @@ def test_feeds_lead_out_of_the_house_or_nowhere(house):
 def test_hostile_names_are_only_ever_text(filled: Filled):
     client, job = filled.client(), filled.done["games"].id
     numbers = {row["player"]: row["number"] for row in client.get(f"/api/jobs/{job}/ratings").json()["players"]}
-    pages = ["", "/event", "/compare", "/games/5", *(f"/players/{number}" for number in numbers.values())]
+    pages = ["", "/event", "/compare", "/games/5", "/games/6", *(f"/players/{number}" for number in numbers.values())]
     paths = [f"/jobs/{job}{page}" for page in pages] + [f"/jobs/{job}/table?search=%3Cscript%3E&sort=%22%3E%3Cb"]
-    paths += [f"/jobs/{filled.done['results'].id}", f"/jobs/{filled.done['results'].id}/members/1"]
-    for path in paths:
-        text = client.get(path).text
+    results = filled.done["results"].id
+    board = client.get(f"/api/jobs/{results}/results").json()["players"]
+    paths += [f"/jobs/{results}", *(f"/jobs/{results}/members/{row['number']}" for row in board)]
+    paths += [f"/jobs/{filled.done['decisions'].id}", f"/jobs/{filled.done['live'].id}"]
+    texts = {path: client.get(path).text for path in paths}
+    for path, text in texts.items():
+        assert client.get(path).status_code == 200, path
         assert "<img src=x" not in text, path
         assert "<script>" not in text, path
-        assert "\u202e" not in text, path
+        assert not {"\u202e", "\x1b", "\x07"} & set(text), path
         assert "<b>May" not in text, path
-    assert HOSTILE[0] in numbers
-    assert "&lt;img src=x onerror=alert(1)&gt;" in client.get(f"/jobs/{job}/event").text
+        assert "49" not in re.findall(r"<bdi>(.*?)</bdi>", text), path
+    assert {HOSTILE[0], HOSTILE[2]} <= set(numbers)
+    assert {HOSTILE[0]} <= {row["player"] for row in board}
+    for path in (f"/jobs/{job}/event", f"/jobs/{results}", paths[-2], paths[-1]):
+        assert "&lt;img src=x onerror=alert(1)&gt;" in texts[path], path

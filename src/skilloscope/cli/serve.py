@@ -29,6 +29,9 @@ class ListenOptions(Options):
     private_feeds: Annotated[
         bool, typer.Option("--private-feeds", help="Let live games be followed at private addresses too.")
     ] = False
+    keep: Annotated[
+        int, typer.Option(help="Remove work so long after its end; 0 keeps it for ever.", metavar="DAYS", min=0)
+    ] = 30
     seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.", min=0)] = None
 
 
@@ -57,6 +60,7 @@ def serve(*, listen: ListenOptions, store: StoreFolder = None, as_json: Json = F
         names=tuple(listen.name or ()),
         password=_password(listen.password_file),
         private=listen.private_feeds,
+        keep_days=listen.keep,
     )
     server = Server(options)
     if as_json:

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from skilloscope.__about__ import __version__
+from skilloscope.core.plain import visible
 from skilloscope.reports.board import BoardMove, shared_pieces
 from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.sorting import sorted_places
 from skilloscope.reports.words import sentences
 
 ANALYSIS_BOARD = "https://lichess.org/analysis/standard/"
@@ -72,25 +74,39 @@ class Section:
     """The moves of a game, each with the board after it; a click shows it, without a script."""
     filters: Mapping[str, Collection[int]] = field(default_factory=dict)
     """What a reader may ask for, without a script, each with the rows that it leaves out."""
+    sorts: bool = True
+    """Whether a click on the name of a column sorts the table, without a script; the cells of a crosstable do not."""
+
+    @property
+    def places(self) -> Sequence[Sequence[int]]:
+        """The place of each row when sorted by each column; none where there is nothing to sort."""
+        return sorted_places(self.rows, self.labels) if self.sorts and len(self.rows) > 2 else ()
 
     @classmethod
     def from_sheet(
         cls, sheet: Sheet, heading: str = "", *, text: str | None = None, figure: str = "", caption: str = ""
     ) -> Section:
         """Make a section of a table of the terminal: its title is the heading unless one is given; a text is in place
-        of the notes below it.
+        of the notes below it. Columns in which nothing stands are left out, unless it is a crosstable.
         """
         notes = sentences(sheet.notes) if text is None else ""
+        words = {*range(sheet.left), *sheet.words}
+        kept = [
+            place
+            for place in range(len(sheet.columns))
+            if sheet.wide or not sheet.rows or any(row[place] not in ("", "–") for row in sheet.rows)
+        ]
         return cls(
             heading=heading or sheet.title,
             text=text or "",
-            columns=sheet.columns,
-            rows=sheet.rows,
-            labels={*range(sheet.left), *sheet.words},
+            columns=[sheet.columns[place] for place in kept],
+            rows=[[row[place] for place in kept] for row in sheet.rows],
+            labels={at for at, place in enumerate(kept) if place in words},
             faded=sheet.faded,
             figure=figure,
             caption=caption,
             notes=notes,
+            sorts=not sheet.wide,
         )
 
 
@@ -123,6 +139,7 @@ def report_page(
         loader=PackageLoader("skilloscope.reports"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,  # names obey nobody; markup is ours
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -132,6 +149,7 @@ def report_page(
         headline=headline,
         sections=sections,
         wide=_WIDE,
+        most_columns=max((len(section.columns) for section in sections if section.places), default=0),
         pieces=shared_pieces() if any(section.game for section in sections) else "",
         warnings=warnings,
         skipped=skipped or {},

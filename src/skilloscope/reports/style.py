@@ -28,6 +28,8 @@ COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#00798c", "#8
 _WATCHER: ContextVar[Callable[[Figure], None] | None] = ContextVar("watcher", default=None)
 """Who is shown every figure before it becomes text."""
 
+_LONGEST_NAME = 44  # letters beside an axis or in a legend
+
 _NO_GLYPH = r"Glyph \d+ .*missing from"
 
 _STYLE: Any = {
@@ -85,6 +87,7 @@ def _watched(see: Callable[[Figure], None]) -> Iterator[None]:
 
 def svg(figure: Figure) -> str:
     """Return the figure as SVG text without the XML head, for use inside a page."""
+    _shorten_names(figure)
     if (see := _WATCHER.get()) is not None:
         see(figure)
     with warnings.catch_warnings(record=True) as told:
@@ -99,6 +102,21 @@ def svg(figure: Figure) -> str:
         if not re.match(_NO_GLYPH, str(one.message)):
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     return text[text.index("<svg") :]
+
+
+def _shorten_names(figure: Figure) -> None:
+    """Cut names that would leave no room for what is drawn; the tables have them whole."""
+    for axes in figure.axes:
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        if any(len(name) > _LONGEST_NAME for name in names):
+            axes.set_yticks(axes.get_yticks(), [_shortened(name) for name in names])
+        legend = axes.get_legend()
+        for text in () if legend is None else legend.get_texts():
+            text.set_text(_shortened(text.get_text()))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…"
 
 
 def _copied(figure: Figure, kind: str) -> bytes:

@@ -23,7 +23,7 @@ from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
 from skilloscope.web import api, pages
 from skilloscope.web.intake import BusyError
-from skilloscope.web.jobs import Jobs
+from skilloscope.web.jobs import KEEP_DAYS, Jobs
 from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_name, kept_secret
 from skilloscope.web.views import NotYetError
 from skilloscope.web.workers import Workers
@@ -44,6 +44,8 @@ class ServeOptions:
     password: str | None = None
     private: bool = False
     """Whether feeds of private addresses may be followed."""
+    keep_days: int = KEEP_DAYS
+    """For how long jobs that have ended are kept; 0: for ever."""
 
     def __post_init__(self) -> None:
         if host_name(self.host) not in LOOPBACK and self.host not in LOOPBACK and not self.password:
@@ -113,7 +115,7 @@ class Server:
         folder = options.store / "web"
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = _alone(folder)
-        self.jobs = Jobs(folder / "jobs.sqlite")
+        self.jobs = Jobs(folder / "jobs.sqlite", keep_days=options.keep_days)
         hosts = allowed_hosts(options.host, options.names)
         safety = Safety(kept_secret(folder), hosts, options.password)
         self._socket = _listening(options.host, options.port)

@@ -21,12 +21,12 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.engine.lines import last_depth, move_of_code, value_pawns
 from skilloscope.chess.evaluations import evaluations_from_comments
-from skilloscope.chess.human.model import ELO_RANGE
+from skilloscope.chess.human.model import ELO_RANGE, Human
 from skilloscope.chess.pgn.games import Games
 from skilloscope.models.scaling import scaled_loss
 from skilloscope.ratings.elo_axis.axis import Effort, EloAxis
 from skilloscope.ratings.elo_axis.effects import ELO
-from skilloscope.sources.costs import MoveCosts, move_costs
+from skilloscope.sources.costs import LEVELS, MoveCosts, move_costs
 from skilloscope.sources.evaluated import with_evaluations
 from skilloscope.sources.labels import movers_of
 from skilloscope.sources.strength import SOURCES, PlayedMoves, game_curves, played_moves
@@ -63,17 +63,18 @@ def game_records(
     levels: Mapping[str, float],
     *,
     rows: Sequence[int] | None = None,
+    model: Human | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[GameRecord]:
     """Yield the games of some rows (of all); `levels` are the players' strengths, the population's where unknown."""
     wanted = np.array(range(len(games)) if rows is None else sorted(rows), dtype=np.int64)
     for begin in range(0, len(wanted), _AT_A_TIME):
         some = wanted[begin : begin + _AT_A_TIME]
-        moves = played_moves(games.select(some))
+        moves = played_moves(games.select(some), model=model)
         own = None if analyses is None else analyses.of_games(some)
         if own is not None and effort.weights is not None:
             moves = moves.with_engine(own, len(effort.weights.depths))
-        chunk = _Chunk(moves, own, axis, effort, levels)
+        chunk = _Chunk(moves, own, axis, effort, levels, model)
         for at, row in enumerate(some.tolist()):
             yield chunk.record(at, row + 1)
             if progress:
@@ -84,9 +85,15 @@ class _Chunk:
     """A few games, asked once for everything that holds for all their moves."""
 
     def __init__(
-        self, moves: PlayedMoves, analyses: Analyses | None, axis: EloAxis, effort: Effort, levels: Mapping[str, float]
+        self,
+        moves: PlayedMoves,
+        analyses: Analyses | None,
+        axis: EloAxis,
+        effort: Effort,
+        levels: Mapping[str, float],
+        model: Human | None,
     ) -> None:
-        self.moves, self.analyses, self.axis, self.effort = moves, analyses, axis, effort
+        self.moves, self.analyses, self.axis, self.effort, self.model = moves, analyses, axis, effort, model
         usual, names = float(axis.population["mean"]), movers_of(moves)
         self.level = np.array([levels.get(name or "", usual) for name in names], dtype=float)
         self.comments = evaluations_from_comments(moves.games)
@@ -111,7 +118,7 @@ class _Chunk:
         """Return what the engine's judgement says the moves cost, and the row of each by game and ply."""
         if self.analyses is None or self.effort.weights is None or not self.searched:
             return None, {}
-        found = move_costs(self.moves.games, self.analyses, self.effort.weights, levels)
+        found = move_costs(self.moves.games, self.analyses, self.effort.weights, levels, model=self.model)
         keys = zip(found.game.tolist(), found.ply.tolist(), strict=True)
         return found, {key: row for row, key in enumerate(keys)}
 
@@ -207,6 +214,7 @@ def _by_engine(costs: MoveCosts, row: int, board: chess.Board) -> dict[str, Any]
         "listed": bool(np.isfinite(played)),
         "better": board.san(better) if better else None,
         "better_uci": better.uci() if better else None,
+        "found_by": {f"{level:.0f}": float(p) for level, p in zip(LEVELS, costs.p_best[row, 1:], strict=True)},
     }
 
 

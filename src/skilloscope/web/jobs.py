@@ -3,7 +3,8 @@
 In: texts that somebody uploaded. Out: jobs that workers take one by one, and reports by name. A job is acknowledged
 only when it is on disk; a job that was being worked on when its worker ended is worked on again.
 
-Jobs wait in lanes: a long search of one person must not keep another from the first, quick answer.
+Jobs wait in lanes: a long search of one person must not keep another from the first, quick answer. What has ended is
+kept for some days; what waits or runs is never removed.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ from typing import Any
 from skilloscope.core.errors import InputError, StoreError
 from skilloscope.core.plain import json_text
 
-SCHEMA = 1
+SCHEMA = 2
 LANES = ("quick", "engine", "live")
 ENDED = ("done", "failed", "cancelled")
+KEEP_DAYS = 30
+"""For so long a job is kept after its end, unless a server is told otherwise."""
+DAY = 86400.0
 MOST_ATTEMPTS = 3
 """So often a job is begun whose worker ends in the middle of it; then it is given up."""
 
@@ -34,7 +38,8 @@ CREATE TABLE IF NOT EXISTS jobs (
     lane TEXT NOT NULL, state TEXT NOT NULL, stage TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0,
     total INTEGER NOT NULL DEFAULT 0, note TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '',
     hint TEXT NOT NULL DEFAULT '', cancel INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
-    version INTEGER NOT NULL DEFAULT 0, found INTEGER NOT NULL DEFAULT 0, options TEXT NOT NULL DEFAULT '{}');
+    version INTEGER NOT NULL DEFAULT 0, found INTEGER NOT NULL DEFAULT 0, options TEXT NOT NULL DEFAULT '{}',
+    ended REAL);
 CREATE INDEX IF NOT EXISTS waiting ON jobs (lane, state, created);
 CREATE INDEX IF NOT EXISTS owners ON jobs (owner, created);
 CREATE TABLE IF NOT EXISTS inputs (job TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL);
@@ -44,7 +49,7 @@ CREATE TABLE IF NOT EXISTS reports (
 """
 _FIELDS = (
     "id, kind, title, owner, created, lane, state, stage, done, total, note, error, hint, cancel, version, found, "
-    "options"
+    "options, ended"
 )
 
 
@@ -73,6 +78,8 @@ class Job:
     found: int
     """Grows with every report."""
     options: Mapping[str, Any]
+    expires: float | None = None
+    """When it will be removed: some days after its end; None where it has not ended, or is kept for ever."""
 
     @property
     def ended(self) -> bool:
@@ -87,18 +94,23 @@ class Job:
             "version": self.version,
             "found": self.found,
             "options": dict(self.options),
+            "expires": self.expires,
         }
 
 
 class Jobs:
     """The jobs of one file; every thread has its own connection, every process its own object."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, keep_days: int = 0) -> None:
+        self.path, self.keep_days = path, keep_days
         self._local = threading.local()
         path.parent.mkdir(parents=True, exist_ok=True)
         base = self._base()
-        if base.execute("PRAGMA user_version").fetchone()[0] not in (0, SCHEMA):
+        version = base.execute("PRAGMA user_version").fetchone()[0]
+        if version == 1:  # it did not say when a job ended: these days count from now
+            base.execute("ALTER TABLE jobs ADD COLUMN ended REAL")
+            base.execute("UPDATE jobs SET ended = ? WHERE state IN ('done', 'failed', 'cancelled')", (time.time(),))
+        elif version not in (0, SCHEMA):
             raise StoreError(f"{path}: jobs of another version", hint="name another folder with --store")
         base.executescript(_TABLES)
         base.execute(f"PRAGMA user_version = {SCHEMA}")
@@ -127,14 +139,14 @@ class Jobs:
         row = self._base().execute(f"SELECT {_FIELDS} FROM jobs WHERE id = ?", (name,)).fetchone()
         if row is None:
             raise InputError("there is no such job", hint="its address may be cut, or it has been deleted")
-        return _job(row)
+        return self._job(row)
 
     def of_owner(self, owner: str, most: int = 50) -> list[Job]:
         """Return somebody's jobs, the newest first."""
         rows = self._base().execute(
             f"SELECT {_FIELDS} FROM jobs WHERE owner = ? ORDER BY created DESC LIMIT ?", (owner, most)
         )
-        return [_job(row) for row in rows]
+        return [self._job(row) for row in rows]
 
     def counts(self) -> dict[str, int]:
         """Return how many jobs there are by state."""
@@ -194,23 +206,25 @@ class Jobs:
 
     def end(self, name: str, state: str, *, error: str = "", hint: str = "") -> None:
         """Say that a job is done, failed or cancelled."""
-        self.advance(name, state=state, error=error, hint=hint, cancel=0, note="", attempts=0)
+        ended = {"state": state, "ended": time.time()}
+        self.advance(name, **ended, error=error, hint=hint, cancel=0, note="", attempts=0)
 
     def cancel(self, name: str) -> None:
         """Ask for a job to be stopped: one that waits is cancelled at once, one that runs when its worker sees it."""
         with self._write() as base:
             base.execute(
                 "UPDATE jobs SET cancel = (state = 'running'), version = version + 1, "
+                "ended = CASE state WHEN 'waiting' THEN ? END, "
                 "state = CASE state WHEN 'waiting' THEN 'cancelled' ELSE state END "
                 "WHERE id = ? AND state IN ('waiting', 'running')",
-                (name,),
+                (time.time(), name),
             )
 
     def resume(self, name: str) -> None:
         """Let a job that was cancelled or has failed wait again, in the lane it was in."""
         with self._write() as base:
             base.execute(
-                "UPDATE jobs SET state = 'waiting', cancel = 0, attempts = 0, error = '', hint = '', "
+                "UPDATE jobs SET state = 'waiting', cancel = 0, attempts = 0, error = '', hint = '', ended = NULL, "
                 "version = version + 1 WHERE id = ? AND state IN ('cancelled', 'failed')",
                 (name,),
             )
@@ -218,22 +232,40 @@ class Jobs:
     def delete(self, name: str) -> None:
         """Forget a job with all that was uploaded and found; a worker that has it stops."""
         with self._write() as base:
-            for table, column in (("jobs", "id"), ("inputs", "job"), ("reports", "job")):
-                base.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))
+            _forget(base, name)
+
+    def expire(self, now: float | None = None) -> int:
+        """Forget the jobs that ended longer ago than they are kept; return how many."""
+        if not self.keep_days:
+            return 0
+        before = (time.time() if now is None else now) - self.keep_days * DAY
+        asked = "SELECT id FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND ended < ?"
+        names = [name for (name,) in self._base().execute(asked, (before,))]
+        for name in names:  # one at a time: nobody waits for the lock while a thousand are removed
+            with self._write() as base:
+                if base.execute(f"{asked} AND id = ?", (before, name)).fetchone():  # or somebody went on with it
+                    _forget(base, name)
+        return len(names)
 
     def take_back(self, lanes: Sequence[str] = LANES) -> None:
         """Let the jobs of lanes whose worker has ended wait again; one that was begun too often is given up."""
         marks = ", ".join("?" for _ in lanes)
         with self._write() as base:
             base.execute(
-                f"UPDATE jobs SET state = CASE WHEN cancel THEN 'cancelled' ELSE 'waiting' END, cancel = 0, "
-                f"version = version + 1 WHERE state = 'running' AND attempts < ? AND lane IN ({marks})",
-                (MOST_ATTEMPTS, *lanes),
+                f"UPDATE jobs SET ended = CASE WHEN cancel THEN ? END, version = version + 1, "
+                f"state = CASE WHEN cancel THEN 'cancelled' ELSE 'waiting' END, cancel = 0 "
+                f"WHERE state = 'running' AND (cancel OR attempts < ?) AND lane IN ({marks})",
+                (time.time(), MOST_ATTEMPTS, *lanes),
             )
             base.execute(
-                f"UPDATE jobs SET state = 'failed', error = ?, hint = ?, version = version + 1 "
+                f"UPDATE jobs SET state = 'failed', ended = ?, error = ?, hint = ?, version = version + 1 "
                 f"WHERE state = 'running' AND lane IN ({marks})",
-                ("its worker ended in the middle of it, several times", "resume it, with fewer games", *lanes),
+                (
+                    time.time(),
+                    "its worker ended in the middle of it, several times",
+                    "resume it, with fewer games",
+                    *lanes,
+                ),
             )
 
     def close(self) -> None:
@@ -255,6 +287,13 @@ class Jobs:
             self._local.base = base
         return base
 
+    def _job(self, row: Sequence[Any]) -> Job:
+        fields: dict[str, Any] = dict(zip(_FIELDS.split(", "), row, strict=True))
+        ended = fields.pop("ended")
+        expires = ended + self.keep_days * DAY if ended is not None and self.keep_days else None
+        known = {"cancel": bool(fields["cancel"]), "options": json.loads(fields["options"]), "expires": expires}
+        return Job(**{**fields, **known})
+
     @contextlib.contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
         base = self._base()
@@ -267,6 +306,6 @@ class Jobs:
         base.execute("COMMIT")
 
 
-def _job(row: Sequence[Any]) -> Job:
-    fields: dict[str, Any] = dict(zip(_FIELDS.split(", "), row, strict=True))
-    return Job(**{**fields, "cancel": bool(fields["cancel"]), "options": json.loads(fields["options"])})
+def _forget(base: sqlite3.Connection, name: str) -> None:
+    for table, column in (("jobs", "id"), ("inputs", "job"), ("reports", "job")):
+        base.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))

@@ -16,7 +16,9 @@ from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from skilloscope.core.errors import InputError
+from skilloscope.reports.board import BETTER, PLAYED
 from skilloscope.studies.rate.front import engine_found
+from skilloscope.studies.report.tables import PART_NAMES, in_part_order
 from skilloscope.web import views
 from skilloscope.web.api import AJob, Number, PageNumber, jobs_of
 from skilloscope.web.intake import EFFORTS, KINDS, add_feed, add_upload
@@ -38,6 +40,7 @@ def _page(request: Request, template: str, code: int = 200, **values: Any) -> HT
         "path": request.url.path,
         "has_password": safety.password is not None,
         "most_mb": safety.most_bytes // 2**20,
+        "keep_days": jobs_of(request).keep_days,
     }
     return HTMLResponse(rendered(template, **base, **values), code)
 
@@ -192,9 +195,10 @@ def show_game(request: Request, job: AJob, number: Number) -> Response:
 
 @router.get("/jobs/{job}/players/{number}")
 def show_player(request: Request, job: AJob, number: Number) -> Response:
-    """Show a player: the Elo, the decisions that cost most, the finds, the games."""
+    """Show a player: the Elo and its parts, the decisions that cost most, the finds, the games."""
     view = views.player_view(jobs_of(request), job, number)
-    return _page(request, "player.html", job=job, view=view, json=f"/api/jobs/{job.id}/players/{number}")
+    parts = [(PART_NAMES[name], in_part_order(part)) for name, part in view["parts"].items()]
+    return _page(request, "player.html", job=job, view=view, parts=parts, json=f"/api/jobs/{job.id}/players/{number}")
 
 
 @router.get("/jobs/{job}/event")
@@ -231,7 +235,7 @@ def board_picture(
         board = chess.Board(fen)
         arrows = [
             chess.svg.Arrow(found.from_square, found.to_square, color=colour)
-            for text, colour in ((move, "red"), (better, "green"))
+            for text, colour in ((better, BETTER), (move, PLAYED))
             if text and (found := chess.Move.from_uci(text))
         ]
     except ValueError as error:

@@ -1,23 +1,31 @@
 """A job of games: the quick answer by what people play, then the engine's, which sharpens it part by part.
 
 In: the uploaded texts. Out, as reports of the job: `ratings` (what `rate --json` sends), `games` (the heads of all
-games), `game/N`, `players` (names by number, with their posteriors) and `player/N` (the decisions that stand out).
+games), `game/N`, `players` (names by number, with their posteriors), `player/N` (the decisions that stand out) and
+`parts/N` (Elo by phase, colour, opening and so on, as `report --player` has it).
+
+What people play is asked once for a job and kept beside it while it is worked on: ratings, games and parts read it.
 
 A player's number is the place at which the name first occurs in the games: it stays while ratings move.
 """
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import io
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyse import Progress
+from skilloscope.chess.human.kept import KeptHuman
+from skilloscope.chess.human.model import Human, human
+from skilloscope.chess.human.network import Network
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.configuration import effective_settings, store_file
 from skilloscope.core.errors import InputError
@@ -28,6 +36,7 @@ from skilloscope.sources.plan import fair_order
 from skilloscope.studies.rate.elo import EloRatings
 from skilloscope.studies.rate.front import effort_settings, engine_found
 from skilloscope.studies.rate.games import AxisRating, rate_on_axis
+from skilloscope.studies.report.player import parts_of_play
 from skilloscope.web.game_records import JUDGES, GameRecord, game_records
 from skilloscope.web.workers import JobTask
 
@@ -51,12 +60,18 @@ class NamedBytes(io.BytesIO):
 def rate_job_instantly(task: JobTask) -> None:
     """Rate all players by what people play, and by the evaluations in the comments where most moves have one."""
     games = _read(task)
-    asked = AxisRating.of(
-        None, "human", _without_engine(games), progress=lambda done, total: task.tell("instant", done, 2 * total)
-    )
-    ratings = rate_on_axis(games, None, asked)
-    _keep_ratings(task, games, ratings, None)
-    _keep_games(task, games, ratings, None, range(len(games)), "instant")
+    with _people(task) as model:
+        asked = AxisRating.of(
+            None,
+            "human",
+            _without_engine(games),
+            model=model,
+            progress=lambda done, total: task.tell("instant", done, 2 * total),
+        )
+        pages = _Pages(task, games, asked)
+        pages.keep_ratings(None)
+        pages.keep_games(range(len(games)), "instant")
+        pages.keep_parts()
     effort = str(task.job.options.get("effort", "instant"))
     if effort != "instant":
         task.go_on_in("engine")
@@ -66,22 +81,22 @@ def rate_job_by_engine(task: JobTask) -> None:
     """Let the engine search the games, a fair share first, and put what it says into the ratings part by part."""
     games = _read(task)
     wanted = str(task.job.options["effort"])
-    asked = AxisRating.of(None, "joint", wanted)
     if not engine_found(None):
         raise InputError("there is no engine on the server: the ratings stand on what people play", hint="")
-    order, done = fair_order(games, 1), 0
-    for share in SHARES:
-        count = max(1, math.ceil(share * len(games)))
-        if count == done:
-            continue
-        rows = np.sort(order[:count])
-        judged = judge_games(games, _work(task, asked, done, count, len(games)), rows=rows)
-        ratings = rate_on_axis(games, judged, asked)
-        _keep_ratings(task, games, ratings, judged)
-        _keep_games(task, games, ratings, judged, order[done:count].tolist(), wanted)
-        done = count
-    # The first parts were compared with strengths that have moved since.
-    _keep_games(task, games, ratings, judged, range(len(games)), wanted)
+    with _people(task) as model:
+        asked = AxisRating.of(None, "joint", wanted, model=model)
+        pages, order, done = _Pages(task, games, asked), fair_order(games, 1), 0
+        for share in SHARES:
+            count = max(1, math.ceil(share * len(games)))
+            if count == done:
+                continue
+            rows = np.sort(order[:count])
+            pages.keep_ratings(judge_games(games, _work(task, asked, done, count, len(games)), rows=rows))
+            pages.keep_games(order[done:count].tolist(), wanted)
+            done = count
+        # The first parts were compared with strengths that have moved since.
+        pages.keep_games(range(len(games)), wanted)
+        pages.keep_parts()
 
 
 def numbered_players(games: Games) -> dict[str, int]:
@@ -127,17 +142,96 @@ def _work(task: JobTask, asked: AxisRating, before: int, count: int, total: int)
     )
 
 
-def _keep_ratings(task: JobTask, games: Games, ratings: EloRatings, judged: Judged | None) -> None:
-    numbers = numbered_players(games)
-    report = {**ratings.as_dict(), **({"positions": judged.as_dict()} if judged else {})}
-    for row in [*report["players"], *report["unrated"]]:
-        row["number"] = numbers[row["player"]]
-    known = {one.player: one.elo for one in ratings.players}
-    names = {
-        str(number): {"player": name, "posterior": _kept_posterior(known[name]) if name in known else None}
-        for name, number in numbers.items()
+class _Pages:
+    """What a job keeps: written anew whenever its ratings are."""
+
+    def __init__(self, task: JobTask, games: Games, asked: AxisRating) -> None:
+        self._task, self._games, self._asked = task, games, asked
+        self._numbers = numbered_players(games)
+        self._judged: Judged | None = None
+        self._ratings: EloRatings | None = None
+
+    def keep_ratings(self, judged: Judged | None) -> None:
+        """Rate everybody by what the engine has said so far, and keep that."""
+        ratings = rate_on_axis(self._games, judged, self._asked)
+        self._judged, self._ratings = judged, ratings
+        report = {**ratings.as_dict(), **({"positions": judged.as_dict()} if judged else {})}
+        for row in [*report["players"], *report["unrated"]]:
+            row["number"] = self._numbers[row["player"]]
+        known = {one.player: one.elo for one in ratings.players}
+        names = {
+            str(number): {"player": name, "posterior": _kept_posterior(known[name]) if name in known else None}
+            for name, number in self._numbers.items()
+        }
+        self._task.keep({"ratings": report, "players": names})
+
+    def keep_games(self, rows: Iterable[int], stage: str) -> None:
+        """Keep the pages of some games, and where these are all, what stands out among everybody's decisions."""
+        assert self._ratings is not None
+        wanted, total, scale = list(rows), len(self._games), self._ratings.scale
+        levels = {one.player: one.elo.mean for one in self._ratings.players}
+        analyses = None if self._judged is None else self._judged.analyses
+        records = game_records(
+            self._games, analyses, scale, scale.effort(self._ratings.effort), levels,
+            rows=wanted, model=self._asked.model, progress=self._told(stage, total, len(wanted)),
+        )  # fmt: skip
+        heads = self._task.report("games") or {}
+        bodies: dict[str, Any] = {}
+        standing: dict[str, _StandingOut] = {}
+        for record in records:
+            record.head["numbers"] = [self._numbers.get(record.head[side]) for side in ("white", "black")]
+            heads[str(record.number)] = record.head
+            bodies[f"game/{record.number}"] = record.as_dict()
+            for move in record.moves:
+                name = record.head[move["side"]]
+                if name and move["free"] and (move["judge"] != "people" or move["number"] > scale.opening_moves):
+                    standing.setdefault(name, _StandingOut()).add(record, move)
+            if len(bodies) >= _AT_ONCE:
+                self._task.keep({**bodies, "games": heads})
+                bodies = {}
+        reports = {f"player/{self._numbers[name]}": found.as_dict() for name, found in standing.items()}
+        self._task.keep({**bodies, "games": heads, **(reports if len(wanted) == total else {})})
+
+    def keep_parts(self) -> None:
+        """Keep everybody's Elo by part of the play, as the report of a player has it."""
+        found = parts_of_play(self._games, self._judged, self._asked)
+        self._task.keep({f"parts/{self._numbers[player]}": _kept_parts(parts) for player, parts in found.items()})
+
+    def _told(self, stage: str, total: int, wanted: int) -> Callable[[int, int], None]:
+        def tell(done: int, _: int) -> None:
+            if stage == "instant":
+                self._task.tell(stage, total + done, 2 * total, "moves")
+            else:
+                self._task.tell(stage, note=f"{done:,} of {wanted:,} games told anew")
+
+        return tell
+
+
+@contextlib.contextmanager
+def _people(task: JobTask) -> Iterator[Human]:
+    """Give the human model with a memory for this job; it ends the work where somebody has cancelled the job."""
+    with task.folder() as folder:
+        yield KeptHuman(_HeardNetwork(human().network, task.look), folder / "human.sqlite")
+
+
+class _HeardNetwork(Network):
+    """A network that lets somebody speak before every batch of positions."""
+
+    def __init__(self, network: Network, heard: Callable[[], None]) -> None:
+        super().__init__(network.weights, network.card)
+        self._network, self._heard = network, heard
+
+    def maps(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        self._heard()
+        return self._network.maps(planes)
+
+
+def _kept_parts(parts: Mapping[str, EloRatings]) -> dict[str, Any]:
+    """Return the parts as reports send them, without what the ratings of the job say already."""
+    return {
+        name: {"by": part.by, "mass": part.mass, "players": [one.as_dict() for one in part.players]}
+        for name, part in parts.items()
     }
-    task.keep({"ratings": report, "players": names})
 
 
 def _kept_posterior(found: Posterior) -> dict[str, Any]:
@@ -150,40 +244,6 @@ def _kept_posterior(found: Posterior) -> dict[str, Any]:
         "low": found.low,
         "high": found.high,
     }
-
-
-def _keep_games(
-    task: JobTask, games: Games, ratings: EloRatings, judged: Judged | None, rows: Iterable[int], stage: str
-) -> None:
-    """Keep the pages of some games, and where these are all, what stands out among everybody's decisions."""
-    levels = {one.player: one.elo.mean for one in ratings.players}
-    numbers = numbered_players(games)
-    analyses = None if judged is None else judged.analyses
-    effort = ratings.scale.effort(ratings.effort)
-    heads = task.report("games") or {}
-    wanted, total = list(rows), len(games)
-
-    def tell(done: int, _: int) -> None:
-        if stage == "instant":
-            task.tell(stage, total + done, 2 * total, "moves")
-        else:
-            task.tell(stage, note=f"{done:,} of {len(wanted):,} games told anew")
-
-    bodies: dict[str, Any] = {}
-    standing: dict[str, _StandingOut] = {}
-    for record in game_records(games, analyses, ratings.scale, effort, levels, rows=wanted, progress=tell):
-        record.head["numbers"] = [numbers.get(record.head[side]) for side in ("white", "black")]
-        heads[str(record.number)] = record.head
-        bodies[f"game/{record.number}"] = record.as_dict()
-        for move in record.moves:
-            name = record.head[move["side"]]
-            if name and move["free"] and (move["judge"] != "people" or move["number"] > ratings.scale.opening_moves):
-                standing.setdefault(name, _StandingOut()).add(record, move)
-        if len(bodies) >= _AT_ONCE:
-            task.keep({**bodies, "games": heads})
-            bodies = {}
-    reports = {f"player/{numbers[name]}": found.as_dict() for name, found in standing.items()}
-    task.keep({**bodies, "games": heads, **(reports if len(wanted) == total else {})})
 
 
 class _StandingOut:

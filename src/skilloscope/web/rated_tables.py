@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,11 +63,11 @@ def rate_job_of_decisions(task: JobTask) -> None:
 @contextlib.contextmanager
 def _files(task: JobTask) -> Iterator[list[Path]]:
     """Give the uploads as files for as long as they are read; of their names only letters and digits are kept."""
-    with tempfile.TemporaryDirectory(prefix="skilloscope-") as folder:
+    with task.folder() as folder:
         paths = []
         for at, (name, body) in enumerate(task.inputs()):
             stem = re.sub(r"[^\w-]+", "_", Path(name).stem)[:40] or "table"
-            path = Path(folder) / f"{stem}_{at + 1}{_suffix(name, task.job.kind, body)}"
+            path = folder / f"{stem}_{at + 1}{_suffix(name, task.job.kind, body)}"
             write_whole(path, body)
             paths.append(path)
         yield paths

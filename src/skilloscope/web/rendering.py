@@ -17,8 +17,10 @@ from markupsafe import Markup, escape
 from skilloscope.__about__ import __version__
 from skilloscope.chess.engine.lines import MATE_CAP
 from skilloscope.core.plain import visible
-from skilloscope.reports.words import edge_mark, probability_text
+from skilloscope.reports.page import ANALYSIS_BOARD
+from skilloscope.reports.words import edge_mark, probability_text, share
 
+_PERIODS = {"1W": "one week", "1M": "one month", "2M": "two months", "1Y": "one year"}
 _SCORES = {1.0: "1", 0.5: "½", 0.0: "0"}
 
 
@@ -42,18 +44,21 @@ def _environment() -> Environment:
         "elo": lambda value: "–" if value is None else f"{value:.0f}",
         "interval": interval_text,
         "percent": lambda share: probability_text(share).replace(" ", "\u00a0"),
+        "share": lambda p: share(p).replace(" ", "\u00a0"),
         "pawns": pawns_text,
         "signed": lambda value: f"{value:+.0f}".replace("-", "−"),
         "score": lambda value: "–" if value is None else _SCORES.get(value, f"{value:g}"),
         "points": lambda value: f"{value:g}".replace("0.5", "½").replace(".5", "½"),
         "query": lambda values: urlencode({k: v for k, v in values.items() if v not in ("", None)}),
         "ago": ago_text,
+        "period": lambda text: _PERIODS.get(text, text),
+        "day": lambda moment: time.strftime("%Y-%m-%d", time.localtime(moment)),
         "date": lambda text: (text or "").replace(".??", "").replace(".", "-"),
         "edge": edge_mark,
         "sentence": lambda text: visible(text[:1].upper() + text[1:]),
         "counted": counted_text,
     }
-    found.globals |= {"version": __version__}
+    found.globals |= {"version": __version__, "analysis_board": ANALYSIS_BOARD}
     return found
 
 

@@ -72,7 +72,7 @@ def game_view(jobs: Jobs, job: Job, number: int) -> dict[str, Any]:
 
 
 def player_view(jobs: Jobs, job: Job, number: int) -> dict[str, Any]:
-    """Return one player: the rating, the games one by one, the decisions that cost most, and the finds."""
+    """Return one player: the rating, its parts, the games one by one, the decisions that cost most, and the finds."""
     names = _report(jobs, job, "players")
     if str(number) not in names:
         raise InputError(f"no player has the number {number}")
@@ -91,6 +91,7 @@ def player_view(jobs: Jobs, job: Job, number: int) -> dict[str, Any]:
         "mass": ratings["mass"],
         "scale": ratings["scale"],
         "games": games,
+        "parts": jobs.report(job.id, f"parts/{number}") or {},
         "decisions": jobs.report(job.id, f"player/{number}"),
         "warnings": ratings["warnings"],
     }
@@ -135,9 +136,11 @@ def event_view(jobs: Jobs, job: Job) -> dict[str, Any]:
     ]
     played = [head for head in heads if head["plies"] >= _BEST and all(head["elo"].values())]
     best = sorted(played, key=lambda head: -min(side["elo"] for side in head["elo"].values()))[:5]
-    costly = [one for found in jobs.reports(job.id, "player/").values() for one in found["costly"]]
+    standing = jobs.reports(job.id, "player/").values()
+    costly = [one for found in standing for one in found["costly"]]
     judge = next((name for name in ("engine", "comments", "people") if any(o["judge"] == name for o in costly)), None)
     turning = sorted((one for one in costly if one["judge"] == judge), key=lambda one: -one["cost"])[:6]
+    finds = [one for found in standing for one in found["found"] if one["judge"] == "engine"]
     cross = _crosstable(heads, order) if len(order) <= _CROSS else None
     events = sorted({head["event"] for head in heads if head["event"]})
     return {
@@ -149,6 +152,7 @@ def event_view(jobs: Jobs, job: Job) -> dict[str, Any]:
         "best_played": best,
         "judge": judge,
         "turning_points": turning,
+        "finds": sorted(finds, key=lambda one: one["cost"])[:6],
         "games": len(heads),
         "unfinished": sum(head["result"] not in _SCORES for head in heads),
     }

@@ -2,19 +2,23 @@
 
 In: the queue. Out: reports of jobs, their progress, and their end. A worker hands a job as a JobTask to the project's
 own functions, which tell it how far they are; where somebody has cancelled the job, telling raises, and the work ends
-there with what it has kept. A worker ends with the server, however that ends: it looks whether its parent is there.
+there with what it has kept. Work that tells nothing for long, as a fit, ends with its process, which is replaced. A
+worker ends with the server, however that ends: it looks whether its parent is there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +27,10 @@ from skilloscope.core.errors import SkilloscopeError
 from skilloscope.web.jobs import LANES, Job, Jobs
 
 IDLE_SECONDS = 0.1
+PATIENCE = 3.0
+"""Seconds in which work that is not wanted any more may end by itself; then its process is ended."""
+EXPIRY_SECONDS = 600.0
+"""Between two looks for jobs that have been kept long enough."""
 MOST_LIVE = 4
 """How many feeds are followed at once."""
 
@@ -45,11 +53,20 @@ class JobTask:
     store: str
     """The folder of the store of analyses."""
     _told: float = field(default=0.0)
+    _looked: float = field(default=0.0)
     _lane: str = ""
 
     def inputs(self) -> list[tuple[str, bytes]]:
         """Return what was uploaded."""
         return self.jobs.inputs(self.job.id)
+
+    @contextlib.contextmanager
+    def folder(self) -> Iterator[Path]:
+        """Give an empty folder for as long as the work lasts; what a killed worker leaves its successor removes."""
+        place = _work_folder(self.jobs, self.job.lane)
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place) as found:
+            yield Path(found)
 
     def report(self, name: str) -> Any:
         """Return what was kept under a name."""
@@ -74,6 +91,13 @@ class JobTask:
         """Raise where the work is not wanted any more."""
         if self.jobs.unwanted(self.job.id):
             raise JobCancelled
+
+    def look(self) -> None:
+        """Raise where the work is not wanted any more, looking now and then: may be called all the time."""
+        now = time.monotonic()
+        if now - self._looked > _EVERY:
+            self._looked = now
+            self.check()
 
     def go_on_in(self, lane: str) -> None:
         """Let the job wait in another lane when this task is done."""
@@ -145,7 +169,11 @@ class Workers:
         self._jobs.take_back()
 
     def _watch(self) -> None:
+        looked = -EXPIRY_SECONDS
         while not self._ended.is_set():
+            if time.monotonic() - looked > EXPIRY_SECONDS:
+                looked = time.monotonic()
+                self._jobs.expire()
             for lane in LANES:
                 process = self._running.get(lane)
                 if process is None or process.poll() is not None:
@@ -171,6 +199,7 @@ def work_in_lane(lane: str, path: str, store: str) -> None:
     if lane == "quick":
         import skilloscope.web.rated_games  # noqa: F401  # before somebody waits for it
     jobs = Jobs(Path(path))
+    shutil.rmtree(_work_folder(jobs, lane), ignore_errors=True)
     with ThreadPoolExecutor(MOST_LIVE if lane == "live" else 1) as pool:
         free = threading.Semaphore(MOST_LIVE if lane == "live" else 1)
         while True:
@@ -179,8 +208,23 @@ def work_in_lane(lane: str, path: str, store: str) -> None:
             while job is None:
                 time.sleep(IDLE_SECONDS)
                 job = jobs.take(lane)
-            task = JobTask(job, jobs, store)
-            pool.submit(task.run, work_of_job(job)).add_done_callback(lambda _: free.release())
+            done = pool.submit(JobTask(job, jobs, store).run, work_of_job(job))
+            done.add_done_callback(lambda _: free.release())
+            if lane != "live":  # several share that process, and each looks often
+                _end_if_unwanted(jobs, job.id, done)
+
+
+def _work_folder(jobs: Jobs, lane: str) -> Path:
+    return jobs.path.parent / "work" / lane
+
+
+def _end_if_unwanted(jobs: Jobs, name: str, done: Future[None]) -> None:
+    """Wait for the end of some work; where it goes on long after somebody cancelled it, end this process."""
+    unwanted = 0.0
+    while not wait([done], PATIENCE / 6).done:
+        unwanted = unwanted + PATIENCE / 6 if jobs.unwanted(name) else 0.0
+        if unwanted > PATIENCE:
+            os._exit(1)
 
 
 def _end_with_parent() -> None:

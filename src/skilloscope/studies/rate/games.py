@@ -104,40 +104,79 @@ def rate_on_axis(
     sample: Mapping[str, Any] | None = None,
 ) -> EloRatings:
     """Rate every player (or group) of games; `judged` holds what the engine said, None where none was asked."""
+    found = _evidence(games, judged, asked, asked.by, players)
+    for kind in (kind for kind in asked.kinds if kind in PAPER_METHODS):
+        found.groups[kind] = {} if judged is None else paper_groups(kind, games, judged.decisions, found.labels)
+    return _Rating(games, judged, asked, found, sample or {}).ratings(found)
+
+
+def rate_each_by(
+    games: Games, judged: Judged | None, asked: AxisRating, players: Sequence[str] = ()
+) -> dict[str, EloRatings]:
+    """Rate the groups of moves of each player (of all) apart, by one reading of the games; who has none is left out.
+
+    What was skipped is told of all of them together.
+    """
+    found = _evidence(games, judged, asked, ("player", asked.by), players)
+    rating = _Rating(games, judged, asked, found, {})
+    own: dict[str, AxisEvidence] = {}
+    for kind, groups in found.groups.items():
+        for (player, label), group in groups.items():
+            apart = own.setdefault(player, AxisEvidence({one: {} for one in found.groups}, {}, found.tally, {}))
+            apart.groups[kind][label] = group
+    return {player: rating.ratings(apart, player) for player, apart in own.items()}
+
+
+def _evidence(
+    games: Games, judged: Judged | None, asked: AxisRating, by: str | tuple[str, ...], players: Sequence[str]
+) -> AxisEvidence:
     analyses = None if judged is None else judged.analyses
     read = [kind for kind in asked.kinds if kind not in PAPER_METHODS] or ["human"]
-    found = axis_evidence(
-        games, analyses, asked.effort, by=asked.by, opening_moves=asked.axis.opening_moves, kinds=read,
+    return axis_evidence(
+        games, analyses, asked.effort, by=by, opening_moves=asked.axis.opening_moves, kinds=read,
         players=players, model=model_for(asked, len(games)), workers=asked.workers,
         progress=asked.progress,
     )  # fmt: skip
-    for kind in (kind for kind in asked.kinds if kind in PAPER_METHODS):
-        found.groups[kind] = {} if judged is None else paper_groups(kind, games, judged.decisions, found.labels)
-    names = {key: group_name(label) for key, label in found.labels.items()}
-    agents = {} if judged is None else agents_by_move(games, judged.decisions, names, asked)
-    rated = [
-        _with_agent(_rated(label, group, found, asked), agents.get(group_name(label)), judged, asked)
-        for label, group in found.groups[asked.kinds[0]].items()
-    ]
-    tally = games.tally + found.tally + (Tally() if analyses is None else analysis_faults(analyses.tally))
-    idle = {**found.idle, **_unused(found, asked)}
-    if not rated:
-        hint = "--method agent rates by the engine alone" if tally.counts.get(UNPLAYABLE) else ""
-        raise InputError(f"no move left to rate; skipped: {tally}", hint=hint)
-    return EloRatings(
-        in_order(_with_more_games(rated, found, asked)),
-        idle if asked.by in ("player", "decider") else {},
-        asked.axis,
-        asked.method,
-        asked.effort.name,
-        prior=prior_fields(asked.axis, asked.prior),
-        settings={} if judged is None else engine_of(judged.decisions),
-        tally=tally,
-        warnings=axis_warnings(games, judged, asked, found, sample or {}),
-        mass=asked.mass,
-        by=asked.by,
-        sample=sample or {},
-    )
+
+
+class _Rating:
+    """What all ratings of one reading of the games share: the agents, what was skipped, and what must be said."""
+
+    def __init__(
+        self, games: Games, judged: Judged | None, asked: AxisRating, found: AxisEvidence, sample: Mapping[str, Any]
+    ) -> None:
+        self.judged, self.asked, self.sample = judged, asked, sample
+        analyses = None if judged is None else judged.analyses
+        names = {key: group_name(label) for key, label in found.labels.items()}
+        self.agents = {} if judged is None else agents_by_move(games, judged.decisions, names, asked)
+        self.tally = games.tally + found.tally + (Tally() if analyses is None else analysis_faults(analyses.tally))
+        self.warnings = axis_warnings(games, judged, asked, found, sample)
+
+    def ratings(self, found: AxisEvidence, player: str | None = None) -> EloRatings:
+        """Return the ratings of the groups; of one player's where the reading was of several."""
+        asked, judged = self.asked, self.judged
+        rated = []
+        for label, group in found.groups[asked.kinds[0]].items():
+            agent = self.agents.get(group_name(label if player is None else (player, label)))
+            rated.append(_with_agent(_rated(label, group, found, asked), agent, judged, asked))
+        if not rated:
+            hint = "--method agent rates by the engine alone" if self.tally.counts.get(UNPLAYABLE) else ""
+            raise InputError(f"no move left to rate; skipped: {self.tally}", hint=hint)
+        idle = {**found.idle, **_unused(found, asked)}
+        return EloRatings(
+            in_order(_with_more_games(rated, found, asked)),
+            idle if asked.by in ("player", "decider") else {},
+            asked.axis,
+            asked.method,
+            asked.effort.name,
+            prior=prior_fields(asked.axis, asked.prior),
+            settings={} if judged is None else engine_of(judged.decisions),
+            tally=self.tally,
+            warnings=self.warnings,
+            mass=asked.mass,
+            by=asked.by,
+            sample=self.sample,
+        )
 
 
 def prior_fields(axis: EloAxis, name: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from skilloscope.sources.costs import LEVELS, MoveCosts, move_costs
 from skilloscope.sources.judge import Judged, Work
 from skilloscope.studies.rate.elo import EloRating, EloRatings
 from skilloscope.studies.rate.front import Limit, modelled, rate_read_games
-from skilloscope.studies.rate.games import AxisRating, model_for, rate_on_axis
+from skilloscope.studies.rate.games import AxisRating, model_for, rate_each_by
 from skilloscope.studies.report.told import told_moves
 
 SCHEMA = 1
@@ -82,7 +82,7 @@ def _player_report(
     if not any(one.player == player for one in ratings.players):
         raise InputError(f"nothing of {player!r} can be rated", hint=ratings.unrated.get(player, ""))
     used = asked if judged is not None else replace(asked, method="human", effort=asked.axis.effort(ratings.effort))
-    several = _parts(games, judged, used, player)
+    several = parts_of_play(games, judged, used, [player]).get(player, {})
     costs = costs_of(games, judged, used, {player: ratings[player].elo.mean})
     if costs is None or judged is None or judged.analyses is None:
         return PlayerReport(player, ratings, several), judged
@@ -129,14 +129,16 @@ def _clustered(values: Any, game: Any) -> float:
     return float(np.sqrt((sums**2).sum() * n / max(n - 1, 1)) / len(values))
 
 
-def _parts(games: Games, judged: Judged | None, asked: AxisRating, player: str) -> dict[str, EloRatings]:
-    """Return Elo by every part that divides the play; of some, as of time spent, the games may say nothing."""
-    found = {}
+def parts_of_play(
+    games: Games, judged: Judged | None, asked: AxisRating, players: Sequence[str] = ()
+) -> dict[str, dict[str, EloRatings]]:
+    """Return each player's Elo by every part that divides his play; of some, as of time spent, games may say nothing.
+
+    Without players: of everybody.
+    """
+    found: dict[str, dict[str, EloRatings]] = {}
     for name in PARTS:
-        try:
-            part = rate_on_axis(games, judged, replace(asked, by=name, progress=None), players=[player])
-        except InputError:  # no move has such a label
-            continue
-        if len(part.players) > 1:
-            found[name] = part
+        for player, part in rate_each_by(games, judged, replace(asked, by=name, progress=None), players).items():
+            if len(part.players) > 1:
+                found.setdefault(player, {})[name] = part
     return found

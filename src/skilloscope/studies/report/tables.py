@@ -19,6 +19,8 @@ PART_NAMES = {
     "year": "by year",
 }
 _MOST_GAMES = 30  # in the terminal; the page has all
+MOST_ACROSS = 24
+"""Players of a crosstable that fits a page."""
 ONE_GAME = "a single game says little: its interval is that of one game, and the prior pulls it towards the mean"
 
 
@@ -45,9 +47,22 @@ def event_sheets(report: Mapping[str, Any]) -> list[Sheet]:
 def part_sheet(report: Mapping[str, Any], name: str) -> Sheet:
     """Return Elo by one part of the play."""
     part = report["parts"][name]
-    rows = [[one["player"], elo_interval(one), f"{one['games']:,}", f"{one['decisions']:,}"] for one in _sorted(part)]
+    rows = [
+        [one["player"], elo_interval(one), f"{one['games']:,}", f"{one['decisions']:,}"] for one in in_part_order(part)
+    ]
     columns = [name, f"Elo ({100 * part['mass']:g} % interval)", "games", "moves"]
     return Sheet(f"Elo {PART_NAMES[name]}", columns, rows)
+
+
+def in_part_order(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the groups of a part by their own order where they have one (years, times), else as they are."""
+    by = part["by"]
+    players: list[Mapping[str, Any]] = list(part["players"])
+    if by in ("year", "opposition"):
+        return sorted(players, key=lambda one: str(one["player"]))
+    orders = {"phase": ("opening", "middlegame", "endgame")}
+    order = orders.get(by, ())
+    return sorted(players, key=lambda one: order.index(one["player"]) if one["player"] in order else len(order))
 
 
 def decisions_sheet(moves: Sequence[Mapping[str, Any]], title: str) -> Sheet:
@@ -103,6 +118,8 @@ def games_sheet(report: Mapping[str, Any]) -> Sheet:
 def crosstable_sheet(report: Mapping[str, Any]) -> Sheet:
     """Return who scored what against whom."""
     table = report["table"]
+    if len(table) > MOST_ACROSS:
+        return _pairings_sheet(table)
     names = [row["player"] for row in table]
     rows = []
     for place, row in enumerate(table, start=1):
@@ -113,20 +130,21 @@ def crosstable_sheet(report: Mapping[str, Any]) -> Sheet:
     return Sheet("Crosstable", columns, rows, wide=True)
 
 
+def _pairings_sheet(table: Sequence[Mapping[str, Any]]) -> Sheet:
+    """Return the same of so many players that a column for each fits no paper: each with those whom he met."""
+    place = {row["player"]: at for at, row in enumerate(table, start=1)}
+    rows = []
+    for row in table:
+        met = sorted((place[one["opponent"]], _cell(one["scores"])) for one in row["against"])
+        against = ", ".join(f"{number}: {cell}" for number, cell in met)
+        rows.append([f"{place[row['player']]} {row['player']}", against, f"{row['points']:g} / {row['games']}"])
+    columns, notes = ["player", "opponent: score", "points"], ["opponents by their place in this table"]
+    return Sheet("Crosstable", columns, rows, notes, words=(1,), wide=True)
+
+
 def _own(report: Mapping[str, Any]) -> Mapping[str, Any]:
     found: Mapping[str, Any] = next(one for one in report["ratings"]["players"] if one["player"] == report["player"])
     return found
-
-
-def _sorted(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the groups by their own order where they have one (years, times), else as they are."""
-    by = part["by"]
-    players: list[Mapping[str, Any]] = list(part["players"])
-    if by in ("year", "opposition"):
-        return sorted(players, key=lambda one: str(one["player"]))
-    orders = {"phase": ("opening", "middlegame", "endgame")}
-    order = orders.get(by, ())
-    return sorted(players, key=lambda one: order.index(one["player"]) if one["player"] in order else len(order))
 
 
 def _cell(points: Sequence[float] | None) -> str:
