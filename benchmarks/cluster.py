@@ -1,4 +1,4 @@
-"""A cluster of two real workers: processor time of a thousand games there, by the engine and by the human model."""
+"""A cluster of two real workers: processor time that a thousand games cost there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import psutil
 from benchmarks.measure import Figure, NotMeasured
 from skilloscope.sources.shipped import demo_file
 
-FEW, SOME, MANY = 2, 6, 17
+FEW, SOME = 2, 6
 """Games whose cost is measured: the difference of two runs is free of what a start costs."""
 
 
@@ -31,16 +31,11 @@ def figures() -> Iterator[Figure | NotMeasured]:
     ):
         workers = [psutil.Process(worker.pid) for worker in cluster.workers.values()]
         folder, address = Path(name), cluster.scheduler_address
-        analyse = ["analyse", "--scheduler", address]
-        instant = ["rate", "--effort", "instant", "--scheduler", address]
-        for what, command, sizes in (
-            ("analyse, depth 10 and ten lines", analyse, (FEW, SOME)),
-            ("rate --effort instant, the human model", instant, (FEW, MANY)),
-        ):
-            costs = [_cost(folder, command, games, workers) for games in (sizes[0], *sizes)][1:]  # the first warms up
-            each = [1000 * (b - a) / (sizes[1] - sizes[0]) for a, b in zip(*costs, strict=True)]
-            yield Figure(f"{what}: 1,000 games on the workers", each[0], "CPU-seconds")
-            yield Figure(f"{what}: 1,000 games beside them", each[1], "CPU-seconds")
+        command = ["analyse", "--scheduler", address]
+        few, some = [_cost(folder, command, games, workers) for games in (FEW, FEW, SOME)][1:]  # the first warms up
+        each = [1000 * (b - a) / (SOME - FEW) for a, b in zip(few, some, strict=True)]
+        yield Figure("analyse, depth 10 and ten lines: 1,000 games on the workers", each[0], "CPU-seconds")
+        yield Figure("analyse, depth 10 and ten lines: 1,000 games beside them", each[1], "CPU-seconds")
 
 
 def _cost(folder: Path, command: list[str], games: int, workers: list[psutil.Process]) -> tuple[float, float]:
