@@ -127,7 +127,7 @@ class _Reader:
 
     def _block(self, data: bytes, scanned: ScannedGames) -> GameBlock:
         """Return the games that were found, those that were left being read in their places."""
-        self.words = True
+        self.words = self.words or bool((scanned.status != LEFT).any())
         self.tally.count("no moves", int((scanned.status == NO_MOVES).sum()))
         steps = np.ones(len(scanned), dtype=np.int64)
         left, sizes = GameColumns(), []
@@ -138,6 +138,7 @@ class _Reader:
             had = len(left.rows), self.index
             lines = io.StringIO(as_text(data[begin:end]))
             for raw in split_games(lines, self.lines + data.count(b"\n", 0, begin) + 1):
+                self.words = True
                 self.index = read_raw(raw, self.index, self.file, left, self.tally)
             sizes.append(len(left.rows) - had[0])
             steps[at] = self.index - had[1]
