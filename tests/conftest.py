@@ -44,7 +44,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         session.shouldstop = "interrupted"
         raise KeyboardInterrupt
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # In the background a shell has it ignored, by all that the tests start as well: they are about what it does.
+    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_IGN):
         signal.signal(signal.SIGINT, end)
 
 

@@ -24,7 +24,8 @@ from skilloscope.ratings.periods.states import State
 from skilloscope.results import read_results
 from skilloscope.studies.results.runs import rate_results
 
-FIXED = ["--sigma0", "300", "--nu", "40", "--advantage", "0", "--drift", "0"]
+VARIANCES = ["--sigma0", "300", "--nu", "40"]
+FIXED = [*VARIANCES, "--advantage", "0", "--drift", "0"]
 
 
 def run(*words: str | Path, code: int = 0) -> tuple[str, str]:
@@ -379,7 +380,7 @@ def test_the_first_players_advantage_is_fitted_or_given(first_movers):
 def test_kept_ratings_keep_their_advantage(first_movers, tmp_path):
     state, pairs = tmp_path / "state", tmp_path / "pairs.csv"
     pairs.write_text("player_1,player_2\np01,p02\np02,p01\n")
-    run("rate", first_movers, *FIXED, "--advantage", "50", "--state", state)
+    run("rate", first_movers, *VARIANCES, "--drift", "0", "--advantage", "50", "--state", state)
     both = [row["probability"] for row in sent("predict", "--state", state, "--pairs", pairs)["predictions"]]
     assert sum(both) > 1.05
     for asked in ("40", "fit"):
@@ -390,8 +391,8 @@ def test_kept_ratings_keep_their_advantage(first_movers, tmp_path):
 def test_draws_have_their_own_probability_where_asked_for(first_movers, tmp_path):
     pairs, out = tmp_path / "pairs.csv", tmp_path / "out.csv"
     pairs.write_text("player_1,player_2\np01,p02\np03,nobody\n")
-    words = [first_movers, *FIXED, "--pairs", pairs, "--draws"]
-    report = sent("predict", *words, "--advantage", "fit")
+    words = [first_movers, *VARIANCES, "--drift", "0", "--advantage", "fit", "--pairs", pairs, "--draws"]
+    report = sent("predict", *words)
     assert report["kappa"] == pytest.approx(1.0, abs=0.15)
     for row in report["predictions"]:
         assert row["win"] + row["draw"] + row["loss"] == pytest.approx(1)

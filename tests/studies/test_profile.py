@@ -429,7 +429,7 @@ def test_the_command_follows_players_through_their_games(tmp_path: Path, monkeyp
     assert code == 0
     assert "2001-05" in out
     for wrong in (("--prior", "hope"), ("--every", "week"), ("--mass", "2"), ("--alias", "x")):
-        assert run("profile", *common, *wrong)[0] == 1
+        assert run("profile", *common, *wrong)[0] == 2
 
 
 def test_the_command_for_any_domain_takes_its_periods_from_a_column(tmp_path: Path):

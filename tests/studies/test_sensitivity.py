@@ -190,7 +190,7 @@ def test_a_table_cannot_be_searched_again(tmp_path):
 def test_a_file_given_twice_and_a_depth_that_is_no_number_are_refused(shipped):
     assert run("sensitivity games.pgn games.pgn")[0] == 1
     code, _, err = run("sensitivity games.pgn --import analyses.jsonl.gz --depths four")
-    assert (code, "whole numbers" in err) == (1, True)
+    assert (code, "whole numbers" in err) == (2, True)
 
 
 def test_a_search_with_fewer_lines_is_another_judge_than_a_cut_list(tmp_path, fake_engine):
