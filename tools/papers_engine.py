@@ -5,33 +5,30 @@
 In: ../shared/data/analysed (games near mileposts, Stockfish 15.1 at depth 10 with ten moves listed). So many games of
 each milepost in the order of seed 1 are searched again by Toga II, the position after each move, to depth 6: what it
 lists itself are bounds. Out: c of every milepost and the line, on the same positions, by Toga II at depth 6, by
-Stockfish at depth 6 and at depth 10, beside what the papers print.
+Stockfish at depth 6 and at depth 10, beside what the papers print; `skilloscope reproduce DFH13.engine` shows the same
+from the answers that are kept.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 import axis_data
 from skilloscope.chess.analysis.analyse import analyse
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.decisions import decisions
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.papers.dfh.bands import TOLERANCE
+from skilloscope.papers.dfh.own_engine import TOGA_DEPTH, judged_by, some_positions
 from skilloscope.papers.harness import paper_table
 from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.ratings.mileposts import shared_milepost, with_mileposts
+from skilloscope.ratings.mileposts import shared_milepost
 from skilloscope.sources.plan import game_order
-from skilloscope.studies.composites.composites import Composites, composites_from
-from skilloscope.studies.composites.game_evidence import player_games
+from skilloscope.studies.composites.composites import Composites
 
-DEPTH = 6
 SEED = 1
 
 
@@ -47,14 +44,13 @@ def main() -> None:
     known = first_games(read_analysed(file, SHARED_ANALYSES), given.games)
     toga = analyse(
         known.positions,
-        settings=Settings(depth=DEPTH, multipv=10),
+        settings=Settings(depth=TOGA_DEPTH, multipv=10),
         engine="toga2",
         store=given.store,
         imports=given.imports,
         deadline_seconds=60 * given.minutes,
     )
-    same = {"Toga II, depth 6": toga, "Stockfish, depth 6": up_to(known, DEPTH), "Stockfish, depth 10": known}
-    found = {name: composites(some_of(one, toga.answered)) for name, one in same.items()}
+    found = {name: composites for name, (_, composites) in judged_by(known, toga).items()}
     print(f"{int(toga.answered.sum()):,} of {len(toga):,} positions; engine {toga.settings}")
     print(table(found))
 
@@ -66,27 +62,7 @@ def first_games(analyses: Analyses, most: int) -> Analyses:
     posts = [None if np.isnan(post) else int(post) for post in shared_milepost(white, black, TOLERANCE)]
     order = [row for row in game_order(analyses.games, SEED, posts) if posts[row] is not None]
     wanted = [row for post in set(posts) - {None} for row in [one for one in order if posts[one] == post][:most]]
-    return some_of(analyses, np.isin(analyses.positions.game, wanted))
-
-
-def some_of(analyses: Analyses, wanted: npt.NDArray[np.bool_]) -> Analyses:
-    """Return some of the positions with their answers."""
-    return replace(
-        analyses, positions=analyses.positions.select(np.flatnonzero(wanted)), row=analyses.row[wanted], given_up=None
-    )
-
-
-def up_to(analyses: Analyses, depth: int) -> Analyses:
-    """Return the analyses as a search that had ended at a depth would have left them."""
-    fens = analyses.positions.fen.to_pylist()
-    answers = {fen: (lines := analyses.answer(row))[lines["depth"] <= depth] for row, fen in enumerate(fens)}
-    return Analyses.from_answers(analyses.positions, {**analyses.settings, "depth": depth}, answers)
-
-
-def composites(analyses: Analyses) -> Composites:
-    """Return the composite players of the milepost games."""
-    near = with_mileposts(decisions(analyses, all_depths=False), TOLERANCE)
-    return composites_from(player_games(near), near, tolerance=TOLERANCE)
+    return some_positions(analyses, np.isin(analyses.positions.game, wanted))
 
 
 def table(found: dict[str, Composites]) -> str:

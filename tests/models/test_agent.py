@@ -21,10 +21,11 @@ from skilloscope.models.agent import (
 )
 from skilloscope.models.choice_sets import Bucket, choice_sets
 from skilloscope.models.kernels import agent as kernels
+from skilloscope.papers.dfh.dfh13 import FIGURE_1_LOSSES
 
 LOSSES = st.lists(st.floats(0, 40), min_size=1, max_size=12).map(lambda xs: np.array([0.0, *sorted(xs)]))
 COMPETENCE = st.floats(0, 8)
-FIGURE_1 = np.array([0.0, 0.25, 0.5, 0.9, 1.5, 2.0, 3.0, 12.0])  # the losses of DFH13's Figure 1
+FIGURE_1 = np.array(FIGURE_1_LOSSES)
 
 
 class TestRequirementsOnTheLikelihood:

@@ -7,6 +7,7 @@ is shown as –, never as the paper's figure.
 from skilloscope.papers.dfh.choices import DFH13_CHOICES_ENTRIES
 from skilloscope.papers.dfh.dfh13 import DFH13_ENTRIES
 from skilloscope.papers.dfh.dfhr09 import DFHR09_ENTRIES
+from skilloscope.papers.dfh.own_engine import OWN_ENGINE_ENTRIES
 from skilloscope.papers.dfh.profiles import DFH13_PROFILE_ENTRIES
 from skilloscope.papers.dfh.within import DFH13_WITHIN_ENTRIES
 from skilloscope.papers.fer12.fer12 import FER12_ENTRIES
@@ -23,6 +24,7 @@ ENTRIES: tuple[Entry, ...] = (
     *DFH13_CHOICES_ENTRIES,
     *DFH13_ENTRIES,
     *DFH13_PROFILE_ENTRIES,
+    *OWN_ENGINE_ENTRIES,
     *DFH13_WITHIN_ENTRIES,
     *RH11_ENTRIES,
     *FER12_ENTRIES,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from skilloscope.models.agent import likelihood, probability
 from skilloscope.papers.harness import paper_table
 from skilloscope.reports.style import COLOURS, plt, style, svg
 from skilloscope.studies.intrinsic.intrinsic import Mileposts
@@ -32,4 +35,25 @@ def milepost_figure(tables: dict[str, Mileposts]) -> str:
         axes.set_ylabel("s at c_fit, pawns")
         axes.set_ylim(bottom=0)
         axes.legend(fontsize=8)
+        return svg(figure)
+
+
+def likelihood_figure(losses: Sequence[float], k: float) -> str:
+    """Return (1) by c for alternatives that lose so much, and beside it what (2) makes of it. [DFH13 figure 1]"""
+    c = np.linspace(0, 4, 161)
+    curves = [np.array([function(losses, one, k=k) for one in c]) for function in (likelihood, probability)]
+    with style():
+        figure, axes = plt.subplots(1, 2, figsize=(9, 3.8))
+        for at, loss in enumerate(losses):
+            shade = plt.get_cmap("viridis")(at / len(losses))
+            for panel, values in zip(axes, curves, strict=True):
+                panel.plot(c, values[:, at], color=shade, label=f"{loss:g}")
+        axes[0].set_yscale("log")
+        axes[0].yaxis.set_major_formatter("{x:g}")
+        axes[0].yaxis.set_minor_locator(plt.NullLocator())
+        axes[0].set_ylabel("L, logarithmic")
+        axes[1].set_ylabel("probability")
+        axes[1].legend(fontsize=8, title="pawns lost")
+        for panel in axes:
+            panel.set_xlabel("c")
         return svg(figure)

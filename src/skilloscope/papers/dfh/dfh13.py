@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.models.agent import likelihood, probability
 from skilloscope.papers.dfh.bands import analysed_bands
 from skilloscope.papers.dfh.composite_rows import SPLIT_NOTE, bands_note, bands_outcome, split_outcome
 from skilloscope.papers.harness import Budget, Entry, Outcome, Row, mean_and_sd, paper_table, printed
@@ -21,6 +22,10 @@ from skilloscope.studies.composites.convergence import group_convergence
 
 Array = npt.NDArray[np.float64]
 
+FIGURE_1_LOSSES = (0.0, 0.25, 0.5, 0.9, 1.5, 2.0, 3.0, 12.0)
+"""The eight alternatives of figure 1, in pawns."""
+
+_K = 0.1
 _GRID_STEP = 0.001  # of the credibility regions; see the note of the entry
 
 
@@ -34,6 +39,23 @@ def _regression(_: Budget) -> Sequence[Row]:
         Row("slope of Elo on c̄", printed("1949.53"), slope, float(slack[0])),
         Row("intercept", printed("32.39"), intercept, float(slack[1])),
     ]
+
+
+class _Likelihoods:
+    """The study behind figure 1: the formula itself."""
+
+    def figures(self) -> list[tuple[str, str]]:
+        from skilloscope.papers.figures import likelihood_figure
+
+        return [(likelihood_figure(FIGURE_1_LOSSES, _K), "Likelihood and probability of eight alternatives by c.")]
+
+
+def _figure1(_: Budget) -> Outcome:
+    rows = []
+    for loss, own in zip(FIGURE_1_LOSSES, probability(FIGURE_1_LOSSES, 1.2, k=_K), strict=True):
+        rows.append(Row(f"{loss:g} pawns lost: L at c = 1", None, float(likelihood(loss, 1.0, k=_K))))
+        rows.append(Row(f"{loss:g} pawns lost: probability at c = 1.2, the paper's 2400", None, float(own)))
+    return Outcome(rows, [], [_Likelihoods()])
 
 
 def _columns(budget: Budget) -> Outcome:
@@ -109,6 +131,13 @@ def _rounding_slack(c: Array, elo: Array, half_unit: float) -> Array:
 
 
 DFH13_ENTRIES = (
+    Entry(
+        "DFH13.figure1",
+        "Figure 1: the likelihood of eight alternatives by c, k = 0.1",
+        _figure1,
+        "It shows that all are alike at c = 0 and part the faster the more they lose: the model's shape. It is the "
+        "formula and no data: whether people choose so, it does not show. The paper prints no number of it.",
+    ),
     Entry(
         "DFH13.line",
         "c2ELO regression line (figure 2b) from the printed c̄ of Table III",

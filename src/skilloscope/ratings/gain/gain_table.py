@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.special import stdtrit
 
 from skilloscope.core.errors import InputError
 from skilloscope.models.gain import Curve, GainHistogram, elo_difference, elo_slope
+from skilloscope.ratings.gain.student_of_parts import student_of_parts
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -100,8 +100,10 @@ class GainTable:
         own = np.asarray(self.counts.sum(axis=1)).ravel()
         starts = np.searchsorted(self.group, np.arange(self.groups + 1))
         parts: list[tuple[Array, Array, Array]] = []
+        ends = np.column_stack([first, second]).ravel()
+        steepness = np.zeros(len(first))
         for pair in np.flatnonzero(finite).tolist():
-            steep = float(elo_slope(p[pair], curve))
+            steep = steepness[pair] = float(elo_slope(p[pair], curve))
             for me, other, sign in ((first[pair], second[pair], 1.0), (second[pair], first[pair], -1.0)):
                 rows = np.arange(starts[me], starts[me + 1])
                 score = (2 * np.cumsum(totals[other]) - totals[other]) / (2 * moves[other])
@@ -111,7 +113,9 @@ class GainTable:
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.zeros(0)] * 3
         shape = (len(first), len(self.group))
         found = csr_array((columns[2], (columns[0].astype(np.int64), columns[1].astype(np.int64))), shape=shape)
-        return Slopes(found, self)
+        rows = np.repeat(np.arange(len(first)), 2)
+        signed = np.column_stack([steepness, -steepness]).ravel()
+        return Slopes(found, csr_array((signed, (rows, ends)), shape=(len(first), self.groups)), self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,56 +123,64 @@ class Slopes:
     """For each of several numbers, how it changes as one game counts a little more: by group and game, as the table."""
 
     by_row: csr_array
+    by_group: csr_array
+    """How each number changes with a group's expected score as a whole."""
     table: GainTable
 
     def combined(self, weights: npt.ArrayLike) -> Slopes:
         """Return the slopes of sums of these numbers, one row of weights for each sum."""
-        return Slopes(csr_array(csr_array(np.asarray(weights, dtype=np.float64)) @ self.by_row), self.table)
+        adding = csr_array(np.asarray(weights, dtype=np.float64))
+        return Slopes(csr_array(adding @ self.by_row), csr_array(adding @ self.by_group), self.table)
 
     def by_game(self) -> Array:
         """Return what each game adds to each number, widened for the few games of the group that brings it."""
         return np.asarray((self._widened() @ _adding(self.table.game, self.table.games)).toarray())
 
-    def sd_and_freedom(self) -> tuple[Array, Array]:
-        """Return each number's standard deviation over games and its degrees of freedom; NaN where nothing varies.
-
-        The variance is the sum over games of what each adds, squared. Its freedom is Satterthwaite's, from parts that
-        have n − 1 each: a group of n games, or several groups that have the same n games, as the sides of a match.
-        """
-        widened, table = self._widened(), self.table
-        part = table.same_games()
-        both, at = np.unique(part[table.group] * table.games + table.game, return_inverse=True)
-        by_part_and_game = csr_array((widened @ _adding(at, len(both))).power(2))
-        by_part = np.asarray((by_part_and_game @ _adding(both // table.games, table.groups)).toarray())
-        free = np.ones(table.groups)
-        free[part] = np.maximum(table.games_of_group - 1, 1)
-        freedom = _ratio(by_part.sum(axis=1) ** 2, (by_part**2 / free).sum(axis=1))
+    def sd(self) -> Array:
+        """Return each number's sd: the root of the sum over games of what each adds, squared; NaN where none varies."""
         variance = (self.by_game() ** 2).sum(axis=1)
-        return np.where(np.isfinite(freedom), np.sqrt(variance), np.nan), freedom
+        return np.where(variance > 0, np.sqrt(variance), np.nan)
 
     def interval(self, at: Array, mass: float) -> tuple[Array, Array, Array]:
-        """Return the ends of each number's interval by Student's t, and its sd; NaN where there is none."""
-        sd, freedom = self.sd_and_freedom()
-        half = stdtrit(freedom, (1 + mass) / 2) * sd
+        """Return the ends of each number's interval, Student's of its parts, and its sd; NaN where there is none."""
+        sd = self.sd()
+        half = student_of_parts(*self.parts(), mass) * sd
         return at - half, at + half, sd
+
+    def parts(self) -> tuple[csr_array, Array]:
+        """Return how much of each number's variance comes from which part, and the freedom of the parts.
+
+        A part is a group of n games, or several groups that have the same n games, as the sides of a match; it has
+        n − 1 degrees of freedom. How much comes from it is not asked of the same few games, of which two that happen
+        to agree would look like certainty, but follows from the lengths of the games as if all moves varied alike
+        (Bell and McCaffrey 2002).
+        """
+        table, part, games = self.table, self.table.same_games(), self.table.games_of_group
+        spread = np.where(games > 1, np.bincount(table.group, self._shares() ** 2, table.groups), 0.0)
+        free = np.ones(table.groups)
+        free[part] = np.maximum(games - 1, 1)
+        return csr_array(self.by_group.power(2) @ _adding(part, table.groups, spread)), free
 
     def _widened(self) -> csr_array:
         """√((n − 1) / n) / (1 − h), as the jackknife has it: h is the game's share of the group's moves.
 
         Games differ from a mean that they are part of by less than from the true one, long games the most.
         """
-        table = self.table
-        own = np.asarray(table.counts.sum(axis=1)).ravel()
-        share = own / np.bincount(table.group, own, table.groups)[table.group]
+        table, share = self.table, self._shares()
         games = table.games_of_group[table.group]
         alone = games < 2
         factor = np.where(alone, 1.0, np.sqrt((games - 1) / games) / np.where(alone, 1.0, 1 - share))
         return csr_array(self.by_row.multiply(factor[None, :]))
 
+    def _shares(self) -> Array:
+        """Return each row's share of its group's moves."""
+        own, group = np.asarray(self.table.counts.sum(axis=1)).ravel(), self.table.group
+        return np.asarray(own / np.bincount(group, own, self.table.groups)[group])
 
-def _adding(to: Indices, size: int) -> csr_array:
-    """Return the table that adds up columns by where each belongs."""
-    return csr_array((np.ones(len(to)), (np.arange(len(to)), to)), shape=(len(to), size))
+
+def _adding(to: Indices, size: int, times: Array | None = None) -> csr_array:
+    """Return the table that adds up columns by where each belongs, each so many times."""
+    return csr_array((np.ones(len(to)) if times is None else times, (np.arange(len(to)), to)), shape=(len(to), size))
 
 
 def differences(p: Array, curve: Curve) -> Array:

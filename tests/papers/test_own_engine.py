@@ -1,0 +1,49 @@
+"""The papers' own engine: the same positions under several judges, and nothing where its answers are not at hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.papers import ENTRIES, reproduce
+from skilloscope.papers.dfh.own_engine import some_positions, up_to_depth
+from skilloscope.papers.harness import Budget
+from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.sources.judge import Work
+
+KEPT = Path(__file__).resolve().parents[2] / "measurements" / "bands_depth6_toga3.parquet"
+OWN = [entry for entry in ENTRIES if ".engine" in entry.key]
+
+
+@pytest.mark.parametrize("entry", OWN, ids=lambda entry: entry.key)
+def test_without_its_answers_nothing_is_claimed(entry):
+    outcome = reproduce([entry]).entries[0][1]
+    assert all(row.ours is None for row in outcome.rows)
+    assert any(row.printed is not None for row in outcome.rows)
+    assert outcome.notes
+
+
+def test_with_them_every_printed_group_has_a_competence_under_each_judge(shared_data: Path):
+    budget = Budget(data=shared_data, work=replace(Work(), imports=[KEPT]))
+    done = reproduce(OWN, budget=budget)
+    for _, outcome in done.entries:
+        assert all(row.ours is not None and np.isfinite(row.ours) for row in outcome.rows)
+    rises = [row for row in done.entries[0][1].rows if row.label.startswith("rise")]
+    assert len(rises) == 3
+    assert all(row.ours > 2 * row.sd for row in rises)  # stronger players show more under every judge
+
+
+def test_a_search_cut_short_is_one_that_ended_there(shared_data: Path):
+    file = sorted((shared_data / "analysed").glob("*.jsonl*"))[0]
+    every = read_analysed(file, SHARED_ANALYSES)
+    some = some_positions(every, np.arange(len(every)) < 20)
+    cut = up_to_depth(some, 6)
+    assert cut.settings["depth"] == 6
+    for row in range(len(some)):
+        whole, short = some.answer(row), cut.answer(row)
+        assert short["depth"].max() <= 6 < whole["depth"].max()
+        np.testing.assert_array_equal(short, whole[whole["depth"] <= 6])
