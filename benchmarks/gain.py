@@ -64,7 +64,9 @@ def broadcast_delays() -> dict[tuple[str, int], float]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "round.pgn"
         _write_round(path, boards, dict.fromkeys(boards, 0))
-        follower = Follower(Live(budget_seconds=BUDGET, engine_gains="auto"), EloOfBoards().sides)
+        elo = EloOfBoards()
+        elo.warm_up()  # as the command does before it looks at the file
+        follower = Follower(Live(budget_seconds=BUDGET, engine_gains="auto"), elo.sides)
         stopping = Stopping(seconds=10 + 2 * PLIES * GAP)
         with Following(FileFeed(path), follower, FER12, find=find_engine, stopping=stopping) as following:
             following.warm_up()

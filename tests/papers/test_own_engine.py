@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.analysis.files import read_export
+from skilloscope.chess.pgn.games import read_games
+from skilloscope.chess.positions import positions
 from skilloscope.papers import ENTRIES, reproduce
 from skilloscope.papers.dfh.own_engine import some_positions, up_to_depth
 from skilloscope.papers.harness import Budget
-from skilloscope.papers.samples import SHARED_ANALYSES
 from skilloscope.sources.judge import Work
+from skilloscope.sources.shipped import demo_file
 
 KEPT = Path(__file__).resolve().parents[2] / "measurements" / "bands_depth6_toga3.parquet"
 OWN = [entry for entry in ENTRIES if ".engine" in entry.key]
@@ -37,12 +40,14 @@ def test_with_them_every_printed_group_has_a_competence_under_each_judge(shared_
     assert all(row.ours > 2 * row.sd for row in rises)  # stronger players show more under every judge
 
 
-def test_a_search_cut_short_is_one_that_ended_there(shared_data: Path):
-    file = sorted((shared_data / "analysed").glob("*.jsonl*"))[0]
-    every = read_analysed(file, SHARED_ANALYSES)
-    some = some_positions(every, np.arange(len(every)) < 20)
+def test_a_search_cut_short_is_one_that_ended_there():
+    kept = read_export(demo_file("analyses.jsonl.gz"))
+    every = positions(read_games(demo_file("simulated.pgn")))
+    known = Analyses.from_answers(every, kept.settings, {row.fen: row.lines for row in kept.rows})
+    some = some_positions(known, known.answered & (np.arange(len(known)) < 60))
     cut = up_to_depth(some, 6)
     assert cut.settings["depth"] == 6
+    assert len(cut) == len(some) > 20
     for row in range(len(some)):
         whole, short = some.answer(row), cut.answer(row)
         assert short["depth"].max() <= 6 < whole["depth"].max()

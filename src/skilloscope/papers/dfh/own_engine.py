@@ -50,14 +50,15 @@ def up_to_depth(analyses: Analyses, depth: int) -> Analyses:
 
 def judged_by(known: Analyses, toga: Analyses) -> dict[str, _Judge]:
     """Return the composite players of the positions that Toga II has answered, by Toga II and by Stockfish."""
+    some = some_positions(known, toga.answered)
     same = {
-        f"Toga II, depth {TOGA_DEPTH}": toga,
-        f"Stockfish, depth {TOGA_DEPTH}": up_to_depth(known, TOGA_DEPTH),
-        "Stockfish, depth 10": known,
+        f"Toga II, depth {TOGA_DEPTH}": some_positions(toga, toga.answered),
+        f"Stockfish, depth {TOGA_DEPTH}": up_to_depth(some, TOGA_DEPTH),
+        "Stockfish, depth 10": some,
     }
     found = {}
     for name, one in same.items():
-        near = with_mileposts(decisions(some_positions(one, toga.answered), all_depths=False), TOLERANCE)
+        near = with_mileposts(decisions(one, all_depths=False), TOLERANCE)
         rows = player_games(near)
         found[name] = rows, composites_from(rows, near, tolerance=TOLERANCE)
     return found
