@@ -68,7 +68,13 @@ class TestFit:
         assert [said[:25] for said in fit_variances(one_period).warnings] == [
             "the games do not tell sig",
             "the games do not tell nu:",
+            "variances fitted to 20 pl",
         ]
+
+    def test_few_players_are_warned_of_where_variances_are_fitted_to_them(self):
+        games, _ = wandering_games(np.random.default_rng(6), 2000, 12, 10, 200, 40)
+        assert fit_variances(games).warnings[-1].startswith("variances fitted to 12 players")
+        assert fit_variances(games, sigma0=200, nu=40).warnings == ()
 
     def test_bad_requests_are_refused(self):
         games, _ = wandering_games(np.random.default_rng(4), 300, 50, 10, 200, 30)
