@@ -50,7 +50,7 @@ def likelihood_figure(losses: Sequence[float], k: float) -> str:
                 panel.plot(c, values[:, at], color=shade, label=f"{loss:g}")
         axes[0].set_yscale("log")
         axes[0].yaxis.set_major_formatter("{x:g}")
-        axes[0].yaxis.set_minor_locator(plt.NullLocator())
+        axes[0].minorticks_off()
         axes[0].set_ylabel("L, logarithmic")
         axes[1].set_ylabel("probability")
         axes[1].legend(fontsize=8, title="pawns lost")
