@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measure import Figure, cpu_seconds
+from benchmarks.measure import Figure, cpu_seconds, peak_megabytes
 from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
 from skilloscope.inference import Grid, evidence
@@ -78,7 +77,12 @@ def made(file: str) -> dict[str, float]:
     reading = cpu_seconds(lambda: read_evidence(stored_at))
     stored = read_evidence(stored_at)
     regrouping = cpu_seconds(lambda: stored.regrouped(labels))
-    found = {"from_decisions": from_decisions, "regrouping": regrouping, "reading": reading, "gigabytes": _gigabytes()}
+    found = {
+        "from_decisions": from_decisions,
+        "regrouping": regrouping,
+        "reading": reading,
+        "gigabytes": _gigabytes(),
+    }
     batch_to_parquet(batch, file)
     return found
 
@@ -91,7 +95,7 @@ def read_back(file: str) -> dict[str, float]:
 
 
 def _gigabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e9 if sys.platform == "darwin" else 1e6)
+    return peak_megabytes() * 2**20 / 1e9
 
 
 if __name__ == "__main__":

@@ -121,11 +121,11 @@ def _binding(path: Path) -> Figure | NotMeasured:
 def _memory(folder: Path) -> Iterator[Figure]:
     """Write the table of larger and larger files, each in a process of its own."""
     code = (
-        "import json, resource, sys, time\n"
+        "import json, sys, time\n"
+        "from benchmarks.measure import peak_megabytes\n"
         "from skilloscope.chess.game_tables import write_games\n"
         "done = write_games(sys.argv[1], sys.argv[2])\n"
-        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-        "print(json.dumps({'games': done.games, 'megabytes': peak, 'seconds': time.process_time()}))\n"
+        "print(json.dumps({'games': done.games, 'megabytes': peak_megabytes(), 'seconds': time.process_time()}))\n"
     )
     found = []
     for games in SIZES:

@@ -181,7 +181,8 @@ def _write(path: Path, millions: float, *, names: int = 0) -> None:
 
 def _streamed(path: Path, little: Path) -> dict[str, Any]:
     code = (
-        "import json, resource, sys, time\n"
+        "import json, sys, time\n"
+        "from benchmarks.measure import peak_megabytes\n"
         "from pathlib import Path\n"
         "from skilloscope.studies.results.runs import rate_stream\n"
         f"rate = lambda name: rate_stream([Path(name)], '1W', sigma0={SIGMA0}, nu={NU})\n"
@@ -189,8 +190,7 @@ def _streamed(path: Path, little: Path) -> dict[str, Any]:
         "start = time.process_time()\n"
         "games = rate(sys.argv[1]).state.games\n"
         "seconds = time.process_time() - start\n"
-        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-        "print(json.dumps({'games': games, 'seconds': seconds, 'megabytes': peak}))\n"
+        "print(json.dumps({'games': games, 'seconds': seconds, 'megabytes': peak_megabytes()}))\n"
     )
     words = [sys.executable, "-c", code, str(path), str(little)]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
