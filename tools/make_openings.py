@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from skilloscope.chess.openings import position_keys
+from skilloscope.chess.openings import opening_keys
 from skilloscope.chess.pgn.games import read_games
 
 TABLE = Path(__file__).resolve().parents[1] / "src" / "skilloscope" / "data" / "openings.tsv"
@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
 def keys_of(rows: list[tuple[str, str, str]]) -> list[str]:
     """Return the key of the position in which each row's moves end."""
     games = read_games(io.StringIO("".join(f'[Event "{at}"]\n\n{row[2]} *\n\n' for at, row in enumerate(rows))))
-    keys, _ = position_keys(games.moves, games.offsets)
+    keys, _ = opening_keys(games.moves, games.offsets)
     return [f"{key:016x}" for key in keys[games.offsets[1:] - 1].tolist()]
 
 

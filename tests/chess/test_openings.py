@@ -9,7 +9,7 @@ from pathlib import Path
 
 import chess
 
-from skilloscope.chess.openings import game_facts, opening_families, openings_of, position_keys
+from skilloscope.chess.openings import game_facts, opening_families, opening_keys, openings_of
 from skilloscope.chess.pgn.games import read_games
 
 
@@ -34,7 +34,7 @@ def test_the_keys_that_ship_are_those_of_the_positions_in_which_the_moves_end():
     rows = [line.split("\t") for line in text.splitlines()[1:]]
     games = read_games(io.StringIO("".join(f'[Event "{at}"]\n\n{row[2]} *\n\n' for at, row in enumerate(rows))))
     assert len(games) == len(rows)
-    keys, _ = position_keys(games.moves, games.offsets)
+    keys, _ = opening_keys(games.moves, games.offsets)
     assert [f"{key:016x}" for key in keys[games.offsets[1:] - 1]] == [row[3] for row in rows]
 
 
@@ -49,7 +49,7 @@ def test_keys_tell_positions_apart_as_python_chess_does():
                 break
         texts.append(f"{' '.join(words)} *")
     games = read_games([io.StringIO(text) for text in texts])
-    keys, game = position_keys(games.moves, games.offsets)
+    keys, game = opening_keys(games.moves, games.offsets)
     assert len(set(zip(boards, keys.tolist(), strict=True))) == len(set(boards)) == len(set(keys.tolist()))
     assert game.tolist() == games.game_of_move.tolist()
 

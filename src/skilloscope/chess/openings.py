@@ -66,7 +66,7 @@ def opening_families(names: Sequence[str | None]) -> list[str | None]:
     return [name.partition(":")[0] if name else None for name in names]
 
 
-def position_keys(moves: npt.NDArray[np.uint16], offsets: npt.NDArray[np.int64]) -> tuple[Keys, npt.NDArray[np.int64]]:
+def opening_keys(moves: npt.NDArray[np.uint16], offsets: npt.NDArray[np.int64]) -> tuple[Keys, npt.NDArray[np.int64]]:
     """Return a number for the position after each move of games from the usual start, and the game it belongs to.
 
     Pieces, castling and whose move it is go into it.
@@ -91,7 +91,7 @@ def _last_named(games: Games, keys: Keys) -> npt.NDArray[np.int64]:
     for some in np.split(usual, np.arange(_AT_ONCE, len(usual), _AT_ONCE)):
         few = np.minimum(games.counts[some], _MOST_PLIES)
         first = np.repeat(games.offsets[some] - np.cumsum(few) + few, few)
-        found, game = position_keys(games.moves[first + np.arange(len(first))], np.concatenate([[0], np.cumsum(few)]))
+        found, game = opening_keys(games.moves[first + np.arange(len(first))], np.concatenate([[0], np.cumsum(few)]))
         place = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
         named = keys[place] == found
         row[some[game[named]]] = place[named]  # of several the last remains
