@@ -27,7 +27,7 @@ from skilloscope.chess.human.model import checked_elo, human
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.joint import JointWeights
 from skilloscope.simulate.endings import Endings, material, shipped_endings, standing_of
-from skilloscope.simulate.people import human_chances, joint_chances
+from skilloscope.simulate.people import KNOWN_MOVES, human_chances, joint_chances
 
 LAST_PLY = 600
 """A game that is longer ends as a draw."""
@@ -136,7 +136,6 @@ class GameMaker:
 
     weights: JointWeights | None = None
     search: Searching | None = None
-    opening_moves: int = 12
     endings: Endings = field(default_factory=shipped_endings)
 
     def play(
@@ -194,8 +193,8 @@ class GameMaker:
             game.board.push(move_of_code(code))
 
     def _sees(self, board: chess.Board) -> bool:
-        """Return whether the joint model chooses: not in the opening, and not where there is no choice."""
-        return self.weights is not None and board.fullmove_number > self.opening_moves and board.legal_moves.count() > 1
+        """Return whether the joint model chooses: not in the first moves, and not where there is no choice."""
+        return self.weights is not None and board.fullmove_number > KNOWN_MOVES and board.legal_moves.count() > 1
 
     def _is_helped(self, game: SimulatedGame, pairing: Pairing) -> bool:
         return pairing.assist is not None and game.first_moves and game.rng.random() * pairing.assist.one_in < 1.0

@@ -25,7 +25,15 @@ from skilloscope.core.closing import Closing
 from skilloscope.core.errors import EngineError, OptionError
 from skilloscope.ratings.elo_axis.axis import Effort, elo_axis
 from skilloscope.ratings.scale import scale
-from skilloscope.simulate.people import STYLES, MoveChances, agent_chances, curve_chances, human_chances, joint_chances
+from skilloscope.simulate.people import (
+    KNOWN_MOVES,
+    STYLES,
+    MoveChances,
+    agent_chances,
+    curve_chances,
+    human_chances,
+    joint_chances,
+)
 
 FULL_SECONDS = 0.3
 """From so much time on the joint style looks as deep as `rate --effort full` does, below it as `quick`."""
@@ -127,9 +135,9 @@ class Opponent(Closing):
         return np.random.default_rng([self.persona.seed or self._entropy, self._games, board.ply()])
 
     def _asks(self, board: chess.Board, seconds: float) -> bool:
-        """Return whether the engine is asked: not without time, and people know their openings without it."""
+        """Return whether the engine is asked: not without time, and people know their first moves without it."""
         style = self.persona.style
-        known = style == "joint" and board.fullmove_number <= elo_axis().opening_moves
+        known = style == "joint" and board.fullmove_number <= KNOWN_MOVES
         return style != "human" and seconds >= LEAST_SECONDS and not known
 
     def _seen(self, board: chess.Board, depth: int, seconds: float, interrupted: Interrupted) -> Analyses:

@@ -31,6 +31,10 @@ from skilloscope.ratings.scale import Scale
 Array = npt.NDArray[np.float64]
 
 STYLES = ("joint", "human", "agent", "curves")
+KNOWN_MOVES = 6
+"""So many first moves people of the joint style make from memory, without what an engine sees. In real games the human
+model alone foretells moves 1 to 6 best and the joint model those from 7 on, where the human model alone would blunder
+three times as often as people do."""
 _LEAST_C = 0.05  # far below every Elo that the scales know
 
 
