@@ -161,7 +161,7 @@ def evidence(
             "losses are two numbers a move, not choice sets: the agent cannot read them",
             hint="analyse the games so that every alternative has a value, or ask for gain statistics",
         )
-    decisions = as_decisions(decisions)
+    decisions = decisions if isinstance(decisions, Decisions) else as_decisions(decisions)
     model = (model or Agent()).prepared(decisions)
     labels, codes = decisions.groups(by)
     chosen = grid or Grid(*span)

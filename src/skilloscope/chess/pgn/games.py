@@ -241,10 +241,11 @@ def _emptied(tally: Tally) -> Tally:
 
 def _named(sources: Source | Sequence[Source]) -> list[tuple[str, Source]]:
     """Return the sources with a name for each; streams without one are told apart by a number."""
-    several = not isinstance(sources, str | bytes | Mapping) and not hasattr(sources, "read") and not is_frame(sources)
+    one = isinstance(sources, str | bytes | os.PathLike | Mapping) or not isinstance(sources, Iterable)
+    one = one or hasattr(sources, "read") or (not isinstance(sources, Sequence) and is_frame(sources))
     named: list[tuple[str, Source]] = []
     streams = 0
-    for source in sources if several and isinstance(sources, Iterable) else [cast(Source, sources)]:
+    for source in [cast(Source, sources)] if one else cast(Iterable[Source], sources):
         if isinstance(source, str | os.PathLike):
             named += [(str(path), path) for path in named_files([source])]
             continue
