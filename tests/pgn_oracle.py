@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from unittest.mock import patch
+
+from skilloscope.chess import replay
+from skilloscope.chess.pgn import blocks
 from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.pgn.reading import GameColumns, read_raw
 from skilloscope.chess.pgn.text import split_games
+from skilloscope.core.compiled import PlainWork
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import BinaryDataError, Source, open_lines, source_name
 from skilloscope.core.inputs.unpacking import DAMAGE
@@ -30,6 +37,16 @@ def plain_games(source: Source) -> Games:
         elif index == 0:
             tally.fault("no game in the file", file, "whole file")
     return Games.from_columns(columns, tally)
+
+
+@contextlib.contextmanager
+def plainly() -> Iterator[None]:
+    """Let plain code do what is little work, as it does in a fresh process."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(patch.object(PlainWork, "over", False))
+        for module, name, amount in ((blocks, "_plain_bytes", 1 << 17), (replay, "_plain_plies", 2000)):
+            stack.enter_context(patch.object(module, name, PlainWork(amount)))
+        yield
 
 
 def difference(one: Games, two: Games) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import random
+from importlib.resources import files
 from pathlib import Path
 
 import chess
 
-from skilloscope.chess.openings import game_facts, opening_families, openings_of
+from skilloscope.chess.openings import game_facts, opening_families, opening_keys, openings_of
 from skilloscope.chess.pgn.games import read_games
 
 
@@ -25,6 +27,31 @@ def test_the_last_named_position_counts_and_later_moves_change_nothing():
         "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Rb1 Rg8",
     )
     assert first == later == "Sicilian Defense: Najdorf Variation"
+
+
+def test_the_keys_that_ship_are_those_of_the_positions_in_which_the_moves_end():
+    text = (files("skilloscope") / "data" / "openings.tsv").read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.splitlines()[1:]]
+    games = read_games(io.StringIO("".join(f'[Event "{at}"]\n\n{row[2]} *\n\n' for at, row in enumerate(rows))))
+    assert len(games) == len(rows)
+    keys, _ = opening_keys(games.moves, games.offsets)
+    assert [f"{key:016x}" for key in keys[games.offsets[1:] - 1]] == [row[3] for row in rows]
+
+
+def test_keys_tell_positions_apart_as_python_chess_does():
+    rng, texts, boards = random.Random(1), [], []
+    for _ in range(60):
+        board, words = chess.Board(), []
+        for _ in range(rng.randrange(1, 40)):
+            words.append(board.san_and_push(rng.choice(list(board.legal_moves))))
+            boards.append(" ".join(board.epd(en_passant="xfen").split()[:3]))
+            if board.is_game_over():
+                break
+        texts.append(f"{' '.join(words)} *")
+    games = read_games([io.StringIO(text) for text in texts])
+    keys, game = opening_keys(games.moves, games.offsets)
+    assert len(set(zip(boards, keys.tolist(), strict=True))) == len(set(boards)) == len(set(keys.tolist()))
+    assert game.tolist() == games.game_of_move.tolist()
 
 
 def test_another_start_has_no_opening():

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from unittest.mock import patch
 
 import chess
 import numpy as np
 import pytest
 
+from pgn_oracle import plainly
+from skilloscope.chess import replay
 from skilloscope.chess.engine.lines import move_uci
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import Games, read_games
@@ -93,6 +96,18 @@ def test_replayed_positions_are_those_of_python_chess(shared_data: Path) -> None
     np.testing.assert_array_equal(batch.played, games.moves[batch.ply])
 
 
+def assert_walked_as_replayed(games: Games) -> None:
+    for asked in ({}, {"scope": "every position"}, {"skip_moves": 3, "player": games.headers["white"][0].as_py()}):
+        replayed = positions(games, **asked)
+        with plainly(), patch.object(replay, "_replayed", None):
+            walked = positions(games, **asked)
+        assert walked.fen == replayed.fen
+        assert walked.tally == replayed.tally
+        for name in ("game", "ply", "mover", "played", "n_legal", "clock"):
+            one, two = getattr(walked, name), getattr(replayed, name)
+            assert (one.dtype, one.tobytes()) == (two.dtype, two.tobytes()), name
+
+
 def test_castling_promotions_and_captures_in_passing_are_replayed_as_python_chess_plays_them():
     texts = ['[FEN "r3k2r/pPpp1ppp/8/3Pp3/8/8/P1PP1PPP/R3K2R w KQkq e6 0 14"]\n\n14. dxe6 O-O 15. bxa8=Q *']
     texts += ["1. e4 c5 2. e5 d5 3. exd6 *", "1. e4 e6 2. e5 Bc5 3. Nf3 d5 4. O-O f5 *"]
@@ -100,6 +115,7 @@ def test_castling_promotions_and_captures_in_passing_are_replayed_as_python_ches
     for text in [*texts, demo_file("simulated.pgn").read_text()]:
         games = read_games(io.StringIO(text))
         batch = positions(games, scope="every position")
+        assert_walked_as_replayed(games)
         rows = iter(zip(batch.fen.to_pylist(), batch.n_legal.tolist(), strict=True))
         for game in range(len(games)):
             board = chess.Board(games.headers["start_fen"][game].as_py() or chess.STARTING_FEN)

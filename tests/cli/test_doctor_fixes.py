@@ -8,7 +8,19 @@ import pytest
 
 from skilloscope.cli.doctor_fixes import EXTRAS, Missing, fixed, missing_parts
 
-WHOLE = {"engine": {"path": "/x"}, "human": {"model": "human"}, "packages": dict.fromkeys(EXTRAS, "1.0")}
+SETTINGS = {"engine": {"value": None}}
+WHOLE = {
+    "engine": {"path": "/x"},
+    "human": {"model": "human"},
+    "packages": dict.fromkeys(EXTRAS, "1.0"),
+    "settings": SETTINGS,
+}
+
+
+@pytest.fixture(autouse=True)
+def plain_surroundings(monkeypatch):
+    monkeypatch.delenv("STOCKFISH_EXECUTABLE", raising=False)
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("dash", "/bin/dash"))
 
 
 def test_nothing_is_missing_where_all_is_there():
@@ -17,6 +29,7 @@ def test_nothing_is_missing_where_all_is_there():
 
 def test_what_is_missing_has_a_command_each():
     bare = {"engine": {"path": None}, "human": {"problem": "x"}, "packages": dict.fromkeys(EXTRAS)}
+    bare["settings"] = SETTINGS
     parts = missing_parts(bare)
     assert [part.name for part in parts] == [
         "engine",
@@ -32,6 +45,26 @@ def test_the_engine_is_installed_only_where_nobody_is_asked(monkeypatch, uid, al
     monkeypatch.setattr("os.geteuid", lambda: uid)
     (engine,) = missing_parts({**WHOLE, "engine": {"path": None}})
     assert (engine.allowed, engine.command[0]) == (allowed, first)
+
+
+def test_an_engine_that_is_named_wrongly_is_not_installed_but_named_anew(monkeypatch):
+    lacking = {**WHOLE, "engine": {"path": None}}
+    (engine,) = missing_parts({**lacking, "settings": {"engine": {"value": "/nowhere"}}})
+    assert (engine.allowed, engine.command[-2:]) == (False, ("--engine", "PATH"))
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere")
+    (engine,) = missing_parts(lacking)
+    assert (engine.allowed, engine.command) == (False, ("unset", "STOCKFISH_EXECUTABLE"))
+
+
+def test_completion_is_missing_until_the_shell_has_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("zsh", "/usr/bin/zsh"))
+    (completion,) = missing_parts(WHOLE)
+    assert (completion.name, completion.allowed) == ("completion", True)
+    assert completion.command[-1] == "--install-completion"
+    (tmp_path / ".zfunc").mkdir()
+    (tmp_path / ".zfunc" / "_skilloscope").touch()
+    assert missing_parts(WHOLE) == []
 
 
 def test_only_what_is_allowed_is_run_and_a_failure_is_said(tmp_path):

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -270,3 +271,22 @@ def test_a_value_that_cannot_be_is_wrong_usage(line, tmp_path, monkeypatch):
 def test_a_file_that_cannot_be_read_is_no_wrong_usage(line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(app, line.split()).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "decisions rate one.jsonl",
+        "games one.pgn --out one.parquet",
+        "results rate one.csv",
+        "simulate choices one.jsonl --c 1 --out made.jsonl",
+        "names one.csv",
+    ],
+)
+def test_one_of_a_thing_is_no_plural(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("one.jsonl").write_text(DECISION)
+    Path("one.csv").write_text("date,player_1,player_2,score\n2024-05-01,A,B,1\n")
+    Path("one.pgn").write_text('[White "A"]\n[Black "B"]\n\n1. e4 1-0\n')
+    told = CliRunner().invoke(app, line.split())
+    assert not re.findall(r"(?<![\d,.])1 (?:game|move|decision|decider|player|name|position)s\b", told.output)

@@ -1,4 +1,4 @@
-"""The folder of compiled functions in a temporary directory that others may write to: ours alone, or a fresh one."""
+"""What is compiled, and when; the folder for it where others may write too: ours alone, or a fresh one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,25 @@ from pathlib import Path
 import pytest
 
 from skilloscope.core import compiled
-from skilloscope.core.compiled import cache_folder
+from skilloscope.core.compiled import PlainWork, cache_folder
+
+# Runs a command and says last which of our functions were compiled, a line for every kind of arguments.
+COMPILED = """
+import atexit, sys
+from numba.core import event
+names = []
+class Listener(event.Listener):
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        names.append(f"compiled {function.__module__} {function.__qualname__}")
+    def on_end(self, event):
+        pass
+event.register("numba:compile", Listener())
+atexit.register(lambda: print(*(name for name in names if " skilloscope." in name), sep="\\n"))
+from skilloscope.cli import main
+sys.argv = ["skilloscope", *sys.argv[1:]]
+main()
+"""
 
 
 def usual(base: Path) -> Path:
@@ -21,6 +39,35 @@ def usual(base: Path) -> Path:
 def is_private(folder: Path) -> bool:
     found = folder.lstat()
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) == 0o700
+
+
+def test_plain_code_does_a_little_work_and_then_no_more(monkeypatch):
+    monkeypatch.setattr(PlainWork, "over", False)
+    work = PlainWork(100)
+    assert [work.covers(40), work.covers(40), work.covers(40), work.covers(0)] == [True, True, False, False]
+    assert not PlainWork(100).covers(100)
+    monkeypatch.setattr(PlainWork, "over", True)
+    assert not PlainWork(100).covers(0)
+
+
+def test_the_first_demo_compiles_the_human_model_and_the_curves_and_each_function_once(tmp_path):
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "empty"), "STOCKFISH_EXECUTABLE": "/nowhere/engine"}
+    run = subprocess.run(
+        [sys.executable, "-c", COMPILED, "demo"],
+        env=os.environ | environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = [line.split()[1:] for line in run.stdout.splitlines() if line.startswith("compiled ")]
+    assert {module.removeprefix("skilloscope.") for module, _ in found} == {
+        "chess.human.kernels",
+        "chess.rules",
+        "models.kernels.agent",
+        "models.kernels.joint",
+    }
+    assert len({tuple(one) for one in found}) == len(found) <= 16
 
 
 def test_the_usual_folder_is_made_private_and_used_again(tmp_path):

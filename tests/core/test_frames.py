@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -84,6 +85,46 @@ def test_ratings_are_short_in_words_and_whole_in_a_frame(batch):
     assert "<table>" in rated._repr_html_()
     axes = rated.plot()
     assert isinstance(axes, Axes)
+
+
+def test_everybody_over_time_and_in_order_is_drawn_and_shown():
+    names = [f"P{i}" for i in range(30)]
+    pairs = [(a, b) for a in range(30) for b in range(30) if a != b]
+    made = {"date": [f"20{10 + i % 9}-05-01" for i in range(len(pairs))], "player_1": [names[a] for a, _ in pairs]}
+    made |= {"player_2": [names[b] for _, b in pairs], "score": [float(a < b) for a, b in pairs]}
+    fitted = sk.Periods(sigma0=300, nu=30).fit(pa.table(made))
+    for found in (fitted.history_, fitted.ratings_):
+        assert len(repr(found)) < 100
+        assert found._repr_html_().count("<tr>") == 21
+        assert "more rows</small>" in found._repr_html_()
+        assert "<svg" in found._repr_html_()
+        assert isinstance(found.plot("P3", "P1"), Axes)
+        with pytest.raises(InputError, match="no player is called 'Nobody'"):
+            found.plot("Nobody")
+    assert [text.get_text() for text in fitted.ratings_.plot("P3", "P1").get_yticklabels()] == ["P1", "P3"]
+    assert [text.get_text() for text in fitted.history_.plot().get_legend().get_texts()][:3] == names[:3]
+    assert len(fitted.ratings_.plot().get_yticks()) == 20
+    plt.close("all")
+
+
+def test_a_profile_is_short_in_words_drawn_and_whole_in_a_frame(batch):
+    found = sk.profile(batch.to_pandas())
+    assert found.prior == "reset"
+    assert "stands alone" in found.warnings[0]  # one year only, and the prior of two would be a drift
+    assert len(repr(found)) < 100
+    assert len(found.to_pandas()) == sum(len(one.periods) for one in found.players)
+    assert "<table>" in found._repr_html_()
+    assert isinstance(found.plot(), Axes)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("what", [5, None, {"a": 1}, b"1. e4 *", [1, 2], "frame"])
+def test_what_cannot_be_taken_is_refused_with_what_can(what):
+    given = pa.table({"a": [1]}).to_pandas() if isinstance(what, str) else what
+    for take in (sk.rate, sk.analyse, sk.read_games, sk.evidence, sk.decisions, sk.profile, sk.Periods().fit):
+        with pytest.raises(InputError) as refused:
+            take(given)
+        assert refused.value.hint
 
 
 def test_rows_become_a_table_without_the_columns_that_nobody_fills():

@@ -64,6 +64,16 @@ def test_from_match_file_to_a_rating(played, tmp_path):
     assert {row["decider"] for row in json.loads(rated.stdout)["deciders"]} == {"Ann;", "Bob"}
 
 
+def test_a_play_that_the_rules_forbid_is_a_fault_and_the_others_count(played, tmp_path):
+    path = tmp_path / "odd.mat"
+    path.write_text(MATCH.replace("54: 13/8 13/9", "54: 13/1"))
+    batch = read_gnubg([path], plies=0)
+    assert len(batch) + batch.tally.total == 6
+    (fault,) = batch.tally.faults
+    assert fault.reason == "left out by gnubg"
+    assert "13/1" in fault.detail
+
+
 def test_what_is_no_match_is_said(played, tmp_path):
     path = tmp_path / "tea.mat"
     path.write_text("tea")

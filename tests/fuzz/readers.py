@@ -26,6 +26,7 @@ from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.headers import TAGS, scan, scan_plain
 from skilloscope.chess.pgn.results import read_pgn_results
 from skilloscope.chess.pgn.text import unescaped
+from skilloscope.core.compiled import PlainWork
 from skilloscope.core.configuration import effective_settings
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import as_text, lines_of
@@ -91,6 +92,7 @@ def readers(folder: Path) -> dict[str, Reader]:
     """Return the readers by name; their inputs are written in the folder on the way."""
     made = folder / "made"
     made.mkdir(exist_ok=True)
+    PlainWork.over = True
     read_games(io.BytesIO(PGN))  # what is compiled is compiled before time counts
     return {
         "pgn": Reader((PGN, CHESS960, demo_file("game_of_the_century.pgn").read_bytes()[:500]), _read_pgn),

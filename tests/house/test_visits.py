@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from pgn_oracle import plainly
 from skilloscope.cli.app import app
 from skilloscope.decision.text import write_decisions
 from skilloscope.simulate.agents import made_up_spreads, simulate_choices
@@ -68,7 +69,7 @@ def rate_again(tmp_path: Path, fake_engine: Callable[[str], Path]) -> Callable[[
 
 
 def test_rate_visits_few_modules(rate_again: Callable[[], Any]) -> None:
-    with visiting() as visited:
+    with plainly(), visiting() as visited:  # as the command itself reads a small file
         rate_again()
     assert len(visited) <= MOST_MODULES, sorted(visited)
 

@@ -19,7 +19,7 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.engine.lines import MATE_CAP, moves_uci, value_pawns
 from skilloscope.chess.joining import chosen_places, context_of, movers
 from skilloscope.core.columns import LABELS, encode
-from skilloscope.core.errors import Tally
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision.decisions import Decisions
 
 
@@ -37,6 +37,8 @@ def decisions(
     different depths and have no depth axis. With `named_moves` the context column `alternatives` names every listed
     move, so that the lists of two engines can be compared.
     """
+    if not isinstance(analyses, Analyses):
+        raise InputError(f"{type(analyses).__name__} is no analyses", hint="decisions(analyse(games)) gives decisions")
     answers = _Answers(analyses, mate_cap)
     player = movers(analyses.positions)
     known = pc.is_valid(player).to_numpy(zero_copy_only=False)

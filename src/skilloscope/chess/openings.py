@@ -3,7 +3,7 @@
 In: the moves of games from the usual position. Out: for each the code of the Encyclopaedia and the name, or None.
 
 Positions are named, not move orders, so that transpositions find their way. The table is Lichess's chess-openings
-(public domain, CC0); tools/make_openings.py makes the file that ships.
+(public domain, CC0); tools/make_openings.py makes the file that ships, with the key of each line's last position.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.facts import time_class
+from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.pgn.games import Games
-from skilloscope.chess.pgn.kernel import START, scan_games
-from skilloscope.chess.rules import NO_SQUARE, play
-from skilloscope.core.compiled import njit
 
 _MOST_PLIES = 40  # the longest line of the table has fewer
+_AT_ONCE = 4096  # games
 
 Keys = npt.NDArray[np.uint64]
 
@@ -35,10 +34,7 @@ def openings_of(games: Games) -> tuple[list[str | None], list[str | None]]:
     (['D02'], ["Queen's Pawn Game: Zukertort Variation"])
     """
     keys, codes, names = _table()
-    starts = games.headers["start_fen"].is_valid().to_numpy() if len(games) else np.zeros(0, dtype=bool)
-    row = np.full(len(games), -1, dtype=np.int64)
-    _last_named(games.moves, games.offsets, starts.astype(bool), keys, row)
-    found = row.tolist()
+    found = _last_named(games, keys).tolist()
     return [codes[at] if at >= 0 else None for at in found], [names[at] if at >= 0 else None for at in found]
 
 
@@ -70,51 +66,43 @@ def opening_families(names: Sequence[str | None]) -> list[str | None]:
     return [name.partition(":")[0] if name else None for name in names]
 
 
+def opening_keys(moves: npt.NDArray[np.uint16], offsets: npt.NDArray[np.int64]) -> tuple[Keys, npt.NDArray[np.int64]]:
+    """Return a number for the position after each move of games from the usual start, and the game it belongs to.
+
+    Pieces, castling and whose move it is go into it.
+    """
+    counts = np.diff(offsets)
+    # A move that nobody makes ends each game, so that the position before it is noted too.
+    ended = np.insert(moves[offsets[0] : offsets[-1]], offsets[1:] - offsets[0], 0)
+    boards = Boards.from_moves(ended, np.concatenate([[0], np.cumsum(counts + 1)]))
+    after = np.ones(len(ended), dtype=bool)
+    after[np.cumsum(counts + 1) - counts - 1] = False
+    key = np.uint64(14695981039346656037) ^ (boards.rights[after] | boards.black[after] << 4).astype(np.uint64)
+    for rank in boards.board.view("<u8")[after].T:
+        key = (key ^ rank) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(32)  # a product carries upwards only
+    return key, np.repeat(np.arange(len(counts)), counts)
+
+
+def _last_named(games: Games, keys: Keys) -> npt.NDArray[np.int64]:
+    """Return for each game the row of its last named position, −1 where none has a name."""
+    row = np.full(len(games), -1, dtype=np.int64)
+    usual = np.flatnonzero(games.headers["start_fen"].is_null().to_numpy()) if len(games) else row
+    for some in np.split(usual, np.arange(_AT_ONCE, len(usual), _AT_ONCE)):
+        few = np.minimum(games.counts[some], _MOST_PLIES)
+        first = np.repeat(games.offsets[some] - np.cumsum(few) + few, few)
+        found, game = opening_keys(games.moves[first + np.arange(len(first))], np.concatenate([[0], np.cumsum(few)]))
+        place = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
+        named = keys[place] == found
+        row[some[game[named]]] = place[named]  # of several the last remains
+    return row
+
+
 @functools.cache
 def _table() -> tuple[Keys, list[str], list[str]]:
     """Return the named positions in the order of their keys, with code and name."""
     text = (files("skilloscope") / "data" / "openings.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in text.splitlines()[1:]]
-    pgn = "".join(f'[Event "{at}"]\n\n{moves} *\n\n' for at, (_, _, moves) in enumerate(rows))
-    scanned = scan_games(pgn.encode(), final=True)
-    keys = np.empty(len(rows), dtype=np.uint64)
-    _final_keys(scanned.moves, scanned.offsets, keys)
+    keys = np.array([int(row[3], 16) for row in rows], dtype=np.uint64)
     order = np.argsort(keys, kind="stable")
     return keys[order], [rows[at][0] for at in order], [rows[at][1] for at in order]
-
-
-@njit(cache=True)
-def _key(board, rights, black):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return a number for a position: pieces, castling and whose move it is."""
-    key = np.uint64(14695981039346656037) ^ np.uint64(rights | black << 4)
-    for square in range(64):
-        key = (key ^ np.uint64(board[square])) * np.uint64(1099511628211)
-    return key
-
-
-@njit(cache=True)
-def _final_keys(moves, offsets, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    for game in range(len(out)):
-        board, rights, passant, black = START.copy(), 15, NO_SQUARE, 0
-        for at in range(offsets[game], offsets[game + 1]):
-            flip = 56 | 56 << 6 if black else 0
-            rights, passant = play(board, rights, passant, np.int64(moves[at]) ^ flip)
-            black = 1 - black
-        out[game] = _key(board, rights, black)
-
-
-@njit(cache=True)
-def _last_named(moves, offsets, other_start, keys, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Write for each game from the usual start the row of its last named position."""
-    for game in range(len(out)):
-        if other_start[game]:
-            continue
-        board, rights, passant, black = START.copy(), 15, NO_SQUARE, 0
-        for at in range(offsets[game], min(offsets[game + 1], offsets[game] + _MOST_PLIES)):
-            flip = 56 | 56 << 6 if black else 0
-            rights, passant = play(board, rights, passant, np.int64(moves[at]) ^ flip)
-            black = 1 - black
-            key = _key(board, rights, black)
-            place = np.searchsorted(keys, key)
-            if place < len(keys) and keys[place] == key:
-                out[game] = place

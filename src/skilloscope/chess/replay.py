@@ -1,4 +1,4 @@
-"""Games replayed by compiled code: which of their positions are decisions, and the FEN of each.
+"""Games replayed, many by compiled code: which of their positions are decisions, and the FEN of each.
 
 In: moves that were checked when they were read, the positions that the games start from, and whose decisions are
 wanted. Out: one row per position, with the FEN that python-chess would write, which is the key of the store.
@@ -17,9 +17,10 @@ import pyarrow as pa
 from skilloscope.chess.chess960 import board_of_fen, is_chess960, make_move, position_fen
 from skilloscope.chess.engine.lines import move_of_code
 from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.rules import MOST_MOVES, NO_SQUARE, is_safe, legal_places, play
-from skilloscope.core.compiled import njit
+from skilloscope.chess.rules import MOST_MOVES, NO_SQUARE, Whole, is_safe, legal_places, play
+from skilloscope.core.compiled import PlainWork, njit
 
+_plain_plies = PlainWork(2000)  # some 25 games, which python-chess replays in a fifth of a second
 _LONGEST_FEN = 100  # bytes: 71 of pieces, and five fields
 _AT_ONCE = 1 << 20  # plies that are replayed at once
 _COLUMNS = ("game", "ply", "mover", "n_legal")
@@ -38,6 +39,17 @@ class ReplayedPositions:
     passed: npt.NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Games as columns, the positions they start from, and what is asked of them."""
+
+    moves: npt.NDArray[np.uint16]
+    offsets: npt.NDArray[np.int64]
+    fens: Sequence[str | None]
+    skip_moves: int
+    every: bool
+
+
 def replay(
     moves: npt.NDArray[np.uint16],
     offsets: npt.NDArray[np.int64],
@@ -51,23 +63,17 @@ def replay(
 
     With `every` those after its moves too, the forced ones, and the last of each game.
     """
+    asked = _Asked(moves, offsets, fens, skip_moves, every)
+    if _plain_plies.covers(int(np.diff(offsets)[wanted.any(axis=1)].sum())):
+        return _walked(asked, wanted)
     odd = np.array([is_chess960(fen) for fen in fens], dtype=bool)
-    usual = _replayed(moves, offsets, fens, wanted & ~odd[:, None], skip_moves=skip_moves, every=every)
-    if not odd.any():
-        return usual
-    return _in_order(usual, _walked(moves, offsets, fens, wanted & odd[:, None], skip_moves=skip_moves, every=every))
+    usual = _replayed(asked, wanted & ~odd[:, None])
+    return _in_order(usual, _walked(asked, wanted & odd[:, None])) if odd.any() else usual
 
 
-def _replayed(
-    moves: npt.NDArray[np.uint16],
-    offsets: npt.NDArray[np.int64],
-    fens: Sequence[str | None],
-    wanted: npt.NDArray[np.bool_],
-    *,
-    skip_moves: int,
-    every: bool,
-) -> ReplayedPositions:
+def _replayed(asked: _Asked, wanted: npt.NDArray[np.bool_]) -> ReplayedPositions:
     """Return the positions of usual chess, by compiled code."""
+    moves, offsets, fens = asked.moves, asked.offsets, asked.fens
     distinct = {fen: n for n, fen in enumerate(dict.fromkeys(None if is_chess960(fen) else fen for fen in fens))}
     boards = [chess.Board(fen or chess.STARTING_FEN) for fen in distinct]
     states = Boards.from_boards(boards)
@@ -80,7 +86,9 @@ def _replayed(
         rows, text = np.empty((size, 4), dtype=np.int32), np.empty((size + 1) * _LONGEST_FEN, dtype=np.uint8)
         ends = np.zeros(size + 1, dtype=np.int32)
         first = (states.board, states.rights, states.passant, states.black, numbers)
-        n = _noted((part, moves, offsets), first, start, (wanted, skip_moves, every), (rows, text, ends), passed)
+        n = _noted(
+            (part, moves, offsets), first, start, (wanted, asked.skip_moves, asked.every), (rows, text, ends), passed
+        )
         buffers = [None, pa.py_buffer(ends[: n + 1].copy()), pa.py_buffer(text[: ends[n]].copy())]
         parts.append((rows[:n].copy(), pa.Array.from_buffers(pa.string(), int(n), buffers)))
     rows = np.concatenate([rows for rows, _ in parts])
@@ -88,21 +96,14 @@ def _replayed(
     return ReplayedPositions(rows[:, 0], rows[:, 1], rows[:, 2].astype(np.int8), rows[:, 3], fen, passed)
 
 
-def _walked(
-    moves: npt.NDArray[np.uint16],
-    offsets: npt.NDArray[np.int64],
-    fens: Sequence[str | None],
-    wanted: npt.NDArray[np.bool_],
-    *,
-    skip_moves: int,
-    every: bool,
-) -> ReplayedPositions:
-    """Return the positions of games of Chess960, one by one through python-chess."""
+def _walked(asked: _Asked, wanted: npt.NDArray[np.bool_]) -> ReplayedPositions:
+    """Return the positions of games of any kind, one by one through python-chess."""
+    offsets, skip_moves, every = asked.offsets, asked.skip_moves, asked.every
     rows: list[tuple[int, int, int, int]] = []
     text: list[str] = []
     passed = np.zeros(3, dtype=np.int64)
     for game in np.flatnonzero(wanted.any(axis=1)).tolist():
-        board, length = board_of_fen(fens[game]), offsets[game + 1] - offsets[game]
+        board, length = board_of_fen(asked.fens[game]), offsets[game + 1] - offsets[game]
         for ply in range(int(length) + 1):
             last, black = ply == length, int(not board.turn)
             if (not last and wanted[game, black]) or (every and ply > 0 and wanted[game, 1 - black]):
@@ -115,7 +116,7 @@ def _walked(
                 else:
                     passed[2 - legal] += 1
             if not last:
-                make_move(board, move_of_code(int(moves[offsets[game] + ply])))
+                make_move(board, move_of_code(int(asked.moves[offsets[game] + ply])))
     noted = np.array(rows, dtype=np.int32).reshape(-1, 4)
     fen = pa.array(text, type=pa.string())
     return ReplayedPositions(noted[:, 0], noted[:, 1], noted[:, 2].astype(np.int8), noted[:, 3], fen, passed)
@@ -149,7 +150,7 @@ def _noted(games, starts, start, asked, out, passed):  # type: ignore[no-untyped
             own = not last and wanted[game, black]
             after = every and ply > 0 and wanted[game, 1 - black]
             if own or after:
-                legal = 0
+                legal: Whole = 0
                 if number > skip_moves:
                     legal = legal_places(board, rights, passant, places)
                     passed[1] += legal == 1 and not every
@@ -235,7 +236,7 @@ def _can_take_in_passing(board, passant):  # type: ignore[no-untyped-def] # prag
     """Is there a legal capture in passing? Only then python-chess names the square."""
     if passant >= NO_SQUARE:
         return False
-    king = 0
+    king: Whole = np.int64(0)
     for square in range(64):
         if board[square] == 6:
             king = square

@@ -4,6 +4,9 @@ A board is told from the mover's view (mirrored for Black): 64 codes, 0 empty, 1
 queen, king, 7–12 the opponent's. Rights: bit 0 castling king's side, bit 1 queen's side, bits 2 and 3 the opponent's.
 Passant: the square behind a pawn that just made two steps if a pawn of the mover's stands beside it, otherwise 64.
 A place numbers a move from the mover's view: 64·from + to, and for underpromotions 4096 + 64·piece + 8·file + file.
+
+Whole numbers are int64 in every call between compiled functions, never a literal: each other kind that a function is
+called with is compiled once more.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from skilloscope.core.compiled import njit
 
 U8 = npt.NDArray[np.uint8]
 I16 = npt.NDArray[np.int16]
+Whole = int | np.int64  # compiled, an int is one of them
 
 N_FROM_TO = 4096
 NO_SQUARE = 64
@@ -47,7 +51,7 @@ _FREE = (RAYS >= 0).sum(axis=2).astype(np.int64)  # squares to the edge
 
 
 @njit(cache=True)
-def is_attacked(board: U8, square: int) -> bool:
+def is_attacked(board: U8, square: Whole) -> bool:
     """Does a piece of the opponent's attack the square?"""
     for way in range(8):
         knight = JUMPS[square, way]
@@ -70,7 +74,7 @@ def is_attacked(board: U8, square: int) -> bool:
 
 
 @njit(cache=True)
-def is_safe(board: U8, king: int, start: int, end: int, passant: int) -> bool:
+def is_safe(board: U8, king: Whole, start: Whole, end: Whole, passant: Whole) -> bool:
     """Try a move that the piece can make: is the own king, which stands on `king`, not attacked afterwards?"""
     piece, taken = board[start], board[end]
     in_passing = piece == 1 and end == passant
@@ -85,7 +89,7 @@ def is_safe(board: U8, king: int, start: int, end: int, passant: int) -> bool:
 
 
 @njit(cache=True)
-def _keep_if_safe(board: U8, king: int, place: int, passant: int, out: I16, count: int) -> int:
+def _keep_if_safe(board: U8, king: Whole, place: Whole, passant: Whole, out: I16, count: Whole) -> Whole:
     """Try a move; write it where the own king is not attacked afterwards. Return how many are written."""
     start, end = place >> 6, place & 63
     if not is_safe(board, king, start, end, passant):
@@ -101,10 +105,10 @@ def _keep_if_safe(board: U8, king: int, place: int, passant: int, out: I16, coun
 
 
 @njit(cache=True)
-def legal_places(board: U8, rights: Any, passant: Any, out: I16) -> int:
+def legal_places(board: U8, rights: Any, passant: Any, out: I16) -> Whole:
     """Write the places of all legal moves; return how many there are."""
-    count = 0
-    king = 0
+    count: Whole = np.int64(0)
+    king: Whole = np.int64(0)
     for square in range(64):
         if board[square] == 6:
             king = square
@@ -140,26 +144,26 @@ def legal_places(board: U8, rights: Any, passant: Any, out: I16) -> int:
 
 
 @njit(cache=True)
-def _with_castling(board: U8, rights: int, out: I16, count: int) -> int:
-    if (rights & 3) == 0 or is_attacked(board, 4):
+def _with_castling(board: U8, rights: Whole, out: I16, count: Whole) -> Whole:
+    if (rights & 3) == 0 or is_attacked(board, np.int64(4)):
         return count
-    if can_castle(board, rights, True):
-        out[count] = 64 * 4 + 6
-        count += 1
-    if can_castle(board, rights, False):
-        out[count] = 64 * 4 + 2
-        count += 1
+    for end in (6, 2):
+        if can_castle(board, rights, end == 6):
+            out[count] = 64 * 4 + end
+            count += 1
     return count
 
 
 @njit(cache=True)
-def can_castle(board: U8, rights: int, kings_side: bool) -> bool:
+def can_castle(board: U8, rights: Whole, kings_side: bool) -> bool:
     """May the mover, who is not in check, castle to this side?"""
-    if kings_side:
-        free = rights & 1 and board[5] == 0 and board[6] == 0
-        return bool(free and not is_attacked(board, 5) and not is_attacked(board, 6))
-    free = rights & 2 and board[1] == 0 and board[2] == 0 and board[3] == 0
-    return bool(free and not is_attacked(board, 3) and not is_attacked(board, 2))
+    if not (rights & 1 if kings_side else rights & 2 and board[1] == 0):
+        return False
+    first = 5 if kings_side else 2
+    barred = False
+    for square in range(first, first + 2):
+        barred = barred or board[square] != 0 or is_attacked(board, square)
+    return not barred
 
 
 @njit(cache=True)

@@ -90,7 +90,7 @@ def _dry_run(paths: list[Path], work: Work, planning: PlanOptions, player: str |
     """Say what the analysis would cost; with a budget also which part of it would be done."""
     from skilloscope.chess.duplicates import read_distinct
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
-    from skilloscope.reports.words import plan_lines
+    from skilloscope.reports.words import plan_lines, plural
     from skilloscope.sources.judge import found_name, games_of, players
     from skilloscope.sources.plan import MEASURED, plan, sample_games
 
@@ -99,7 +99,9 @@ def _dry_run(paths: list[Path], work: Work, planning: PlanOptions, player: str |
     if player:
         player = found_name(player, players(games))
         games = games.select(games_of(games, [player]))
-    err().print(f"{len(games):,} games read; looking up what is known, then measuring up to {MEASURED} positions")
+    err().print(
+        f"{plural(len(games), 'game')} read; looking up what is known, then measuring up to {MEASURED} positions"
+    )
     planned = plan(games, work, seed=planning.seed, player=player)
     report = {"schema": 1, "engine": dict(planned.settings), "plan": planned.as_dict()}
     if planning.budget is not None:

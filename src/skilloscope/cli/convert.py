@@ -35,7 +35,7 @@ def convert(
     from skilloscope.cli.console import out as console
     from skilloscope.decision.domains import conversion_report, converted
     from skilloscope.decision.text import check_format, write_decisions
-    from skilloscope.reports.words import skipped_line
+    from skilloscope.reports.words import plural, skipped_line
 
     check_format(out)
     batch = converted(domain, files, pooled=pooled, cap=cap, exponent=exponent, plies=plies)
@@ -47,7 +47,7 @@ def convert(
     else:
         depths = f", depths {', '.join(map(str, batch.depths))}" if batch.depths else ""
         console().print(
-            f"{out}: {report['deciders']:,} deciders{depths}; {skipped_line(len(batch), batch.skipped)}",
+            f"{out}: {plural(report['deciders'], 'decider')}{depths}; {skipped_line(len(batch), batch.skipped)}",
             soft_wrap=True,
         )
     return exit_code(batch.tally)

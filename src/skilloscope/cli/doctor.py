@@ -118,11 +118,22 @@ def _warm() -> float:
 
     import numpy as np
 
+    from skilloscope.chess.openings import openings_of
+    from skilloscope.chess.pgn.results import read_pgn_results
+    from skilloscope.chess.positions import positions
+    from skilloscope.core.compiled import PlainWork
     from skilloscope.inference import evidence
+    from skilloscope.ratings.periods.periods import Periods
     from skilloscope.simulate.agents import made_up_spreads
+    from skilloscope.sources.shipped import demo_file, demo_games
 
     start = time.perf_counter()
+    PlainWork.over = True
+    games = demo_games()
+    positions(games)
+    openings_of(games)
     evidence(made_up_spreads(10, rng=np.random.default_rng(0)))
+    Periods().fit(read_pgn_results(demo_file("famous.pgn")))
     return time.perf_counter() - start
 
 

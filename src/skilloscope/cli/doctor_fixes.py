@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 _SECONDS = 600
@@ -33,7 +35,7 @@ def missing_parts(report: Mapping[str, Any]) -> list[Missing]:
     """Return what is missing by a report of `doctor`."""
     found = []
     if report["engine"]["path"] is None:
-        command, allowed = _engine_command()
+        command, allowed = _engine_command(report["settings"]["engine"]["value"])
         found.append(
             Missing("engine", "to analyse games; without one what people play decides alone", command, allowed)
         )
@@ -44,6 +46,9 @@ def missing_parts(report: Mapping[str, Any]) -> list[Missing]:
     for extra in lacking:
         named = ", ".join(name for name, own in EXTRAS.items() if own == extra)
         found.append(Missing(f"extra {extra}", named, ("pip", "install", f"skilloscope[{extra}]"), allowed=False))
+    if _completes() is False:
+        own = (shutil.which("skilloscope") or sys.argv[0], "--install-completion")
+        found.append(Missing("completion", "commands and options by the Tab key in new shells", own, allowed=True))
     return found
 
 
@@ -64,8 +69,28 @@ def fixed(parts: Sequence[Missing]) -> list[str]:
     return lines
 
 
-def _engine_command() -> tuple[tuple[str, ...], bool]:
-    """Return how Stockfish comes here, and whether that needs nobody's password."""
+def _completes() -> bool | None:
+    """Return whether the shell that runs us completes our commands; None where it is none that could."""
+    import shellingham  # typer's own way to know
+
+    files = {
+        "bash": ".bash_completions/skilloscope.sh",
+        "zsh": ".zfunc/_skilloscope",
+        "fish": ".config/fish/completions/skilloscope.fish",
+    }
+    try:
+        file = files.get(shellingham.detect_shell()[0])
+    except shellingham.ShellDetectionFailure:
+        return None
+    return None if file is None else Path.home().joinpath(file).exists()
+
+
+def _engine_command(named: str | None) -> tuple[tuple[str, ...], bool]:
+    """Return how Stockfish comes here, and whether that needs nobody's password; one named wrongly hides any other."""
+    if named not in (None, "stockfish"):
+        return ("skilloscope", "rate", "--engine", "PATH"), False
+    if os.environ.get("STOCKFISH_EXECUTABLE"):
+        return ("unset", "STOCKFISH_EXECUTABLE"), False
     if shutil.which("apt-get"):
         install = ("apt-get", "install", "-y", "--no-install-recommends", "stockfish")
         root = hasattr(os, "geteuid") and os.geteuid() == 0

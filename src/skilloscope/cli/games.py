@@ -32,6 +32,7 @@ def games(
     from skilloscope.chess.game_tables import check_table, write_games
     from skilloscope.cli.console import exit_code, print_json, report_faults
     from skilloscope.cli.console import out as console
+    from skilloscope.reports.words import plural
 
     for path in (out, positions_out):
         if path:
@@ -41,7 +42,7 @@ def games(
     if as_json:
         print_json(done.as_dict())
     else:
-        noted = f", {positions_out}: {done.positions:,} positions" if positions_out else ""
-        told = f"{out}: {done.games:,} games, {done.moves:,} moves{noted}; skipped: {done.tally}"
+        noted = f", {positions_out}: {plural(done.positions, 'position')}" if positions_out else ""
+        told = f"{out}: {plural(done.games, 'game')}, {plural(done.moves, 'move')}{noted}; skipped: {done.tally}"
         console().print(told, soft_wrap=True)
     return exit_code(done.tally)

@@ -33,6 +33,7 @@ def names(
 ) -> int:
     """List names that may be one person's, with games and years; a confirmed list is what --alias takes."""
     from skilloscope.cli.console import err, exit_code, show_report
+    from skilloscope.reports.words import plural
     from skilloscope.results.writing import check_table_format, write_table
     from skilloscope.studies.names.names import alias_table, names_report
     from skilloscope.studies.names.tables import names_sheet
@@ -45,6 +46,6 @@ def names(
     if out:
         write_table(alias_table(report), out)
         err().print(
-            f"{report['listed']:,} names written to {out}: write yes into `confirmed` where they are one person"
+            f"{plural(report['listed'], 'name')} written to {out}: write yes into `confirmed` where they are one person"
         )
     return exit_code(table.tally)

@@ -178,6 +178,7 @@ def results_simulate(
     import numpy as np
 
     from skilloscope.cli.console import err, print_json
+    from skilloscope.reports.words import plural
     from skilloscope.results.writing import check_table_format, results_to_arrow, write_table
     from skilloscope.simulate.populations import Population, simulate_results, truth_table
 
@@ -193,6 +194,6 @@ def results_simulate(
         known = {name: getattr(sizes, name) for name in names}
         print_json({"schema": 1, **known, "period": period, "seed": seed})
     else:
-        counts = f"{sizes.games:,} games of {sizes.players:,} players in {sizes.periods:,} periods of {period}"
+        counts = f"{plural(sizes.games, 'game')} of {sizes.players:,} players in {sizes.periods:,} periods of {period}"
         err().print(f"{counts} (σ0 = {sizes.sigma0:g}, ν = {sizes.nu:g}, seed {seed}) written to {out}")
     return 0

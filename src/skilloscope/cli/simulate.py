@@ -87,6 +87,7 @@ def simulate_choices_of_table(
     from skilloscope.cli.console import err, exit_code, print_json
     from skilloscope.cli.judged import read_batch
     from skilloscope.decision.text import check_format, write_decisions
+    from skilloscope.reports.words import plural
 
     check_format(out)
     spreads = read_batch(tables)
@@ -99,5 +100,5 @@ def simulate_choices_of_table(
         print_json({**report, **about, "seed": seed})
     else:
         said = ", ".join(f"{key} = {value}" for key, value in about.items() if key != "s")
-        err().print(f"{len(simulated):,} decisions by {decider.name} ({said}, seed {seed}) written to {out}")
+        err().print(f"{plural(len(simulated), 'decision')} by {decider.name} ({said}, seed {seed}) written to {out}")
     return exit_code(spreads.tally)

@@ -55,6 +55,7 @@ def simulate_games(
     from skilloscope.cli.work import work_of
     from skilloscope.core.outputs import write_whole
     from skilloscope.ratings.elo_axis.axis import elo_axis
+    from skilloscope.reports.words import plural
     from skilloscope.simulate.games import summary
 
     pairing = pair.pairing()
@@ -71,7 +72,7 @@ def simulate_games(
     if as_json:
         print_json(report)
     else:
-        err().print(f"{games:,} games of {' and '.join(pairing.names)} ({about}) written to {out}")
+        err().print(f"{plural(games, 'game')} of {' and '.join(pairing.names)} ({about}) written to {out}")
     return 0
 
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 import base64
 import binascii
 import importlib
+import io
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +21,9 @@ from skilloscope.core.errors import InputError, MissingExtraError
 
 CARRIED = "skilloscope"
 """The column in which a frame carries the schema of the table that it was made of."""
+
+_SHOWN = 20  # rows in a notebook
+_FIGURE = (7.5, 4.2)  # inches
 
 
 class Framed:
@@ -38,6 +44,49 @@ class Framed:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Hand the table to whoever speaks Arrow's PyCapsule interface: polars, DuckDB, pandas, pyarrow."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+class Drawable(Framed):
+    """A table that can be drawn: a notebook shows its first rows and the figure, `plot` gives the axes."""
+
+    def draw(self, axes: Any, names: Sequence[str]) -> None:
+        """Draw these players, or those who lead where none is named."""
+        raise NotImplementedError
+
+    def plot(self, *names: str) -> Any:
+        """Return a matplotlib Axes with these players, or those who lead where none is named, to be drawn on."""
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots(figsize=_FIGURE, layout="constrained")
+        self.draw(axes, names)
+        return axes
+
+    def _repr_html_(self) -> str:
+        from matplotlib.figure import Figure
+
+        table = self.to_arrow()
+        cells = [[_cell(value) for value in row.values()] for row in table.slice(0, _SHOWN).to_pylist()]
+        more = f"<p><small>{len(table) - _SHOWN:,} more rows</small></p>" if len(table) > _SHOWN else ""
+        figure, text = Figure(figsize=_FIGURE, layout="constrained"), io.StringIO()
+        self.draw(figure.subplots(), ())
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        drawn = text.getvalue()
+        return f"{table_html(table.column_names, cells)}{more}<figure>{drawn[drawn.index('<svg') :]}</figure>"
+
+
+def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as HTML without any style of its own.
+
+    >>> table_html(["a"], [["<b>"]])
+    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: Any) -> str:
+    return "–" if value is None else f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
 def is_frame(what: Any) -> bool:

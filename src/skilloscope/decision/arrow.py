@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from skilloscope.core.columns import decider_column
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.core.frames import arrow_from_frame
+from skilloscope.core.frames import arrow_from_frame, is_frame
 from skilloscope.core.parquet import read_checked, write_checked
 from skilloscope.core.records import read_object
 from skilloscope.decision.decisions import UNLISTED, Decisions, is_best_first
@@ -200,6 +200,13 @@ def batch_from_parquet(path: str | Path) -> Decisions | Losses:
     if "before" in table.column_names:
         return losses_from_arrow(table, name=str(path))
     return decisions_from_arrow(table, name=str(path))
+
+
+def as_decisions(what: Any) -> Decisions:
+    """Return decisions as they are, and those of a frame."""
+    if not isinstance(what, Decisions) and not is_frame(what):
+        raise InputError(f"{type(what).__name__} is no decisions", hint="give Decisions, or a frame with their columns")
+    return what if isinstance(what, Decisions) else decisions_from_frame(what)
 
 
 def decisions_from_frame(frame: Any) -> Decisions:

@@ -18,6 +18,7 @@ from scipy.sparse import csc_array
 
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions, Losses
+from skilloscope.decision.arrow import as_decisions
 from skilloscope.inference.grid import Grid
 from skilloscope.inference.posterior import Posterior, posterior_from_log_density
 from skilloscope.inference.priors import Prior, Uniform
@@ -160,6 +161,7 @@ def evidence(
             "losses are two numbers a move, not choice sets: the agent cannot read them",
             hint="analyse the games so that every alternative has a value, or ask for gain statistics",
         )
+    decisions = decisions if isinstance(decisions, Decisions) else as_decisions(decisions)
     model = (model or Agent()).prepared(decisions)
     labels, codes = decisions.groups(by)
     chosen = grid or Grid(*span)

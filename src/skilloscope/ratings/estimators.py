@@ -10,10 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skilloscope.core.errors import InputError
-from skilloscope.core.frames import is_frame
 from skilloscope.decision import Decisions
-from skilloscope.decision.arrow import decisions_from_frame
+from skilloscope.decision.arrow import as_decisions
 from skilloscope.inference import evidence, prior_from_text
 from skilloscope.models.agent import Agent, log_likelihood
 from skilloscope.models.curve_model import CurveModel
@@ -98,7 +96,5 @@ class Curves(Estimator):
 
 
 def _batch(decisions: Any) -> Decisions:
-    batch: Any = decisions_from_frame(decisions) if is_frame(decisions) else decisions
-    if not isinstance(batch, Decisions):
-        raise InputError(f"{type(batch).__name__} is no decisions", hint="Decisions, or a frame with their columns")
+    batch = as_decisions(decisions)
     return batch if batch.values.ndim == 1 else batch.at_depths()

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.frames import table_html
 from skilloscope.reports.sheet import Sheet
 
 
@@ -38,13 +39,7 @@ class Shown:
 
 
 def sheet_html(sheet: Sheet) -> str:
-    """Return a table as HTML without any style of its own.
-
-    >>> sheet_html(Sheet("", ["a"], [["<b>"]]))
-    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
-    """
+    """Return a table with its title and its notes as HTML."""
     title = f"<h4>{escape(sheet.title)}</h4>" if sheet.title else ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in sheet.columns)
-    rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in sheet.rows)
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if sheet.columns else ""
+    table = table_html(sheet.columns, sheet.rows) if sheet.columns else ""
     return title + table + "".join(f"<p><small>{escape(note)}</small></p>" for note in sheet.notes if note)

@@ -123,7 +123,8 @@ def sentences(notes: Iterable[str]) -> str:
 
 def skipped_line(decisions: int, skipped: Mapping[str, int], what: str = "decisions") -> str:
     """Return what was used and what was left out, e.g. `1,204 decisions; skipped: 22 forced, 9 decided`."""
+    used = plural(decisions, what.removesuffix("s"))
     if not skipped:
-        return f"{decisions:,} {what}; nothing skipped"
+        return f"{used}; nothing skipped"
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in skipped.items())
-    return f"{decisions:,} {what}; skipped: {reasons}"
+    return f"{used}; skipped: {reasons}"

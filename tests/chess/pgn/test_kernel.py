@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgn_oracle import difference, plain_games
+from pgn_oracle import difference, plain_games, plainly
 from skilloscope.chess.pgn import blocks
 from skilloscope.chess.pgn.games import Games, iter_games, read_games
 from skilloscope.chess.pgn.kernel import LEFT, READ, scan_games
@@ -56,6 +56,8 @@ def both(text: str | bytes) -> tuple[Games, Games]:
 def assert_same(text: str | bytes) -> Games:
     games, plain = both(text)
     assert not difference(games, plain)
+    with plainly():
+        assert not difference(both(text)[0], plain)
     return games
 
 
@@ -65,6 +67,25 @@ def test_random_games_are_read_as_python_chess_reads_them():
     assert len(games) == 60
     assert games.tally.total == 0
     assert (scan_games(text.encode(), final=True).status == READ).all()
+
+
+def test_a_few_games_are_read_without_compiled_code_and_many_with_it(monkeypatch, tmp_path):
+    text = collection(40, 40, seed=7)
+    want, sizes = read_games(io.StringIO(text)), []
+    monkeypatch.setattr(
+        blocks, "scan_games", lambda data, final: sizes.append(len(data)) or scan_games(data, final=final)
+    )
+    with plainly():
+        assert not difference(read_games(io.StringIO(text)), want)
+        assert not sizes
+        assert [len(batch) for batch in iter_games(io.StringIO(text))] == [40]
+        assert [len(batch) for batch in iter_games(io.BytesIO(b""))] == [0]
+        for at in range(8):  # many small files are together a large one
+            (tmp_path / f"{at}.pgn").write_text(text)
+        whole = read_games(tmp_path)
+    assert sizes
+    assert len(sizes) < 8
+    assert not difference(whole, read_games(tmp_path))
 
 
 def test_the_games_that_ship_stay_in_the_kernel():

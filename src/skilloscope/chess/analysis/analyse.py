@@ -85,7 +85,7 @@ def analyse(
     `workers` engine processes search side by side (one without it); with a `scheduler` those of a cluster do.
     """
     begin = time.monotonic()
-    given = read_games(games_or_positions) if isinstance(games_or_positions, str | os.PathLike) else games_or_positions
+    given = games_or_positions if isinstance(games_or_positions, Games | Positions) else read_games(games_or_positions)
     batch = given if isinstance(given, Positions) else positions(given, scope=settings.scope)
     legal = {settings.problem(f): int(n) for f, n in zip(batch.fen.to_pylist(), batch.n_legal, strict=True)}
     exports = [read_export(path) for path in imports]

@@ -31,11 +31,13 @@ def replayed(
     """Write the position before every move of the games; the states given are those at the games' starts."""
     for game in range(len(offsets) - 1):
         now = board[game].copy()
-        right, passing, last = rights[game], passant[game], -1
+        right, passing, last = np.int64(rights[game]), np.int64(passant[game]), -1
         for at in range(offsets[game], offsets[game + 1]):
             half = at - offsets[game]
             flip = 56 | 56 << 6 if (half + black[game]) % 2 else 0
-            out_board[at], out_rights[at], out_passant[at] = now, right, passing
+            for square in range(64):
+                out_board[at, square] = now[square]
+            out_rights[at], out_passant[at] = right, passing
             out_last[at] = last if last < 0 else last ^ flip
             out_ply[at] = min(LAST_PLY, ply[game] + half)
             last = moves[at] & 4095
@@ -66,7 +68,7 @@ def listed_moves(board: U8, rights: U8, passant: U8, counts: I64, places: I16) -
     """Write the legal moves of every position one after the other; return how many in all."""
     total = 0
     for i in range(len(board)):
-        counts[i] = legal_places(board[i], rights[i], passant[i], places[total:])
+        counts[i] = legal_places(board[i], np.int64(rights[i]), np.int64(passant[i]), places[total:])
         total += counts[i]
     return total
 

@@ -1,4 +1,4 @@
-"""PGN read block by block: compiled code reads what it can, python-chess the games that it leaves.
+"""PGN read block by block: compiled code reads what it can, python-chess the games that it leaves, and small files.
 
 In: a source. Out: block after block of games, so that memory does not grow with the file; its faults in a tally.
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ from skilloscope.chess.pgn.reading import (
 from skilloscope.chess.pgn.tags import tag_values
 from skilloscope.chess.pgn.text import NO_MATE, split_games, unescaped
 from skilloscope.core.columns import ragged_take
+from skilloscope.core.compiled import PlainWork
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
 from skilloscope.core.inputs.unpacking import DAMAGE
@@ -42,6 +43,8 @@ BLOCK = 1 << 21
 
 _MOST_HELD = 1 << 22  # bytes of one game
 _COMMENTED_MOVES = 1 << 18  # of the games that come at once with their comments
+
+_plain_bytes = PlainWork(1 << 17)  # some 150 games, which python-chess reads while the compiled code would be loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,20 +94,27 @@ class _Reader:
         rest = b""
         for block, final, damage in _normal_blocks(stream):
             rest += block
-            while True:
-                scanned = scan_games(rest, final=final)
-                used = scanned.used
-                if len(scanned):
-                    yield self._block(rest, scanned)
-                self.lines += rest.count(b"\n", 0, used)
-                rest = rest[used:]
-                if not (used and rest and final):
-                    break
+            if _plain_bytes.covers(len(rest)) and final:
+                yield from self._plain(io.StringIO(as_text(rest)))
+            else:
+                rest = yield from self._scanned(rest, final)
             if damage:
                 raise damage
             if len(rest) > _MOST_HELD:  # longer than any game: what follows is read line by line
                 yield from self._plain(lines_of(stream, rest))
                 return
+
+    def _scanned(self, rest: bytes, final: bool) -> Generator[GameBlock, None, bytes]:
+        """Yield what compiled code finds in these bytes; return those that must be read with what follows."""
+        while True:
+            scanned = scan_games(rest, final=final)
+            used = scanned.used
+            if len(scanned):
+                yield self._block(rest, scanned)
+            self.lines += rest.count(b"\n", 0, used)
+            rest = rest[used:]
+            if not (used and rest and final):
+                return rest
 
     def commented(self, stream: Any) -> Iterator[GameBlock]:
         """Yield the games of a stream with their comments."""
@@ -121,7 +131,8 @@ class _Reader:
                     columns = GameColumns()
         except DAMAGE as error:
             damage = error
-        yield columns_block(columns, comments=comments)
+        if columns.rows or comments:
+            yield columns_block(columns, comments=comments)
         if damage:
             raise damage
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -27,6 +27,7 @@ from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.core.columns import Selection, ragged_take, selection_index
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, source_name
+from skilloscope.core.frames import is_frame
 from skilloscope.core.inputs.paths import given_once, named_files
 
 _PER_MOVE = ("moves", "clocks", "evals", "mates")
@@ -240,13 +241,18 @@ def _emptied(tally: Tally) -> Tally:
 
 def _named(sources: Source | Sequence[Source]) -> list[tuple[str, Source]]:
     """Return the sources with a name for each; streams without one are told apart by a number."""
-    single = isinstance(sources, str | os.PathLike) or hasattr(sources, "read")
+    one = isinstance(sources, str | bytes | os.PathLike | Mapping) or not isinstance(sources, Iterable)
+    one = one or hasattr(sources, "read") or (not isinstance(sources, Sequence) and is_frame(sources))
     named: list[tuple[str, Source]] = []
     streams = 0
-    for source in [cast(Source, sources)] if single else cast(Sequence[Source], sources):
+    for source in [cast(Source, sources)] if one else cast(Iterable[Source], sources):
         if isinstance(source, str | os.PathLike):
             named += [(str(path), path) for path in named_files([source])]
             continue
+        if not hasattr(source, "read"):
+            raise InputError(
+                f"{type(source).__name__} is no games", hint="give paths of PGN files, open files, or several in a list"
+            )
         name = source_name(source)
         streams += not name
         named.append((name or f"<stream {streams}>", source))

@@ -126,7 +126,7 @@ def _scan(view, final, tags, rows, columns, names):  # type: ignore[no-untyped-d
     _, places, start = rows
     state, board = np.zeros(13, dtype=np.int64), START.copy()
     others, n_others = np.empty(_MOST_TAGS, dtype=np.uint64), 0
-    game, has_moves, at = -1, False, 0
+    game, has_moves, at = np.int64(-1), False, np.int64(0)
     while at < size:
         first = at
         while first < size and (view[first] == BLANK or view[first] == TAB):
@@ -179,7 +179,7 @@ def _scan(view, final, tags, rows, columns, names):  # type: ignore[no-untyped-d
             continue
         # Where this game ends is not clear: what follows is left, up to the next clear beginning.
         if game < 0:
-            game = 0
+            game = np.int64(0)
             _begin(game, places[0, 0], tags, rows, state, board)
         state[_BAD], state[_INSIDE] = 1, 0
         at = _clear_beginning(view, first, names)
@@ -189,7 +189,7 @@ def _scan(view, final, tags, rows, columns, names):  # type: ignore[no-untyped-d
         game += 1
         places[game, 0] = size
     elif game < 0:
-        game = 0
+        game = np.int64(0)
     places[game, 1] = state[_FIRST] if not final else places[game, 1]
     return game
 
@@ -197,16 +197,19 @@ def _scan(view, final, tags, rows, columns, names):  # type: ignore[no-untyped-d
 @njit(cache=True)
 def _begin(game, at, tags, rows, state, board):  # type: ignore[no-untyped-def] # pragma: no cover
     marks, places, start = rows
-    marks[game] = 0
-    tags[game] = -1
-    start[game] = np.nan
+    for i in range(2):  # loops, for whole slices take long to compile
+        marks[game, i], start[game, i] = 0, np.nan
+        for tag in range(_N_TAGS):
+            tags[game, i, tag] = -1
     places[game, 0] = at
     moves = state[_MOVES]
-    state[:] = 0
+    for i in range(len(state)):
+        state[i] = 0
     state[_RIGHTS], state[_PASSANT], state[_KING], state[_OTHER] = 15, NO_SQUARE, 4, 4
     state[_MOVES] = state[_FIRST] = moves
     places[game, 1] = moves
-    board[:] = START
+    for square in range(64):
+        board[square] = START[square]
 
 
 @njit(cache=True)

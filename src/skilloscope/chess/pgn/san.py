@@ -6,6 +6,8 @@ where it is not legal, not clear, or written in another way than programs write 
 
 from __future__ import annotations
 
+import numpy as np
+
 from skilloscope.chess.rules import JUMPS, RAYS, can_castle, is_attacked, is_safe
 from skilloscope.core.compiled import njit
 
@@ -81,7 +83,7 @@ def _castling(view, at, end, board, rights):  # type: ignore[no-untyped-def] # p
     for i in range(length):
         if view[at + i] != (45 if i % 2 else letter):
             return NOT_READ
-    if (rights & 3) == 0 or is_attacked(board, 4) or not can_castle(board, rights, length == 3):
+    if (rights & 3) == 0 or is_attacked(board, np.int64(4)) or not can_castle(board, rights, length == 3):
         return NOT_READ
     return 4 | (6 if length == 3 else 2) << 6
 
@@ -121,7 +123,7 @@ def _piece_move(board, to, piece, origin, king):  # type: ignore[no-untyped-def]
             continue
         if (file >= 0 and start & 7 != file) or (rank >= 0 and start >> 3 != rank):
             continue
-        if is_safe(board, king, start, to, -1):
+        if is_safe(board, king, np.int64(start), to, np.int64(-1)):
             if found != NOT_READ:
                 return NOT_READ
             found = start | to << 6

@@ -3,7 +3,8 @@
 In: match files as servers and programs write them (.mat, .sgf, .txt). Out: Decisions, a row a checker play. gnubg runs
 once a file, without its settings of the user, on a copy with a name of ours; what it says comes back as JSON lines. Its
 filters are opened as wide as its list, so that all candidates are looked at equally far and may be compared. A roll
-with a single legal play is no decision and is counted; so is a choice that gnubg does not find on its own list.
+with a single legal play is no decision and is counted; so is a choice that gnubg does not find on its own list. A play
+that the file tells and the rules forbid, gnubg leaves out with a warning, which becomes a fault here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from skilloscope.core.errors import EngineError, InputError, OptionError
+from skilloscope.core.errors import EngineError, InputError, OptionError, Tally
 from skilloscope.core.outputs import write_whole
 from skilloscope.core.records import read_object
 from skilloscope.decision.decisions import UNLISTED, Decisions
@@ -27,7 +28,7 @@ MOST_PLIES = 3
 LISTED = 40
 """The most plays that gnubg lists; where there are so many, more may have been legal."""
 _SECONDS = 3600.0
-_MARK = "skilloscope "
+_MARK, _WARNING = "skilloscope ", "WARNING:"
 _SCRIPT = """
 import json, os
 plies = int(os.environ["SKILLOSCOPE_PLIES"])
@@ -60,7 +61,7 @@ def read_gnubg(paths: Sequence[str | Path], plies: int = PLIES) -> Decisions:
     program = find_gnubg()
     rows = Collected()
     for path in map(Path, paths):
-        for row in _plays(program, path, plies):
+        for row in _plays(program, path, plies, rows.tally):
             _add(rows, path, row)
     about = {"domain": "backgammon", "settings": {"engine": "GNU Backgammon", "plies": plies, "list": LISTED}}
     return rows.decisions(", ".join(str(path) for path in paths), about)
@@ -74,15 +75,15 @@ def find_gnubg() -> str:
     return found
 
 
-def _plays(program: str, path: Path, plies: int) -> Iterator[dict[str, Any]]:
-    """Yield what gnubg says of each play of one file."""
+def _plays(program: str, path: Path, plies: int, tally: Tally) -> Iterator[dict[str, Any]]:
+    """Yield what gnubg says of each play of one file; its warnings are faults."""
     if not path.is_file():
         raise InputError(f"{path}: no such file", hint="give match files: .mat, .sgf or .txt")
     with tempfile.TemporaryDirectory() as folder:
         shutil.copyfile(path, Path(folder, "match"))  # a name of ours: gnubg reads names as commands
         write_whole(Path(folder, "ask.py"), _SCRIPT)
         command = [program, "--tty", "--quiet", "--no-rc", "--python=ask.py"]
-        own = {**os.environ, "HOME": folder, "SKILLOSCOPE_PLIES": str(plies)}
+        own = {**os.environ, "HOME": folder, "SKILLOSCOPE_PLIES": str(plies), "LC_ALL": "C.UTF-8"}  # warns in English
         try:
             ran = subprocess.run(
                 command,
@@ -99,6 +100,9 @@ def _plays(program: str, path: Path, plies: int) -> Iterator[dict[str, Any]]:
     told = [line.removeprefix(_MARK) for line in lines if line.startswith(_MARK)]
     if not told:
         raise InputError(f"{path}: gnubg found no play in it", hint="is it a match file (.mat, .sgf, .txt)?")
+    for line in lines:
+        if line.startswith(_WARNING):
+            tally.fault("left out by gnubg", str(path), "some game", line.removeprefix(_WARNING).strip()[:80])
     for line in told:
         yield read_object(line.encode())
 

@@ -337,7 +337,7 @@ def _play_periods(  # type: ignore[no-untyped-def] # pragma: no cover
     state, player_1, player_2, score, ends, periods, ratings, rules, rows
 ):
     """Play all pieces; return the rows used and each piece's discrepancy in whole units."""
-    used = 0
+    used = np.int64(0)  # as `_play` returns it, or that is compiled twice
     totals = np.zeros(len(periods), np.int64)
     buffers = (np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK), np.empty((5, _BLOCK)))
     for p in range(len(periods)):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.core.errors import InputError
-from skilloscope.core.frames import Framed
+from skilloscope.core.frames import Drawable
 from skilloscope.core.records import read_object
 from skilloscope.models.kernels.comparison import new_state
 from skilloscope.models.kernels.counting import order_by_player
@@ -30,10 +30,12 @@ _COLUMNS = (
     *("filtered_mean", "filtered_variance", "mean", "variance"),
 )
 _KEY = b"skilloscope.history"
+_LINES, _TICKS = 7, 9
+_DASHES = ("-", "--", "-.", ":")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class History(Framed):
+class History(Drawable):
     """Rows offsets[i]:offsets[i + 1] are those of players[i], in order of time.
 
     `prior_…` is before the games of the period, `filtered_…` after them; `mean` and `variance` are the same as the
@@ -87,6 +89,30 @@ class History(Framed):
 
     def __repr__(self) -> str:
         return f"<History: {len(self):,} rows of {len(self.players):,} players, {self.method}>"
+
+    def draw(self, axes: Any, names: Sequence[str], *, bands: bool = True) -> None:
+        """Draw the strengths of some players over time, with a band of one standard deviation. [GLI99 figure 2]
+
+        Where none is named, of those who are strongest at the end.
+        """
+        for place, name in enumerate(names or self._strongest(_LINES)):
+            rows = self.of(name)
+            time, mean, sd = self.period[rows], self.mean[rows], self.rd[rows]
+            dash = _DASHES[place // 7 % len(_DASHES)]
+            line = axes.plot(time, mean, dash, label=name, marker="." if len(time) < 3 else "")[0]
+            if bands:
+                axes.fill_between(time, mean - sd, mean + sd, color=line.get_color(), alpha=0.10, linewidth=0)
+        first, last = (int(end) for end in np.clip(axes.get_xlim(), self.period.min(), self.period.max()))
+        step = 1 + (last - first) // _TICKS
+        ticks = [t for t in range(first, last + 1) if t % step == 0]
+        axes.set_xticks(ticks, [self.state.label(t) for t in ticks], fontsize=8)
+        axes.set_ylabel("rating" if self.method == "filter" else f"rating, smoothed ({self.method})")
+        axes.legend(fontsize=8, ncols=2)
+
+    def _strongest(self, n: int) -> list[str]:
+        who = np.flatnonzero(np.diff(self.offsets))
+        last = self.mean[self.offsets[who + 1] - 1]
+        return [self.players[i] for i in who[np.argsort(-last, kind="stable")][:n]]
 
     @property
     def player(self) -> Ints:

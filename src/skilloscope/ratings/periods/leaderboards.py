@@ -13,17 +13,19 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from skilloscope.core.errors import OptionError
-from skilloscope.core.frames import Framed, table_of_rows
+from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.frames import Drawable, table_of_rows
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.states import State
 from skilloscope.results.period_games import PeriodGames
 
 Array = npt.NDArray[np.float64]
 
+_DRAWN = 20  # players in a figure
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Board(Framed):
+class Board(Drawable):
     """Ranked players, best first, each with an interval; `left_out` counts those whom the rules exclude."""
 
     players: Sequence[str]
@@ -45,6 +47,20 @@ class Board(Framed):
     def to_arrow(self) -> pa.Table:
         """Return a row a player, the best first."""
         return table_of_rows(self.rows())
+
+    def draw(self, axes: Any, names: Sequence[str]) -> None:
+        """Draw the ratings of some players with their intervals, of the first where none is named."""
+        places = {name: i for i, name in enumerate(self.players)}
+        missing = [name for name in names if name not in places]
+        if missing:
+            raise InputError(f"no player is called {missing[0]!r}", hint="names are compared letter by letter")
+        chosen = np.sort([places[name] for name in names]) if names else np.arange(min(len(self), _DRAWN))
+        for row, i in enumerate(chosen.tolist()):
+            axes.plot([self.low[i], self.high[i]], [row, row], color="#1b6ca8", linewidth=2.5, solid_capstyle="butt")
+            axes.plot(self.rating[i], row, "o", color="#1b6ca8", markerfacecolor="white", markeredgewidth=2)
+        axes.set_yticks(range(len(chosen)), [self.players[i] for i in chosen])
+        axes.set_ylim(len(chosen) - 0.5, -0.5)
+        axes.set_xlabel("rating, with its interval")
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the lines as reports send them."""

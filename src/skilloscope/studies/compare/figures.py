@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from skilloscope.inference import Posterior
 from skilloscope.reports.style import COLOURS, plt, style, svg
-from skilloscope.reports.words import probability_text
+from skilloscope.reports.words import plural, probability_text
 from skilloscope.studies.compare.compare import Comparison, Comparisons
 from skilloscope.studies.compare.elo import EloComparison
 from skilloscope.studies.rate.parts import change_fields
@@ -35,7 +35,7 @@ def comparison_figure(study: Comparison, mass: float) -> str:
     return _figure(
         _Drawn(
             (first.label, second.label),
-            (f"{first.decisions:,} decisions", f"{second.decisions:,} decisions"),
+            (plural(first.decisions, "decision"), plural(second.decisions, "decision")),
             (first.posterior, second.posterior),
             study.difference,
             study.probability,
@@ -54,7 +54,7 @@ def elo_comparison_figure(study: EloComparison) -> str:
     return _figure(
         _Drawn(
             (first, second),
-            (f"{one.played.moves:,} moves", f"{other.played.moves:,} moves"),
+            (plural(one.played.moves, "move"), plural(other.played.moves, "move")),
             (one.elo, other.elo),
             study.difference,
             probability,

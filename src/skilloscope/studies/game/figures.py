@@ -9,6 +9,7 @@ import numpy as np
 
 from skilloscope.models.gain import GainHistogram
 from skilloscope.reports.style import COLOURS, plt, style, svg
+from skilloscope.reports.words import plural
 from skilloscope.studies.game.game import GameSide, GameStudy
 
 _EVEN = 10.0  # pawns shown of the evaluation; beyond it the game is decided, and the rest would be flat
@@ -53,7 +54,7 @@ def histogram_figure(histograms: Mapping[str, GainHistogram], *, span: tuple[int
                 continue
             name, own = shown[place]
             axis.bar(own.centipawns, own.shares, width=1.0, color=COLOURS[0])
-            axis.set_title(f"{name} ({own.moves:,} moves, mean {own.mean:.2f})", fontsize=9)
+            axis.set_title(f"{name} ({plural(own.moves, 'move')}, mean {own.mean:.2f})", fontsize=9)
             axis.set_xlim(*span)
             axis.set_xticks(np.arange(span[0] + 50, span[1], 50))
         for axis in axes[-1]:

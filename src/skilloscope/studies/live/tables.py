@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.words import plural
 from skilloscope.studies.game.tables import axis_text, difference_text, ends_text
 
 
@@ -40,9 +41,11 @@ def event_line(event: Mapping[str, Any]) -> str:
         sides = "; ".join([*(_player(player) for player in event["players"]), f"white to score {score_now(event)}"])
         return f"{event['board']}: {number} {event['san']} {event['white_value_cp'] / 100:+.2f} (gain {gain}); {sides}"
     if kind == "board":
-        return f"{event['board']}: followed, {event['moves']} moves so far"
+        return f"{event['board']}: followed, {plural(event['moves'], 'move')} so far"
     if kind == "corrected":
-        return f"{event['board']}: corrected from ply {event['ply']} on, {event['taken_back']} moves taken back"
+        return (
+            f"{event['board']}: corrected from ply {event['ply']} on, {plural(event['taken_back'], 'move')} taken back"
+        )
     if kind == "result":
         return f"{event['board']}: {event['result']}"
     if kind == "problem":
@@ -76,7 +79,7 @@ def _cell(player: Mapping[str, Any]) -> str:
     total = player["total"]
     lines = [_strength(player), "" if player["axis_elo"] is None else f"Elo {axis_text(player)}"]
     if total["games"] > 1:
-        lines.append(f"{total['games']} games {difference_text(total)}{ends_text(total)}")
+        lines.append(f"{plural(total['games'], 'game')} {difference_text(total)}{ends_text(total)}")
     return "\n".join(line for line in lines if line)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.words import plural
 
 
 def names_sheet(report: Mapping[str, Any], top: int = 40) -> Sheet:
@@ -25,6 +26,6 @@ def names_sheet(report: Mapping[str, Any], top: int = 40) -> Sheet:
         for row in found[:top]
     ]
     columns = ["name", "games", "years", "may be", "games", "years", "years overlap", "or else"]
-    more = f"the first {top} of {len(found):,}" if len(found) > top else f"{len(found):,} names"
+    more = f"the first {top} of {len(found):,}" if len(found) > top else plural(len(found), "name")
     notes = [f"{more}; nothing is put together before somebody has confirmed it (--out, then --alias)"]
     return Sheet(f"names that may be one person's, of {report['players']:,}", columns, rows, notes, words=(0, 3, 7))

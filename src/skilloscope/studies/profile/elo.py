@@ -13,7 +13,7 @@ from typing import Any
 
 from skilloscope.core.errors import OptionError
 from skilloscope.ratings.elo_axis.parts import DRIFT
-from skilloscope.studies.profile.periods import check_every, period_of_game
+from skilloscope.studies.profile.periods import check_every, no_drift_note, period_of_game
 from skilloscope.studies.rate.front import JudgedGames
 from skilloscope.studies.rate.parts import EloParts, Place, rate_parts
 
@@ -41,8 +41,7 @@ def elo_profile(found: JudgedGames, players: Sequence[str], *, every: str = "yea
 
     study = rate_parts(found, every, players, "chain", DRIFT if prior == "drift" else None, place=place)
     if prior == "drift" and study.sd is None:
-        said = f"one {every} only: there is no drift to be seen, it stands alone (prior reset)"
-        return replace(study, warnings=[*study.warnings, said])
+        return replace(study, warnings=[*study.warnings, no_drift_note(every)])
     return study
 
 

@@ -73,6 +73,11 @@ def decimal_year(text: str | None) -> tuple[float, int | None] | None:
     return date.first.year + (date.first.month - 1 + inside) / 12, date.first.month
 
 
+def no_drift_note(every: str) -> str:
+    """Return what is said where everybody has one period: it is taken by itself, whatever was asked for."""
+    return f"one {every} only: there is no drift to be seen, it stands alone (prior reset)"
+
+
 def date_periods(batch: Decisions, every: str) -> DecisionPeriods:
     """Return the periods of games: by year, by month, or by event (one of the same name in another year is another)."""
     check_every(every)

@@ -18,14 +18,18 @@ import pyarrow as pa
 
 from skilloscope.core.checks import check_dispersion, check_mass
 from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.frames import Framed, table_of_rows
 from skilloscope.decision import Decisions
+from skilloscope.decision.arrow import as_decisions
 from skilloscope.inference import EvidenceTable, Posterior, evidence
 from skilloscope.inference.filter import PERIOD_PRIORS, Filtered, PeriodEvidence, filter_histories
 from skilloscope.inference.sd_fit import SdFit
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.scale import Scale, elo_prior
 from skilloscope.ratings.scale import scale as load_scale
-from skilloscope.studies.profile.periods import DecisionPeriods, GameCounts, column_periods, date_periods
+from skilloscope.reports.sheet import Sheet
+from skilloscope.reports.shown import Shown
+from skilloscope.studies.profile.periods import DecisionPeriods, GameCounts, column_periods, date_periods, no_drift_note
 from skilloscope.studies.rate.rate import provisional_note, scale_warnings
 
 SCHEMA = 1
@@ -86,8 +90,8 @@ class PlayerProfile:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Profile:
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Framed, Shown):
     """The profiles of some players under one prior, with the scale, the drift and what was left out."""
 
     players: Sequence[PlayerProfile]
@@ -103,6 +107,22 @@ class Profile:
     settings: Mapping[str, Any]
     tally: Tally
     warnings: Sequence[str]
+
+    def __repr__(self) -> str:
+        n = sum(len(player.periods) for player in self.players)
+        return f"<Profile: {n:,} by {self.every} of {len(self.players):,} players, prior {self.prior}>"
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row for each player and period, as the JSON has them."""
+        return table_of_rows(
+            [{"player": one.player, **row.as_dict(self.mass)} for one in self.players for row in one.periods]
+        )
+
+    def sheets(self) -> list[Sheet]:
+        """Return the table of `profile --method agent`."""
+        from skilloscope.studies.profile.tables import profile_sheet
+
+        return [profile_sheet(self.as_dict())]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the dict that every report of a profile sends."""
@@ -198,7 +218,7 @@ def profiles(
     The range of c is that of the flat prior of Elo, read along the scale: so a year alone (`reset`) has the Elo that
     `rate --by year` gives it. The dispersion is the scale's unless given; 1 believes every decision in full.
     """
-    scale = scale or load_scale()
+    decisions, scale = as_decisions(decisions), scale or load_scale()
     flat = elo_prior("flat", scale)
     span = np.clip(np.sort(scale.parameter([flat.low, flat.high])), 0.0, 4.0)
     found = period_evidence(
@@ -273,6 +293,9 @@ def period_evidence(
 def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
     check_mass(mass)
     histories = [found.history(player) for player in found.players]
+    warnings: list[str] = []
+    if prior == "drift" and all(len(codes) == 1 for _, codes in histories):
+        prior, warnings = "reset", [no_drift_note(found.every)]
     filtered, drift = filter_histories(
         [history for history, _ in histories], prior, span=found.span, dispersion=found.dispersion, mass=mass
     )
@@ -282,9 +305,8 @@ def _profile(found: ProfileEvidence, prior: str, mass: float) -> Profile:
         for name, (history, codes), one in zip(found.players, histories, filtered, strict=True)
     ]
     batch = found.periods.decisions
-    warnings: list[str] = []
     if found.scale is not None:
-        warnings = [*scale_warnings(batch, found.scale, found.table.about), *provisional_note(found.scale)]
+        warnings += [*scale_warnings(batch, found.scale, found.table.about), *provisional_note(found.scale)]
     return Profile(
         players=players,
         every=found.every,

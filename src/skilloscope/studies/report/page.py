@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilloscope.reports.page import Headline, Section, report_page
-from skilloscope.reports.words import engine_line
+from skilloscope.reports.words import engine_line, plural
 from skilloscope.studies.rate.elo_tables import elo_sheets
 from skilloscope.studies.report.event import EventReport
 from skilloscope.studies.report.player import PlayerReport
@@ -89,7 +89,7 @@ def event_page(report: EventReport, source: str) -> str:
 
 def elo_headline(own: Mapping[str, Any], ratings: Mapping[str, Any]) -> Headline:
     """Return the Elo in large figures, with its interval and what it stands on."""
-    games = f"{own['games']:,} game{'' if own['games'] == 1 else 's'}, {own['decisions']:,} moves"
+    games = f"{plural(own['games'], 'game')}, {plural(own['decisions'], 'move')}"
     rated = "" if own["header_elo"] is None else f"; rated {own['header_elo']:.0f} in the games (not used)"
     return Headline(
         f"{own['elo']:.0f}",
@@ -111,7 +111,7 @@ def _best_line(best: Mapping[str, Any]) -> str:
 
 def _event_title(report: EventReport) -> str:
     events = {game["event"] for game in report.games if game["event"] not in (None, "", "?")}
-    return str(next(iter(events))) if len(events) == 1 else f"{len(report.games):,} games"
+    return str(next(iter(events))) if len(events) == 1 else plural(len(report.games), "game")
 
 
 def _source(source: str, ratings: Mapping[str, Any]) -> str:

@@ -12,24 +12,13 @@ from skilloscope.ratings.periods.histories import History
 from skilloscope.reports.style import plt, style, svg
 
 Floats = npt.NDArray[np.float64]
-_DASHES = ("-", "--", "-.", ":")
-_TICKS = 9
 
 
 def history_figure(history: History, names: Sequence[str], *, bands: bool = True) -> str:
     """Return the strengths of some players over time, with a band of one standard deviation. [GLI99 figure 2]"""
     with style():
         figure, axes = plt.subplots(figsize=(7.5, 4.2))
-        for place, name in enumerate(names):
-            rows = history.of(name)
-            time, mean, sd = history.period[rows], history.mean[rows], np.sqrt(history.variance[rows])
-            dash = _DASHES[place // 7 % len(_DASHES)]
-            line = axes.plot(time, mean, dash, label=name, marker="." if len(time) < 3 else "")[0]
-            if bands:
-                axes.fill_between(time, mean - sd, mean + sd, color=line.get_color(), alpha=0.10, linewidth=0)
-        _label_periods(axes, history)
-        axes.set_ylabel("rating" if history.method == "filter" else f"rating, smoothed ({history.method})")
-        axes.legend(fontsize=8, ncols=2)
+        history.draw(axes, names, bands=bands)
         return svg(figure)
 
 
@@ -64,11 +53,3 @@ def posterior_figure(sigma0: Floats, nu: Floats, density: Floats, truth: tuple[f
         axes.set_xlabel("σ0")
         axes.set_ylabel("ν")
         return svg(figure)
-
-
-def _label_periods(axes: Any, history: History) -> None:
-    """Write the periods' labels below a few ticks."""
-    low, high = axes.get_xlim()
-    step = max(1, int(np.ceil((high - low) / _TICKS)))
-    ticks = [t for t in range(int(np.ceil(low)), int(high) + 1) if t % step == 0]
-    axes.set_xticks(ticks, [history.state.label(t) for t in ticks], fontsize=8)

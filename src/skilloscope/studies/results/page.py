@@ -8,6 +8,7 @@ from typing import Any
 
 from skilloscope.ratings.periods.variance_posterior import VariancePosterior
 from skilloscope.reports.page import Section, report_page
+from skilloscope.reports.words import plural
 from skilloscope.studies.results.figures import calibration_figure, history_figure, posterior_figure
 from skilloscope.studies.results.runs import Rated
 from skilloscope.studies.results.tables import (
@@ -42,7 +43,7 @@ def results_page(rated: Rated, report: Mapping[str, Any]) -> str:
         caption = f"The first {len(names)} of the leaderboard; bands: one standard deviation."
         sections.append(Section("Over time", figure=history_figure(rated.history, names), caption=caption))
     source = (
-        f"{report['games']:,} games, periods of {report['period']}; "
+        f"{plural(report['games'], 'game')}, periods of {report['period']}; "
         f"σ0 = {report['sigma0']:.2f}, ν = {report['nu']:.2f}; {report['method']}"
     )
     return report_page(
@@ -76,7 +77,9 @@ def fit_page(report: Mapping[str, Any], posterior: VariancePosterior) -> str:
         Section("What was fitted", "", ("", "value"), fit_sheets(report)[0].rows),
         Section("Joint posterior", figure=posterior_figure(posterior.sigma0, posterior.nu, density), caption=caption),
     ]
-    source = f"{report['games']:,} games of {report['players']:,} players, periods of {report['period']}"
+    source = (
+        f"{plural(report['games'], 'game')} of {plural(report['players'], 'player')}, periods of {report['period']}"
+    )
     warnings, skipped = report["warnings"], report["skipped"]
     return report_page("Fitted to results", source, sections, warnings=warnings, skipped=skipped)
 
@@ -100,7 +103,7 @@ def holdout_page(report: Mapping[str, Any]) -> str:
 def changes_page(rated: Rated, report: Mapping[str, Any]) -> str:
     """Return the page of `results report --since`."""
     sections = [Section.from_sheet(sheet) for sheet in changes_sheets(report, _PLAYERS)]
-    source = f"{rated.state.games:,} games up to {report['until']}"
+    source = f"{plural(rated.state.games, 'game')} up to {report['until']}"
     warnings, skipped = report["warnings"], report["skipped"]
     return report_page(
         f"Since {report['since']}", source, sections, warnings=warnings, skipped=skipped, cannot_tell=_CANNOT_TELL
@@ -117,6 +120,6 @@ def member_page(rated: Rated, report: Mapping[str, Any]) -> str:
         Section.from_sheet(opponents, "Opponents"),
         Section.from_sheet(history, "History"),
     ]
-    source = f"{report['rating']:.0f} ± {report['rd']:.0f}, from {rated.state.games:,} games of all"
+    source = f"{report['rating']:.0f} ± {report['rd']:.0f}, from {plural(rated.state.games, 'game')} of all"
     warnings, skipped = report["warnings"], report["skipped"]
     return report_page(name, source, sections, warnings=warnings, skipped=skipped, cannot_tell=_CANNOT_TELL)

@@ -79,7 +79,7 @@ def holdout_sheet(report: Mapping[str, Any]) -> Sheet:
         ]
         for row in report["calibration"]
     ]
-    losses = f"{report['games']:,} games: log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}"
+    losses = f"{plural(report['games'], 'game')}: log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}"
     if "kappa" in report:
         losses += f"; of win, draw and loss {report['outcome_log_loss']:.4f} (κ = {report['kappa']:.3f})"
     last = f"the last {report['periods_held_out']} periods of {report['period']}"
@@ -104,7 +104,9 @@ def folds_sheet(report: Mapping[str, Any]) -> Sheet:
         for row in report["folds"]
     ]
     title = f"{len(rows)} stretches of time, each foretold from all before it, periods of {report['period']}"
-    together = f"{report['games']:,} games: log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}"
+    together = (
+        f"{plural(report['games'], 'game')}: log-loss {report['log_loss']:.4f}, Brier score {report['brier']:.4f}"
+    )
     columns = ["from", "to", "games", "log-loss", "Brier score", "σ0", "ν", "advantage"]
     return Sheet(title, columns, rows, [together, _skipped(report)], left=1)
 
@@ -219,7 +221,9 @@ def _title(report: Mapping[str, Any]) -> str:
     how = {"filter": "ratings", "rts": "smoothed (rts)", "eq14": "smoothed (eq14)", "whole": "smoothed (whole)"}
     when = f", in {report['at']}" if report["at"] else ""
     fitted = parameters_line(report)
-    return f"{how[report['method']]} from {report['games']:,} games, periods of {report['period']}, {fitted}{when}"
+    return (
+        f"{how[report['method']]} from {plural(report['games'], 'game')}, periods of {report['period']}, {fitted}{when}"
+    )
 
 
 def _advantage(report: Mapping[str, Any]) -> str:
@@ -228,7 +232,9 @@ def _advantage(report: Mapping[str, Any]) -> str:
 
 def _shown(report: Mapping[str, Any], top: int) -> str:
     players: Sequence[Any] = report["players"]
-    more = f"the first {top} of {len(players):,} players" if len(players) > top else f"{len(players):,} players"
+    more = (
+        f"the first {top} of {plural(len(players), 'player')}" if len(players) > top else plural(len(players), "player")
+    )
     if not report["left_out"] and not report["active"]:
         return more
     why = "not active" if report["active"] else f"not having played by {report['at']}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skilloscope.reports.page import Section, report_page
+from skilloscope.reports.words import plural
 from skilloscope.studies.game.figures import histogram_figure
 from skilloscope.studies.game.page import CANNOT_TELL
 from skilloscope.studies.game.tables import values_line
@@ -40,5 +41,5 @@ def tournament_page(study: Tournament, source: str, *, engine: bool = False) -> 
     sections += [
         Section.from_sheet(sheet, text=" ".join(sheet.notes)) for sheet in tournament_sheets(report, engine=engine)
     ]
-    title = f"{len(report['players']):,} players compared by gain"
+    title = f"{plural(len(report['players']), 'player')} compared by gain"
     return report_page(title, source, sections, skipped=report["skipped"], cannot_tell=CANNOT_TELL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skilloscope.reports.page import Section, report_page
+from skilloscope.reports.words import plural
 from skilloscope.studies.within.elo import EloWithinGames, RunningElo
 from skilloscope.studies.within.figures import elo_within_figure, running_elo_figure, running_figure, within_figure
 from skilloscope.studies.within.tables import elo_within_sheet, running_elo_sheet, running_sheet, within_sheet
@@ -32,7 +33,7 @@ def elo_within_page(study: EloWithinGames, followed: RunningElo | None = None, *
         caption = "The posterior of each side's Elo after every move that was a choice."
         sections.append(Section(moves.title, figure=running_elo_figure(followed), caption=caption))
         sections.append(Section.from_sheet(moves, "The moves"))
-    title = f"{study.player}: {len(study.games):,} games"
+    title = f"{study.player}: {plural(len(study.games), 'game')}"
     return report_page(
         title, source, sections, warnings=study.warnings, skipped=report["skipped"], cannot_tell=CANNOT_TELL
     )
@@ -51,5 +52,5 @@ def within_page(study: WithinGames, followed: RunningCompetence | None = None, *
         moves = running_sheet(followed.as_dict())
         sections.append(Section(moves.title, figure=running_figure(followed), caption=caption))
         sections.append(Section.from_sheet(moves, "The moves"))
-    title = f"{study.player}: {len(study.games):,} games"
+    title = f"{study.player}: {plural(len(study.games), 'game')}"
     return report_page(title, source, sections, skipped=report["skipped"], cannot_tell=CANNOT_TELL)
