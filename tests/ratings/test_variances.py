@@ -11,6 +11,7 @@ import pytest
 from simulated import wandering_games
 from skilloscope.core.errors import InputError
 from skilloscope.ratings.periods.period_length import choose_period
+from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variance_intervals import played_again, simulated_intervals
 from skilloscope.ratings.periods.variance_posterior import variance_posterior
@@ -70,6 +71,20 @@ class TestFit:
             "the games do not tell nu:",
             "variances fitted to 20 pl",
         ]
+
+    def test_even_games_do_not_make_everybody_certain(self):
+        """Where chance alone makes σ0 vanish, the rating goes by the usual spread and says so."""
+        rng = np.random.default_rng(3)
+        for _ in range(40):
+            games, _ = wandering_games(rng, 60, 8, 6, 0.1, 0.1)
+            if fit_variances(games).sigma0 < 0.11:
+                break
+        found = Periods().fit(games)
+        assert found.sigma0_ == 200
+        assert found.variances_.warnings[0].startswith(
+            "the games do not tell sigma0, 0.1 would foretell them best: 200 is"
+        )
+        assert found.state_.moments()[1].min() > 30**2
 
     def test_few_players_are_warned_of_where_variances_are_fitted_to_them(self):
         games, _ = wandering_games(np.random.default_rng(6), 2000, 12, 10, 200, 40)

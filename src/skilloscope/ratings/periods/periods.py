@@ -29,7 +29,7 @@ from skilloscope.ratings.periods.leaderboards import Board, components, leaderbo
 from skilloscope.ratings.periods.prediction import Evaluation, evaluate, fit_draws, forecast, win_probabilities
 from skilloscope.ratings.periods.smoothing import SMOOTHINGS, smoothed_history
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variances import VarianceFit, fit_variances
+from skilloscope.ratings.periods.variances import VarianceFit, rating_variances
 from skilloscope.results.period_games import ByPeriod, PeriodGames
 from skilloscope.results.reading import results_from_frame
 from skilloscope.results.streaming import ResultStream
@@ -204,7 +204,7 @@ class Periods(Estimator):
                 raise InputError(
                     "a stream is read once: it cannot be fitted", hint="give --sigma0 and --nu, fitted to a part"
                 )
-            fit = self.variances_ = fit_variances(games, **given, entry=self.entry, method=self.method)
+            fit = self.variances_ = rating_variances(games, **given, entry=self.entry, method=self.method)
             return State.empty(**fit.parameters(), period=self.period or "")
         return State.empty(**given, epoch=games.first if games is not None else 0, period=self.period or "")
 

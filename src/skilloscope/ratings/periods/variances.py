@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -157,6 +157,24 @@ def fit_variances(
     )
 
 
+def rating_variances(games: PeriodGames, **how: Any) -> VarianceFit:
+    """Return the fit to rate by: where σ0 ends at a limit of the search the games do not tell it, and 200 is taken.
+
+    A spread of nearly nothing would give everybody an interval of nearly nothing after a few even games.
+    """
+    fit = fit_variances(games, **how)
+    if "sigma0" not in fit.fitted or not _at_limit(fit.sigma0):
+        return fit
+    usual = _START["sigma0"]
+    said = f"the games do not tell sigma0, {fit.sigma0:.3g} would foretell them best: {usual:g} is taken"
+    held = fit_variances(games, **{**how, "sigma0": usual})
+    return replace(held, warnings=(said, *held.warnings))
+
+
+def _at_limit(spread: float) -> bool:
+    return not math.exp(_LOWEST) * 1.01 < spread < math.exp(_HIGHEST) * 0.99
+
+
 def winner_first(games: PeriodGames) -> bool:
     """Return whether the table puts the winner first: then the seats say nothing about an advantage."""
     decided = games.score[games.score != 0.5]
@@ -257,7 +275,7 @@ def _warnings(fitted: tuple[str, ...], best: Mapping[str, float], converged: boo
     for name in ("sigma0", "nu"):
         if name in silent:
             said.append(f"the games do not tell {name}: any value foretells them as well")
-        elif name in fitted and not math.exp(_LOWEST) * 1.01 < best[name] < math.exp(_HIGHEST) * 0.99:
+        elif name in fitted and _at_limit(best[name]):
             said.append(f"{name} = {best[name]:.3g} is at the edge of what was searched")
     if not converged:
         said.append("the search ended before it converged")
