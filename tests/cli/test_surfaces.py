@@ -214,7 +214,7 @@ def test_a_dry_run_says_what_it_does_meanwhile(tmp_path, stockfish):
     done = CliRunner().invoke(app, ["analyse", str(tmp_path / "games.pgn"), "--dry-run", "--depth", "1"])
     assert done.exit_code == 0
     assert "reading the games" in done.stderr
-    assert "1 games read" in done.stderr
+    assert "1 game read" in done.stderr
     assert "measuring:" in done.stderr
 
 
