@@ -22,7 +22,7 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.given import read_analysed
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.papers.dfh.bands import TOLERANCE
-from skilloscope.papers.dfh.own_engine import TOGA_DEPTH, judged_by, some_positions
+from skilloscope.papers.dfh.own_engine import TOGA_DEPTH, judged_by
 from skilloscope.papers.harness import paper_table
 from skilloscope.papers.samples import SHARED_ANALYSES
 from skilloscope.ratings.mileposts import shared_milepost
@@ -62,7 +62,7 @@ def first_games(analyses: Analyses, most: int) -> Analyses:
     posts = [None if np.isnan(post) else int(post) for post in shared_milepost(white, black, TOLERANCE)]
     order = [row for row in game_order(analyses.games, SEED, posts) if posts[row] is not None]
     wanted = [row for post in set(posts) - {None} for row in [one for one in order if posts[one] == post][:most]]
-    return some_positions(analyses, np.isin(analyses.positions.game, wanted))
+    return analyses.select(np.flatnonzero(np.isin(analyses.positions.game, wanted)))
 
 
 def table(found: dict[str, Composites]) -> str:

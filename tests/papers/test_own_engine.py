@@ -13,7 +13,7 @@ from skilloscope.chess.analysis.files import read_export
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.positions import positions
 from skilloscope.papers import ENTRIES, reproduce
-from skilloscope.papers.dfh.own_engine import some_positions, up_to_depth
+from skilloscope.papers.dfh.own_engine import up_to_depth
 from skilloscope.papers.harness import Budget
 from skilloscope.sources.judge import Work
 from skilloscope.sources.shipped import demo_file
@@ -44,7 +44,7 @@ def test_a_search_cut_short_is_one_that_ended_there():
     kept = read_export(demo_file("analyses.jsonl.gz"))
     every = positions(read_games(demo_file("simulated.pgn")))
     known = Analyses.from_answers(every, kept.settings, {row.fen: row.lines for row in kept.rows})
-    some = some_positions(known, known.answered & (np.arange(len(known)) < 60))
+    some = known.select(np.flatnonzero(known.answered[:60]))
     cut = up_to_depth(some, 6)
     assert cut.settings["depth"] == 6
     assert len(cut) == len(some) > 20

@@ -95,13 +95,14 @@ class Analyses:
         """Return the analyses of the games of some rows, in ascending order, as if these were the only games."""
         first, last = np.searchsorted(self.positions.game, [rows[0], rows[-1] + 1])  # positions come game by game
         own = first + np.flatnonzero(np.isin(self.positions.game[first:last], rows))
-        some = self.positions.select(own)
-        return replace(
-            self,
-            positions=replace(some, game=np.searchsorted(rows, some.game).astype(np.int32)),
-            row=self.row[own],
-            given_up=None if self.given_up is None else self.given_up[own],
-        )
+        some = self.select(own)
+        game = np.searchsorted(rows, some.positions.game).astype(np.int32)
+        return replace(some, positions=replace(some.positions, game=game))
+
+    def select(self, own: npt.NDArray[np.int64]) -> Analyses:
+        """Return the positions of some places with their answers."""
+        given_up = None if self.given_up is None else self.given_up[own]
+        return replace(self, positions=self.positions.select(own), row=self.row[own], given_up=given_up)
 
     def answer(self, position: int) -> LineArray:
         """Return the lines of one position; empty where there is no answer."""

@@ -9,7 +9,6 @@ depth: shown, not judged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -35,12 +34,6 @@ Array = npt.NDArray[np.float64]
 _Judge = tuple[PlayerGames, Composites]
 
 
-def some_positions(analyses: Analyses, wanted: npt.NDArray[np.bool_]) -> Analyses:
-    """Return some of the positions with their answers."""
-    rows = np.flatnonzero(wanted)
-    return replace(analyses, positions=analyses.positions.select(rows), row=analyses.row[rows], given_up=None)
-
-
 def up_to_depth(analyses: Analyses, depth: int) -> Analyses:
     """Return the analyses as a search that had ended at a depth would have left them."""
     fens = analyses.positions.fen.to_pylist()
@@ -50,9 +43,10 @@ def up_to_depth(analyses: Analyses, depth: int) -> Analyses:
 
 def judged_by(known: Analyses, toga: Analyses) -> dict[str, _Judge]:
     """Return the composite players of the positions that Toga II has answered, by Toga II and by Stockfish."""
-    some = some_positions(known, toga.answered)
+    answered = np.flatnonzero(toga.answered)
+    some = known.select(answered)
     same = {
-        f"Toga II, depth {TOGA_DEPTH}": some_positions(toga, toga.answered),
+        f"Toga II, depth {TOGA_DEPTH}": toga.select(answered),
         f"Stockfish, depth {TOGA_DEPTH}": up_to_depth(some, TOGA_DEPTH),
         "Stockfish, depth 10": some,
     }
