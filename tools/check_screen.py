@@ -61,6 +61,11 @@ class Batch:
         )  # fmt: skip
         return cls(moves, group, codes(rows.name[use][first]), baseline)
 
+    def rare(self, name: str) -> npt.NDArray[np.bool_]:
+        """Return which player-events have no score in a statistic."""
+        variance = self.moves.statistics[name].draws.variance
+        return too_rare(name, np.bincount(self.group, variance, len(self.person)))
+
     def sums(self, name: str, statistics: Mapping[str, Statistic] | None = None) -> GroupSums:
         """Return a statistic over the player-events, the pool read from the others as the command does."""
         own = self.moves if statistics is None else replace(self.moves, statistics=dict(statistics))
@@ -88,10 +93,8 @@ def main() -> None:
 
 def z_of(batch: Batch, name: str) -> Array:
     """Return the normal scores that the screen would show."""
-    z, n = batch.sums(name).z, len(batch.person)
-    one = batch.moves.statistics[name]
-    rare = np.array([too_rare(name, one.take(batch.group == row)) for row in range(n)])
-    return np.asarray(z[np.isfinite(z) & ~rare])
+    z = batch.sums(name).z
+    return np.asarray(z[np.isfinite(z) & ~batch.rare(name)])
 
 
 def score_line(name: str, z: Array) -> str:
@@ -140,16 +143,12 @@ def print_power(batches: list[Batch], names: list[str], seed: int = 7) -> None:
         for name in names:
             now = np.bincount(batch.group, changed[name].actual, len(batch.person)) - fair[name].expected
             z = fair[name].table.z(now)
-            one = batch.moves.statistics[name]
-            rare = np.array([too_rare(name, one.take(batch.group == row)) for row in range(len(z))])
             for level in LEVELS:
-                seen.setdefault((name, level), []).extend(((norm.sf(z) <= level) & ~rare).tolist())
+                seen.setdefault((name, level), []).extend(((norm.sf(z) <= level) & ~batch.rare(name)).tolist())
         for row in range(len(batch.person)):
             mask = batch.group == row
             own = {name: one.take(mask) for name, one in batch.moves.statistics.items()}
-            power = simulated_power(
-                own, {name: (fair[name], row) for name in names}, batch.baseline, rng=rng, repeated=100
-            )
+            power = simulated_power(own, {name: (fair[name], row) for name in names}, rng=rng, repeated=100)
             for name in names:
                 for level in LEVELS:
                     promised.setdefault((name, level), []).append(power.seen["1 move in 5"][name][f"{level:g}"])

@@ -16,14 +16,14 @@ from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.ratings.elo_axis.axis import elo_axis
 from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.screen.baseline import FairSpread, fit_spread, pool_shift, shipped_baseline
+from skilloscope.studies.screen.baseline import FairSpread, fit_spread, pool_scatter, pool_shift, shipped_baseline
 from skilloscope.studies.screen.front import digests
 from skilloscope.studies.screen.moves import GivenRatings, ScreenedMoves, screened_moves
 from skilloscope.studies.screen.page import CANNOT_TELL
 from skilloscope.studies.screen.power import LEVELS, drawn_places, likelihood_ratio
 from skilloscope.studies.screen.saddlepoint import Draws, score_table
 from skilloscope.studies.screen.screen import group_sums, screened
-from skilloscope.studies.screen.statistics import WITH_ENGINE, WITHOUT_ENGINE
+from skilloscope.studies.screen.statistics import WITH_ENGINE, WITHOUT_ENGINE, Statistic
 from skilloscope.studies.screen.streaks import longest_streak
 
 VERDICTS = re.compile(r"cheat|guilt|innocen|suspect|suspicious|fraud|culprit|offend", re.IGNORECASE)
@@ -108,6 +108,33 @@ def test_somebody_far_out_moves_the_baseline_of_the_others_no_further_than_two_s
     far = pool_shift(np.array([4.0, 0.0, 0.0]), variance, unit, player, 0.1)[0]
     further = pool_shift(np.array([400.0, 0.0, 0.0]), variance, unit, player, 0.1)[0]
     assert further[1:] == pytest.approx(far[1:])
+
+
+def test_the_scatter_of_a_pool_is_read_from_the_other_players_alone():
+    rng = np.random.default_rng(6)
+    z, player = 0.8 * rng.standard_normal(3000), np.arange(3000) // 2
+    found = pool_scatter(z, player)
+    assert found == pytest.approx(0.81, abs=0.03)  # a hundred players' worth of 1 among them
+    moved = pool_scatter(np.concatenate([[50.0, -9.0], z[2:]]), player)
+    assert moved[:2] == pytest.approx(found[:2])
+    assert (moved[2:] > found[2:]).all()
+    assert moved[2:].max() < 1.01 * found[2:].max()
+    assert pool_scatter(np.full(4, np.nan), np.arange(4)) == pytest.approx(1.0)
+
+
+def test_players_who_scatter_less_than_the_baseline_says_still_have_scores_of_unit_spread(moves):
+    rng = np.random.default_rng(7)
+    one = moves.statistics["match"]
+    group, player = np.tile(np.arange(len(moves)) % 12, 40), np.arange(12 * 40)
+    group += 12 * np.repeat(np.arange(40), len(moves))
+    drawn = one.draws.x[drawn_places(one.draws.offsets, one.draws.p, 40, rng)].ravel()
+    many = Statistic.concat([one] * 40)
+    often = replace(many, actual=drawn, by_weights=many.by_weights[:, :0])
+    pool = replace(moves, elo_sd=np.zeros(len(group)), statistics={"match": often})
+    own = group_sums(pool, "match", group, player, BASELINE)
+    assert own.scatter == pytest.approx(own.scatter[0], abs=0.02)
+    assert own.scatter[0] < 0.95
+    assert own.z.std() == pytest.approx(1.0, abs=0.07)
 
 
 def test_who_is_alone_has_no_pool_to_be_compared_with_and_a_wider_sigma(moves):

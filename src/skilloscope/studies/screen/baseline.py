@@ -6,7 +6,8 @@ e_i and v_i are mean and variance of one draw. φ is the dispersion (moves of a 
 with a person (style, and the usual error of a rating) is a share `person_sd` of a move's standard deviation, and so is
 the `offset` of the model. s_i is the slope in Elo and sd the error of a rating where one was given beside it; g is the
 gradient of E by the weights of the joint model and C their covariance. The numbers ship, fitted to other people than
-anybody who is screened; what is different in a pool is read from the other players of the same games (`pool_shift`).
+anybody who is screened; what is different in a pool is read from the other players of the same games: by how much they
+play better or worse than expected (`pool_shift`), and how widely they scatter (`pool_scatter`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from skilloscope.core.errors import OptionError
 
 _FILE = "screen-default.json"
 _CLIPPED = 2.0  # standard deviations: beyond, one player does not move the baseline of the others any further
+_CLIPPED_SQUARE = 0.9205  # the mean of min(z², 2²) of a normal z
+_SHIPPED_COUNTS = 100  # players: so much does the scatter that ships weigh beside that of a pool
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -105,10 +108,25 @@ def pool_shift(difference: Array, variance: Array, unit: Array, player: Places, 
         return np.zeros(len(unit)), np.zeros(len(unit))
     sd = np.sqrt(variance)
     held = np.clip(difference, -_CLIPPED * sd, _CLIPPED * sd)
-    n = int(player.max()) + 1
+    precision = 1.0 / pool_sd**2 + np.maximum(_others(unit**2 / variance, player), 0.0)
+    return _others(unit * held / variance, player) / precision, 1.0 / precision
 
-    def others(column: Array) -> Array:
-        return np.asarray(column.sum() - np.bincount(player, column, n)[player])
 
-    precision = 1.0 / pool_sd**2 + np.maximum(others(unit**2 / variance), 0.0)
-    return others(unit * held / variance) / precision, 1.0 / precision
+def pool_scatter(z: Array, player: Places) -> Array:
+    """Return for each group how widely other players' normal scores scatter: 1 where they do as the baseline says.
+
+    The baseline counts as much as a hundred players, so that a few say little. A group far out counts as one that lies
+    2 σ out: who had help does not hide others.
+
+    >>> pool_scatter(np.array([0.0, 9.0, np.nan]), np.arange(3)).round(3).tolist()
+    [1.016, 0.995, 1.011]
+    """
+    known = np.isfinite(z)
+    square = np.where(known, np.minimum(np.square(z), _CLIPPED**2) / _CLIPPED_SQUARE, 0.0)
+    players = _others(known.astype(float), player)
+    return np.asarray(np.sqrt((_SHIPPED_COUNTS + _others(square, player)) / (_SHIPPED_COUNTS + players)))
+
+
+def _others(column: Array, player: Places) -> Array:
+    """Return for each group the sum over the groups of other players."""
+    return np.asarray(column.sum() - np.bincount(player, column)[player])

@@ -1,6 +1,6 @@
 """How much help would have been seen: the player's own games played again, with help of several kinds.
 
-In: the statistics of one player's moves, their tables of normal scores, the baseline. Out: for each kind of help and
+In: the statistics of one player's moves, their sums with tables of normal scores. Out: for each kind of help and
 each statistic the share of such players whose p lies below a level. The moves are drawn from the model at the player's
 rating with the scatter of the baseline; helped ones are another engine's first choice, for which the first choice of a
 search two plies shallower stands.
@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
-from skilloscope.studies.screen.baseline import Baseline
 from skilloscope.studies.screen.statistics import Statistic, too_rare
 
 if TYPE_CHECKING:
@@ -64,7 +63,6 @@ class Power:
 def simulated_power(
     statistics: Mapping[str, Statistic],
     sums: Mapping[str, tuple[GroupSums, int]],
-    baseline: Baseline,
     *,
     rng: np.random.Generator,
     repeated: int = _REPEATED,
@@ -81,14 +79,14 @@ def simulated_power(
         seen[kind] = {}
         for name, one in statistics.items():
             own, row = sums[name]
-            mean, phi = one.draws.mean, max(baseline.spreads[name].dispersion, 1.0)
+            mean, phi = one.draws.mean, max(float(own.dispersion[row]), 1.0)
             # Moves scatter as if every φ of them were one: some count φ-fold, the others not at all.
             weight = np.where(counted < 1 / phi, phi, 0.0)
             value = np.where(helped, one.assisted - mean, weight * (one.draws.x[chosen] - mean))
             # What people play beyond the model, as the baseline says, they do where nobody helps them.
             total = value.sum(axis=1) - share * (own.expected[row] - float(mean.sum()))
             z = own.table.of(row, total + common * own.effect[row])
-            shown = not too_rare(name, one)
+            shown = not too_rare(name, one.draws.variance.sum())
             seen[kind][name] = {f"{level:g}": float(shown * (norm.sf(z) <= level).mean()) for level in LEVELS}
             if name == first:
                 shift[kind] = float(z.mean())

@@ -68,6 +68,10 @@ class ScoreTable:
     difference: Array
     score: Array
 
+    def scaled(self, scatter: Array) -> ScoreTable:
+        """Return the table of sums that scatter so many times as widely, a factor for each group."""
+        return ScoreTable(self.difference * scatter[:, None], self.score)
+
     def z(self, difference: npt.ArrayLike) -> Array:
         """Return the normal score of one difference from the mean for each group; NaN where nothing could vary."""
         asked = np.asarray(difference, dtype=float)

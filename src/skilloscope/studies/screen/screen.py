@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.stats import false_discovery_control, norm
 
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.studies.screen.baseline import Baseline, pool_shift
+from skilloscope.studies.screen.baseline import Baseline, pool_scatter, pool_shift
 from skilloscope.studies.screen.moves import ScreenedMoves
 from skilloscope.studies.screen.power import Power, likelihood_ratio, simulated_power
 from skilloscope.studies.screen.saddlepoint import ScoreTable, score_table
@@ -104,6 +104,8 @@ class Screening:
     missing: Mapping[str, str]
     tally: Tally
     engine: Mapping[str, Any]
+    scatter: Mapping[str, float]
+    """How widely the players of the pool scatter in each statistic, over what the baseline says: the mean."""
     inputs: Sequence[tuple[str, str]] = ()
     """The files and their SHA-256."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -125,6 +127,7 @@ class Screening:
             "statistics": list(self.statistics),
             "engine": dict(self.engine),
             "baseline": self.baseline.as_dict(),
+            "pool_scatter": dict(self.scatter),
             "ratings": self.ratings,
             "prevalence": self.prevalence,
             "by_event": self.by_event,
@@ -145,7 +148,11 @@ class GroupSums:
     expected: Array
     effect: Array
     """The standard deviation of what all moves of a group share."""
+    dispersion: Array
+    """The variance of the rest over that of independent draws."""
     sd: Array
+    scatter: Array
+    """How widely the other players of the pool scatter, over what the baseline says; it is in all of the above."""
     table: ScoreTable
     z: Array
 
@@ -153,8 +160,8 @@ class GroupSums:
 def group_sums(moves: ScreenedMoves, name: str, group: Places, player: Places, baseline: Baseline) -> GroupSums:
     """Return the sums of a statistic over groups of moves; `player` says whose each group is.
 
-    The shift of the pool is read from the other players of the same moves; who is alone has nobody to be compared with,
-    and a wider σ.
+    Shift and scatter of the pool are read from the other players of the same moves; who is alone has nobody to be
+    compared with, and a wider σ.
     """
     one, spread, n = moves.statistics[name], baseline.spreads[name], len(player)
     variance = one.draws.variance
@@ -175,7 +182,11 @@ def group_sums(moves: ScreenedMoves, name: str, group: Places, player: Places, b
     effect = np.sqrt(np.maximum(spread.person_sd**2 - spread.pool_sd**2 + error, 0.0) * unit**2 + shared)
     difference, expected = difference - shift * unit, expected + shift * unit
     table = score_table(one.draws, group, n, dispersion=spread.dispersion, effect=effect)
-    return GroupSums(difference, expected, effect, np.sqrt(free + effect**2), table, table.z(difference))
+    first = np.where(too_rare(name, summed(variance)), np.nan, table.z(difference))
+    scatter = pool_scatter(first, player)
+    table, sd = table.scaled(scatter), scatter * np.sqrt(free + effect**2)
+    dispersion = spread.dispersion * scatter**2
+    return GroupSums(difference, expected, scatter * effect, dispersion, sd, scatter, table, table.z(difference))
 
 
 def screened(
@@ -211,7 +222,8 @@ def screened(
     missing = {**moves.missing, **dict.fromkeys(few, f"fewer than {FEW_MOVES} moves")}
     return Screening(
         found, baseline.effort, baseline, prevalence=prevalence, by_event=by_event, missing=missing,
-        tally=moves.games.tally + moves.tally, **about,
+        tally=moves.games.tally + moves.tally, scatter={name: float(one.scatter.mean()) for name, one in sums.items()},
+        **about,
     )  # fmt: skip
 
 
@@ -240,7 +252,7 @@ class _Everybody:
         power = odds = None
         if self.moves.statistics.keys() >= {"match"}:  # without an engine nobody knows what help would have played
             places = {name: (one, row) for name, one in self.sums.items()}
-            power = simulated_power(statistics, places, self.baseline, rng=rng)
+            power = simulated_power(statistics, places, rng=rng)
             ratio = likelihood_ratio(float(self.sums[self.first].z[row]), power.shift)
             odds = self.prevalence / (1 - self.prevalence) * ratio
         return ScreenedPlayer(
@@ -290,7 +302,7 @@ def _value(one: Statistic, sums: GroupSums, row: int, n: int, name: str) -> Scre
         actual=sign * float(one.actual.sum()) / n,
         expected=sign * float(sums.expected[row]) / n,
         sd=float(sums.sd[row]) / n,
-        z=None if too_rare(name, one) or not np.isfinite(z) else z,
+        z=None if too_rare(name, one.draws.variance.sum()) or not np.isfinite(z) else z,
     )
 
 

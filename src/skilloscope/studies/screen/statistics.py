@@ -121,9 +121,9 @@ def human_statistics(choices: HumanChoices, chosen: Places, elo: Array) -> dict[
     return {name: shared.statistic(value) for name, value in values.items()}
 
 
-def too_rare(name: str, one: Statistic) -> bool:
-    """Return whether so few blunders are to be expected that one more or less has no normal score."""
-    return name == "blunders" and float(one.draws.variance.sum()) < _LEAST_VARIANCE
+def too_rare(name: str, variance: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Return where so few blunders are to be expected that one more or less has no normal score; variances of sums."""
+    return np.asarray((name == "blunders") & (np.asarray(variance) < _LEAST_VARIANCE))
 
 
 @dataclass(frozen=True, eq=False)
