@@ -4,25 +4,30 @@
 
 Reads ../shared/data/human: so many games of each band of 200 points from 1000 to 2800, both players within 300 points.
 A game whose loser had just moved counts as resigned a ply earlier. Mates, stalemates, repetitions and
-bare kings are ends by rule, not by choice. Writes src/skilloscope/data/endings.json.
+bare kings are ends by rule, not by choice. The lines that know the engine's value are fitted to the analysed games of
+the axis (analysed, people): in a game of which one side was searched the value is known at the other side's turns,
+after the searched move. Writes src/skilloscope/data/endings.json.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping, Sequence
+from math import isfinite, nan
 
 import chess
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from axis_data import ROOT, SHARED, human_games
-from skilloscope.chess.engine.lines import move_of_code
+from axis_data import ROOT, SHARED, Known, analysed, human_games, people
+from skilloscope.chess.engine.lines import move_of_code, value_of
 from skilloscope.chess.pgn.games import Games
-from skilloscope.simulate.endings import Standing, material
+from skilloscope.simulate.endings import Standing, material, weighed
 
 Array = npt.NDArray[np.float64]
+Values = Mapping[tuple[int, int], float]
 FIRST_PLY = 4
 
 
@@ -33,13 +38,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2)
     given = parser.parse_args()
     games = drawn(given.games, np.random.default_rng(given.seed))
-    standing, resigned, agreed = followed(games)
+    standing, resigned, agreed = followed([(games, None)])
     found = {"resign": fitted(standing.resigning(), resigned), "draw": fitted(standing.agreeing(), agreed)}
+    seen, left, shared = followed([(known.games, values_of(known)) for known in (analysed(), people())])
+    found["resign_seen"] = fitted(seen.resigning_seen(weighed(seen.resigning(), found["resign"])), left)
+    found["draw_seen"] = fitted(seen.agreeing_seen(weighed(seen.agreeing(), found["draw"])), shared)
     about = {
         "data": f"{len(games):,} rated games, {given.games} at most of each 200 points from 1000 to 2800",
         "resignations": int(resigned.sum()),
         "draws_agreed": int(agreed.sum()),
         "plies": len(resigned),
+        "seen": {"plies": len(left), "resignations": int(left.sum()), "draws_agreed": int(shared.sum())},
         "seed": given.seed,
     }
     path = ROOT / "src" / "skilloscope" / "data" / "endings.json"
@@ -58,16 +67,35 @@ def drawn(most: int, rng: np.random.Generator) -> Games:
     return human_games(wanted, table["white"][wanted]).games
 
 
-def followed(games: Games) -> tuple[Standing, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return where games stood before every move and at their end, and whether somebody resigned or both agreed."""
+def values_of(known: Known) -> Values:
+    """Return the engine's value of each played move, in pawns for its mover, by game and ply."""
+    assert known.analyses is not None
+    at = known.analyses.positions
+    keys = zip(at.game.tolist(), at.ply.tolist(), at.played.tolist(), strict=True)
+    return {
+        (game, ply): value_of(known.analyses.answer(row), move)
+        for row, (game, ply, move) in enumerate(keys)
+        if known.analyses.answered[row]
+    }
+
+
+def followed(
+    batches: Sequence[tuple[Games, Values | None]],
+) -> tuple[Standing, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return where games stood before every move and at their end, and whether somebody resigned or both agreed.
+
+    Where a batch has values, only the plies at which one is known.
+    """
     rows: list[tuple[float, ...]] = []
-    for game in range(len(games)):
-        rows += _one(games, game)
+    for games, values in batches:
+        for game in range(len(games)):
+            own = _one(games, game, values or {})
+            rows += own if values is None else [row for row in own if isfinite(row[-4])]
     columns = np.array(rows, dtype=float).T
     return Standing(*columns[:-2]), columns[-2].astype(bool), columns[-1].astype(bool)
 
 
-def _one(games: Games, game: int) -> list[tuple[float, ...]]:
+def _one(games: Games, game: int, values: Values) -> list[tuple[float, ...]]:
     head = {name: games.headers[name][game].as_py() for name in ("white_elo", "black_elo", "result")}
     board, seen, rows = chess.Board(), [], []
     codes = games.moves[games.offsets[game] : games.offsets[game + 1]].tolist()
@@ -77,7 +105,8 @@ def _one(games: Games, game: int) -> list[tuple[float, ...]]:
         sign = 1 if board.turn else -1
         elos = (head["white_elo"], head["black_elo"]) if board.turn else (head["black_elo"], head["white_elo"])
         before = seen[-3] if len(seen) > 2 else 0
-        rows.append((board.ply(), sign * difference, sign * before, pieces, board.is_check(), *elos, 0, 0))
+        value = [-values.get((game, board.ply() - back), nan) for back in (1, 3)]
+        rows.append((board.ply(), sign * difference, sign * before, pieces, board.is_check(), *elos, *value, 0, 0))
         if code:
             board.push(move_of_code(code))
     by_rule = board.is_game_over() or board.is_repetition(3) or board.halfmove_clock >= 100

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields
 
 import chess
 import numpy as np
+import numpy.typing as npt
 import pytest
 from typer.testing import CliRunner
 
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.engine.lines import LINE, LineArray, move_code, move_of_code
+from skilloscope.chess.engine.lines import LINE, LineArray, move_code, move_of_code, value_of
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.joint import joint_choices
 from skilloscope.chess.human.model import elo_basis, human
@@ -20,12 +21,12 @@ from skilloscope.chess.positions import positions_of
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.models.agent import probability
-from skilloscope.models.joint import log_choice
+from skilloscope.models.joint import log_choice, scaled_roots
 from skilloscope.ratings.elo_axis.axis import elo_axis
 from skilloscope.ratings.scale import scale
 from skilloscope.simulate.endings import Standing, material, shipped_endings
 from skilloscope.simulate.games import Assist, GameMaker, Pairing
-from skilloscope.simulate.people import agent_chances, human_chances, joint_chances
+from skilloscope.simulate.people import agent_chances, human_chances, joint_chances, joint_drawn
 
 BOARDS = [
     chess.Board(),
@@ -82,6 +83,33 @@ def test_a_draw_follows_the_chances():
     assert np.abs(share - np.exp(chances.log_p)).max() < 4 * np.sqrt(0.25 / 2000)
 
 
+def test_moves_beyond_the_list_are_drawn_by_what_they_are_worth():
+    board = BOARDS[1]
+    choices, seen = human().choices(Boards.from_boards([board])), searched([board])
+    listed = joint_choices(choices, choices.moves[:1], seen, np.arange(1), len(WEIGHTS.depths)).listed
+    log_p = joint_chances(choices, seen, 1700.0, WEIGHTS).log_p
+    assert np.exp(log_p[~listed]).sum() > 0.02
+    asked: set[int] = set()
+
+    def valued(moves: Sequence[tuple[int, int]]) -> list[float]:
+        asked.update(move for _, move in moves)
+        return [-4.0 for _ in moves]
+
+    rng = np.random.default_rng(12)
+    draws = [joint_drawn(choices, seen, 1700.0, WEIGHTS, [rng], valued) for _ in range(3000)]
+    share = np.mean([drawn[0] in choices.moves[~listed] for drawn, _ in draws])
+    # What is left of the unlisted ones: the weights of all depths times the difference of the roots.
+    first, worst = 0.84, -0.06
+    less = -sum(a + b * (1700 - 2100) / 450 for a, b in WEIGHTS.losses) * float(
+        scaled_roots(first, -4.0) - scaled_roots(first, worst)
+    )
+    unlisted = np.exp(log_p[~listed]).sum()
+    expected = unlisted * np.exp(less) / (unlisted * np.exp(less) + 1 - unlisted)
+    assert share == pytest.approx(expected, abs=4 * np.sqrt(expected / 3000))
+    assert asked <= set(choices.moves[~listed].tolist())
+    assert {value[0] for drawn, value in draws if drawn[0] in choices.moves[~listed]} <= {-4.0}
+
+
 def test_the_same_seed_gives_the_same_games_however_many_are_asked_for():
     pairing = Pairing(1500, 1900)
     few, many = GameMaker().play(pairing, 2, seed=5), GameMaker().play(pairing, 4, seed=5)
@@ -134,15 +162,50 @@ def test_help_that_cannot_be_read_is_refused(text):
         Assist.from_text(text)
 
 
+def standing(**columns: npt.ArrayLike) -> Standing:
+    """Games of 2000 at move 30, level and unseen but for what is said."""
+    usual = {
+        "ply": 60.0,
+        "pieces": 30.0,
+        "elo": 2000.0,
+        "opponent_elo": 2000.0,
+        "value": np.nan,
+        "value_before": np.nan,
+    }
+    given = {**dict.fromkeys((field.name for field in fields(Standing)), 0.0), **usual, **columns}
+    length = max(np.size(column) for column in given.values())
+    return Standing(**{name: np.broadcast_to(np.asarray(column, float), length) for name, column in given.items()})
+
+
 def test_who_is_behind_resigns_sooner_and_who_is_level_agrees_to_draws():
-    none = np.zeros(3)
     behind = np.array([0.0, -3.0, -9.0])
-    level = Standing(none + 60, behind, behind, none + 30, none, none + 2000, none + 2000)
-    resign, draw = shipped_endings().chances(level)
+    resign, draw = shipped_endings().chances(standing(material=behind, material_before=behind))
     assert np.all(np.diff(resign) > 0)
     assert np.all(np.diff(draw) < 0)
-    weaker = replace(level, opponent_elo=none + 2400)
-    assert np.all(shipped_endings().chances(weaker)[0] > resign)
+    stronger = standing(material=behind, material_before=behind, opponent_elo=2400.0)
+    assert np.all(shipped_endings().chances(stronger)[0] > resign)
+
+
+def test_where_the_engine_looks_on_its_value_counts_more_than_the_material():
+    behind, losing = standing(material=-3.0, material_before=-3.0, value=0.0), standing(value=[-3.0, -6.0, -39.0])
+    sacrificed, lost = (shipped_endings().chances(one)[0] for one in (behind, losing))
+    assert sacrificed < lost[0] / 10
+    assert np.all(np.diff(lost) > 0)
+    level, decided = shipped_endings().chances(standing(value=[0.0, 0.0], value_before=[0.0, 4.0]))[1]
+    assert decided < level / 10
+
+
+def test_the_value_of_a_position_is_that_of_the_move_that_led_to_it():
+    (game,) = GameMaker(WEIGHTS, lambda boards: searched(boards, 300)).play(Pairing(1500, 1500), 1, seed=8)
+    values = game.values[3:]
+    assert len(values) == game.board.ply()
+    assert np.isnan(values[:12]).all()
+    board = chess.Board()
+    for ply, move in enumerate(game.board.move_stack[:14]):
+        if ply >= 12:
+            white = 1 if board.turn else -1
+            assert values[ply] == pytest.approx(white * value_of(_lines(board, 300), move_code(move)))
+        board.push(move)
 
 
 def test_material_counts_pawns_and_pieces():

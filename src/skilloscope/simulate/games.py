@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any
 
 import chess
@@ -21,13 +22,13 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.engine.lines import last_depth, move_of_code
+from skilloscope.chess.engine.lines import last_depth, move_of_code, value_of
 from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.model import checked_elo, human
+from skilloscope.chess.human.model import HumanChoices, checked_elo, human
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.joint import JointWeights
 from skilloscope.simulate.endings import Endings, material, shipped_endings, standing_of
-from skilloscope.simulate.people import KNOWN_MOVES, human_chances, joint_chances
+from skilloscope.simulate.people import KNOWN_MOVES, human_chances, joint_drawn
 
 LAST_PLY = 600
 """A game that is longer ends as a draw."""
@@ -90,6 +91,8 @@ class SimulatedGame:
     helped: list[int] = field(default_factory=list)
     differences: list[int] = field(default_factory=lambda: [0, 0])
     """White's material less Black's before every move, with two for the time before the game."""
+    values: list[float] = field(default_factory=lambda: [nan, nan, nan])
+    """What the engine says of the position after every move, in pawns for White; NaN where it was not asked."""
 
     @property
     def first_moves(self) -> bool:
@@ -155,7 +158,8 @@ class GameMaker:
     def _end_some(self, running: Sequence[SimulatedGame], pairing: Pairing) -> None:
         """End the games that are over by rule, and those that people end."""
         elo, other = _levels(running, pairing)
-        standing = standing_of([one.board for one in running], [one.differences[-2] for one in running], elo, other)
+        boards, differences = [one.board for one in running], [one.differences for one in running]
+        standing = standing_of(boards, differences, [one.values for one in running], elo, other)
         chances = zip(*self.endings.chances(standing), strict=True)
         for game, (resign, agree) in zip(running, chances, strict=True):
             ended, board = _by_rule(game.board), game.board
@@ -178,26 +182,61 @@ class GameMaker:
         helped = [self._is_helped(game, pairing) for game in running]
         sees = [self._sees(board) for board in boards]
         asked = np.flatnonzero(np.array(helped) | np.array(sees))
+        values = np.full(len(running), nan)
         if len(asked) and self.search is not None:
             found = self.search([boards[at] for at in asked.tolist()])
             if self.weights is not None:
-                part = joint_chances(choices.take(asked), found, elo[asked], self.weights)
-                drawn = part.drawn([running[at].rng for at in asked.tolist()])
+                drawn, worth = self._seen(
+                    choices.take(asked), found, elo[asked], [running[at] for at in asked.tolist()]
+                )
                 codes[asked] = np.where(np.array(sees)[asked], drawn, codes[asked])
+                values[asked] = worth
             for place, at in enumerate(asked.tolist()):
                 if helped[at]:
                     codes[at] = last_depth(found.answer(place))["move"][0]
                     running[at].helped.append(boards[at].ply())
-        for game, code in zip(running, codes.tolist(), strict=True):
+                    values[at] = value_of(found.answer(place), int(codes[at]))
+        for game, code, value in zip(running, codes.tolist(), values.tolist(), strict=True):
             game.differences.append(material(game.board)[0])
+            game.values.append(game.values[-1] if _is_forced(game.board) else value if game.board.turn else -value)
             game.board.push(move_of_code(code))
+
+    def _seen(
+        self, choices: HumanChoices, found: Analyses, elo: npt.NDArray[np.float64], games: Sequence[SimulatedGame]
+    ) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float64]]:
+        """Return what people play who see what the engine sees, and what it is worth to them."""
+        search, weights = self.search, self.weights
+        assert search is not None
+        assert weights is not None
+
+        def valued(moves: Sequence[tuple[int, int]]) -> list[float]:
+            """What is left after a move, to who made it: the position is the next to be searched if it stands."""
+            after = [games[row].board.copy() for row, _ in moves]
+            for board, (_, code) in zip(after, moves, strict=True):
+                board.push(move_of_code(code))
+            going = [board for board in after if any(board.legal_moves)]
+            answers = search(going) if going else None
+            values = iter([] if answers is None else [_first_value(answers, row) for row in range(len(going))])
+            return [-next(values) if any(board.legal_moves) else 0.0 for board in after]
+
+        return joint_drawn(choices, found, elo, weights, [game.rng for game in games], valued)
 
     def _sees(self, board: chess.Board) -> bool:
         """Return whether the joint model chooses: not in the first moves, and not where there is no choice."""
-        return self.weights is not None and board.fullmove_number > KNOWN_MOVES and board.legal_moves.count() > 1
+        return self.weights is not None and board.fullmove_number > KNOWN_MOVES and not _is_forced(board)
 
     def _is_helped(self, game: SimulatedGame, pairing: Pairing) -> bool:
         return pairing.assist is not None and game.first_moves and game.rng.random() * pairing.assist.one_in < 1.0
+
+
+def _first_value(found: Analyses, row: int) -> float:
+    """Return what a position is worth to its mover: the first of the last list."""
+    answer = found.answer(row)
+    return value_of(answer, int(last_depth(answer)["move"][0]))
+
+
+def _is_forced(board: chess.Board) -> bool:
+    return board.legal_moves.count() == 1
 
 
 def _levels(

@@ -8,7 +8,7 @@ Elo see it; `agent` and `curves` are the reference agent and the curves of RH11,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
-from skilloscope.chess.human.joint import joint_choices
+from skilloscope.chess.human.joint import joint_choices, listed_values
 from skilloscope.chess.human.model import HumanChoices, elo_basis
 from skilloscope.core.columns import ragged_take
 from skilloscope.models.agent import scaled_losses
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.curves import curve
-from skilloscope.models.joint import JointWeights, log_alternatives
+from skilloscope.models.joint import ORIGIN, UNIT, JointChoices, JointWeights, log_alternatives, scaled_roots
 from skilloscope.models.mappings import probabilities
 from skilloscope.models.scaling import scaled_loss
 from skilloscope.ratings.scale import Scale
@@ -52,12 +52,8 @@ class MoveChances:
     def drawn(self, rngs: Sequence[np.random.Generator]) -> npt.NDArray[np.uint16]:
         """Return a move for each position, drawn with a generator of its own."""
         spans = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
-        # The largest of log p + Gumbel noise is a draw from p.
-        found = [
-            self.moves[a + int(np.argmax(self.log_p[a:b] + rng.gumbel(size=b - a)))]
-            for (a, b), rng in zip(spans, rngs, strict=True)
-        ]
-        return np.array(found, dtype=np.uint16)
+        found = [_drawn_place(self.log_p, a, b, rng) for (a, b), rng in zip(spans, rngs, strict=True)]
+        return np.asarray(self.moves[found])
 
 
 def human_chances(choices: HumanChoices, elo: npt.ArrayLike) -> MoveChances:
@@ -70,10 +66,60 @@ def human_chances(choices: HumanChoices, elo: npt.ArrayLike) -> MoveChances:
 
 def joint_chances(choices: HumanChoices, analyses: Analyses, elo: npt.ArrayLike, weights: JointWeights) -> MoveChances:
     """Return what people of these Elos play by the joint model; the analyses answer the same positions, in order."""
-    first = choices.moves[choices.offsets[:-1]]  # the model wants a choice; it is not used
-    joint = joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths))
     level = np.broadcast_to(np.asarray(elo, dtype=float), len(choices))
-    return MoveChances(choices.offsets, choices.moves, log_alternatives(joint, weights, level, elo_basis(level)))
+    log_p = log_alternatives(_joint(choices, analyses, weights), weights, level, elo_basis(level))
+    return MoveChances(choices.offsets, choices.moves, log_p)
+
+
+def joint_drawn(
+    choices: HumanChoices,
+    analyses: Analyses,
+    elo: npt.ArrayLike,
+    weights: JointWeights,
+    rngs: Sequence[np.random.Generator],
+    valued: Callable[[Sequence[tuple[int, int]]], Sequence[float]],
+) -> tuple[npt.NDArray[np.uint16], Array]:
+    """Return a move for each position, drawn from the joint model with a generator of its own, and the moves' values.
+
+    A move that is not listed counts as the worst that is: it is worth no more. Where one is drawn, `valued` (positions
+    and moves, the mover's pawns) says what it is worth, and it is played with the share of its chance that is left;
+    otherwise there is another draw. So nobody hangs a queen because ten other moves fill the list.
+    """
+    joint = _joint(choices, analyses, weights)
+    level = np.broadcast_to(np.asarray(elo, dtype=float), len(choices))
+    log_p, known = log_alternatives(joint, weights, level, elo_basis(level)), joint.listed.copy()
+    values = listed_values(choices, analyses, np.arange(len(choices)), len(weights.depths))[0][:, -1]
+    best = np.fmax.reduceat(values, choices.offsets[:-1])
+    places, undecided = np.zeros(len(choices), dtype=np.int64), list(range(len(choices)))
+    while undecided:
+        for row in undecided:
+            places[row] = _drawn_place(log_p, choices.offsets[row], choices.offsets[row + 1], rngs[row])
+        unlisted = [row for row in undecided if not known[places[row]]]
+        found = valued([(row, int(choices.moves[places[row]])) for row in unlisted]) if unlisted else []
+        undecided = []
+        for row, value in zip(unlisted, found, strict=True):
+            at = places[row]
+            less = _log_less(weights, level[row], joint.roots[at, -1], scaled_roots(best[row], value))
+            known[at], values[at], log_p[at] = True, value, log_p[at] + less
+            if np.log(rngs[row].random()) >= less:
+                undecided.append(row)
+    return choices.moves[places], values[places]
+
+
+def _log_less(weights: JointWeights, elo: float, root: float, true_root: npt.ArrayLike) -> float:
+    """Return by how much log P falls where √δ, at all depths alike, is not the root that was taken but a larger one."""
+    total = np.sum(weights.losses, axis=0) @ [1.0, (elo - ORIGIN) / UNIT]
+    return min(float(total * (root - np.asarray(true_root))), 0.0)
+
+
+def _drawn_place(log_p: Array, start: int, end: int, rng: np.random.Generator) -> int:
+    """Return a place from start to end, drawn by log p: the largest of log p + Gumbel noise is a draw from p."""
+    return start + int(np.argmax(log_p[start:end] + rng.gumbel(size=end - start)))
+
+
+def _joint(choices: HumanChoices, analyses: Analyses, weights: JointWeights) -> JointChoices:
+    first = choices.moves[choices.offsets[:-1]]  # the model wants a choice; it is not used
+    return joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths))
 
 
 def agent_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveChances:

@@ -95,6 +95,18 @@ def last_depth(lines: LineArray) -> LineArray:
     return lines[lines["depth"] == lines["depth"].max()] if len(lines) else lines
 
 
+def value_of(lines: LineArray, move: int) -> float:
+    """Return the value of a move on the last list, in pawns for its mover; of one that is not on it the worst there.
+
+    >>> value_of(lines_from_lists({"1": [["e2e4", 31], ["d2d4", 12]]}), code_from_uci("a2a3"))
+    0.12
+    """
+    last = last_depth(lines)
+    values = value_pawns(last["mate"], last["score"])
+    found = np.flatnonzero(last["move"] == move)
+    return float(values[found[0]] if len(found) else values.min())
+
+
 def lines_from_lists(depths: Mapping[str, Sequence[Sequence[Any]]]) -> LineArray:
     """Return lines from lists by depth, `[move, centipawns]` or `[move, "#mate"]`, best first.
 
