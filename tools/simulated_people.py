@@ -1,52 +1,150 @@
-"""Are simulated people like people? What the joint model expects in positions of real games, beside what was played.
+"""Are simulated people like people? Simulated games beside real ones of the same Elo.
 
-    cd tools && python simulated_people.py
+    cd tools && python simulated_people.py FOLDER [--games 200] [--effort full] [--seed 1]
 
-Reads ../shared/data/analysed: 229 games between players of equal rating, every position from move 13 with Stockfish's
-answers. At each move the model of an effort, at the mover's own rating, gives the chance of every legal move; expected
-match, loss (scaled, to depth 6 or 10 as the effort looks) and blunders (a pawn from an even position) follow.
+Lets people of 1200, 1600, 2000 and 2400 play games (`skilloscope simulate games`; FOLDER keeps games and analyses, and
+what is there is not played again), and rates them (`skilloscope rate --prior flat`). Real moves are those of the people
+of the axis within 100 points (1200: 200), each with Stockfish's answers; real lengths those of the bands. Match, scaled
+loss and blunders (a pawn from an even position) are counted from move 13 on, to the depth of the effort.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 import axis_data
-from skilloscope.chess.human.model import elo_basis
-from skilloscope.models.joint import log_alternatives
+from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.pgn.games import read_games
+from skilloscope.chess.positions import positions
 from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.sources.strength import played_moves
+from skilloscope.sources.judge import Work, analyse_as
+from skilloscope.sources.strength import PlayedMoves, played_moves
 
-BANDS = ((1500, 1750), (1750, 2050), (2050, 2350), (2350, 2750))
+ELOS = (1200, 1600, 2000, 2400)
+FIGURES = {"match, %": 100, "loss": 1, "blunders, %": 100, "plies": 1}
 BLUNDER = np.log(2.0)
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean with its standard error."""
+
+    mean: float
+    error: float
+
+    @classmethod
+    def of(cls, values: Array, game: npt.NDArray[np.int64]) -> Figure:
+        """Return the mean of values; those of one game are not independent."""
+        apart = np.bincount(game, values - values.mean())
+        return cls(float(values.mean()), float(np.sqrt((apart**2).sum()) / len(values)))
 
 
 def main() -> None:
-    """Print a table of expected / actual figures by effort and band."""
-    known = axis_data.analysed()
-    moves = played_moves(known.games)
-    sides = [np.array(known.games.headers[f"{side}_elo"].to_pylist(), dtype=float) for side in ("white", "black")]
-    elo = np.where(moves.black, sides[1][moves.game], sides[0][moves.game])
-    print("| effort | Elo | moves | match | loss | blunders |\n|---|---|---|---|---|---|")
-    for name in ("quick", "full"):
-        weights = elo_axis().effort(name).weights
-        assert weights is not None
-        assert known.analyses is not None
-        judged = moves.with_engine(known.analyses, len(weights.depths))
-        joint, at = judged.joint, judged.judged
-        assert joint is not None
-        assert at is not None
-        level, first = elo[at], joint.offsets[:-1]
-        p = np.exp(log_alternatives(joint, weights, level, elo_basis(level)))
-        loss = joint.roots[:, -1].astype(float) ** 2
-        for low, high in BANDS:
-            own = (level >= low) & (level < high)
-            cells = []
-            for what, unit in ((loss == 0, 100), (loss, 1), (loss >= BLUNDER, 100)):
-                expected = np.add.reduceat(p * what, first)[own].mean()
-                actual = what[first + joint.chosen][own].mean()
-                cells.append(f"{unit * expected:.3g} / {unit * actual:.3g}")
-            print(f"| {name} | {low}–{high} | {own.sum():,} | {' | '.join(cells)} |")
+    """Play, rate, and print simulated over real."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--effort", default="full", choices=["quick", "full"])
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    real = real_figures(given.effort)
+    print(f"| Elo | rated | {' | '.join(FIGURES)} | draws, % |\n|---|---|{'---|' * (len(FIGURES) + 1)}")
+    for elo in ELOS:
+        path = given.folder / f"{elo}.pgn"
+        if not path.is_file():
+            played(path, elo, given)
+        found, draws = simulated_figures(path, given.effort)
+        cells = [cell(found[name], real[elo][name], unit) for name, unit in FIGURES.items()]
+        print(
+            f"| {elo} | {' and '.join(ratings(path, given.effort))} | {' | '.join(cells)} | {100 * draws:.0f} |",
+            flush=True,
+        )
+
+
+def cell(own: Figure, other: Figure, unit: float) -> str:
+    """Return simulated / real, and the ratio with its standard error."""
+    ratio = own.mean / other.mean
+    error = ratio * np.hypot(own.error / own.mean, other.error / other.mean)
+    return f"{unit * own.mean:.3g} / {unit * other.mean:.3g} ({ratio - 1:+.0%} ± {100 * error:.0f})"
+
+
+def command(*words: object) -> str:
+    """Return what a command of ours writes to stdout."""
+    line = [sys.executable, "-m", "skilloscope", *map(str, words)]
+    return subprocess.run(line, check=True, capture_output=True, text=True).stdout
+
+
+def played(path: Path, elo: int, given: argparse.Namespace) -> None:
+    """Let people of that Elo play."""
+    which = ("--games", given.games, "--effort", given.effort, "--seed", given.seed)
+    command("simulate", "games", "--elo", elo, *which, "--store", path.parent / "store", "--out", path)
+
+
+def ratings(path: Path, effort: str) -> list[str]:
+    """Return the Elo of both players without a prior."""
+    told = command("rate", path, "--store", path.parent / "store", "--effort", effort, "--prior", "flat", "--json")
+    players: list[dict[str, Any]] = json.loads(told)["players"]
+    return [f"{player['elo']:.0f}" for player in sorted(players, key=lambda player: str(player["player"]))]
+
+
+def simulated_figures(path: Path, effort: str) -> tuple[dict[str, Figure], float]:
+    """Return the figures of simulated games, whose analyses are in the store, and the share of draws."""
+    games, settings = read_games([path]), Settings.from_key(elo_axis().effort(effort).settings)
+    found = analyse_as(Work(settings, path.parent / "store" / "analyses.sqlite"), positions(games))
+    moves = played_moves(games).with_engine(found, settings.depth or 0)
+    draws = np.mean([result == "1/2-1/2" for result in games.headers["result"].to_pylist()])
+    return figures([moves], [np.ones(len(moves.judged), dtype=bool)], games.counts), float(draws)
+
+
+def real_figures(effort: str) -> dict[int, dict[str, Figure]]:
+    """Return the figures of real people and games of each Elo."""
+    depth = int(elo_axis().effort(effort).settings["depth"])
+    known = [axis_data.judged(getattr(axis_data, name)()).at_depth(depth) for name in ("analysed", "people", "persons")]
+    return {
+        elo: figures(
+            [one.moves for one in known],
+            [np.abs(one.judged_elo - elo) <= (200 if elo < 1400 else 100) for one in known],
+            np.concatenate([read_games(path).counts for path in bands(elo)]),
+        )
+        for elo in ELOS
+    }
+
+
+def bands(elo: int) -> list[Path]:
+    """Return the files of real games of an Elo."""
+    wide = axis_data.SHARED / "bands_wide" / f"{elo}_pm50.pgn"
+    return [wide] if wide.is_file() else sorted((axis_data.SHARED / "bands").glob(f"{elo}_*.pgn"))
+
+
+def figures(
+    batches: list[PlayedMoves], wanted: list[npt.NDArray[np.bool_]], plies: npt.NDArray[np.integer[Any]]
+) -> dict[str, Figure]:
+    """Return the figures of some judged moves, and of the lengths of games."""
+    columns: list[Array] = []
+    games: list[npt.NDArray[np.int64]] = []
+    for number, (moves, use) in enumerate(zip(batches, wanted, strict=True)):
+        assert moves.joint is not None
+        assert moves.preferred is not None
+        assert moves.judged is not None
+        loss = (moves.joint.roots[:, -1].astype(float) ** 2)[moves.joint.offsets[:-1] + moves.joint.chosen]
+        columns.append(np.stack([moves.joint.chosen == moves.preferred, loss, loss >= BLUNDER], axis=1)[use])
+        games.append(moves.game[moves.judged][use] + 1_000_000 * number)
+    values, game = np.concatenate(columns).astype(float), np.unique(np.concatenate(games), return_inverse=True)[1]
+    lengths = plies.astype(float)
+    found = [*(Figure.of(column, game) for column in values.T), Figure.of(lengths, np.arange(len(lengths)))]
+    return dict(zip(FIGURES, found, strict=True))
 
 
 if __name__ == "__main__":
