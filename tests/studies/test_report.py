@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,14 @@ def test_without_an_engine_the_report_says_what_is_missing(tmp_path):
     page, data = report("--player", players(sk.demo_games())[0], "--effort", "instant", tmp_path=tmp_path)
     assert data["costliest"] == []
     assert "No engine judged these games" in page
+
+
+def test_a_pdf_that_cannot_be_made_is_refused_before_anything_is_read(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    done = CliRunner().invoke(app, ["rate", str(tmp_path / "nowhere.pgn"), "--pdf", str(tmp_path / "page.pdf")])
+    assert done.exit_code != 0
+    assert "PDF needs WeasyPrint" in done.stderr
+    assert "nowhere" not in done.stderr
 
 
 def test_the_command_writes_page_pdf_and_figures(tmp_path):

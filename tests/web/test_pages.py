@@ -81,6 +81,8 @@ def test_the_api_takes_a_text_and_says_what_is_wrong(filled: Filled):
     assert client.post("/api/jobs", content=" ", headers=header).json()["error"] == "there is nothing in it"
     assert client.post("/api/jobs?effort=magic", content="x", headers=header).status_code == 422
     assert client.post("/api/jobs?kind=magic", content="x", headers=header).status_code == 422
+    form = client.post("/api/jobs", files={"file": ("a.pgn", pgn("A", "B"))}, headers=header)
+    assert form.json()["error"] == "the body is a form"
     made = client.post("/api/jobs?name=a.pgn&effort=instant", content=pgn("A", "B"), headers=header)
     assert made.status_code == 202
     name = made.json()["id"]

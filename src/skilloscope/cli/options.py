@@ -99,6 +99,10 @@ class Output(Options):
     def __post_init__(self) -> None:
         if self.figure is not None and self.figure.suffix.lower() not in FIGURES:
             raise OptionError(f"{self.figure}: a figure is {', '.join(FIGURES)}", hint="its name says which")
+        if self.pdf is not None:
+            from skilloscope.reports.pdf import check_pdf
+
+            check_pdf()
 
     @property
     def wanted(self) -> bool:

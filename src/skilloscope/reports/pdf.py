@@ -8,15 +8,22 @@ from typing import Any
 from skilloscope.core.errors import InputError, MissingExtraError
 
 
-def pdf_bytes(page: str) -> bytes:
-    """Return a self-contained page as PDF."""
+def check_pdf() -> None:
+    """Raise where no PDF can be made: better before the work than after it."""
     try:
-        from weasyprint import HTML
+        import weasyprint  # noqa: F401
     except (ImportError, OSError) as error:  # OSError: the library is there, Pango is not
         raise MissingExtraError(
             f"PDF needs WeasyPrint and Pango ({error})",
             hint="pip install 'skilloscope[pdf]'; on Debian Pango is libpango-1.0-0 with libpangoft2-1.0-0",
         ) from error
+
+
+def pdf_bytes(page: str) -> bytes:
+    """Return a self-contained page as PDF."""
+    check_pdf()
+    from weasyprint import HTML
+
     logging.getLogger("weasyprint").setLevel(
         logging.ERROR
     )  # it remarks on every style of SVG that it draws all the same

@@ -71,6 +71,8 @@ async def api_add_job(
     effort: Annotated[str, Query(description=", ".join(EFFORTS))] = "quick",
 ) -> Report:
     """Put a job into the queue; the body is the text itself (PGN, CSV or JSON lines)."""
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        raise InputError("the body is a form", hint="send the text itself, for instance with curl --data-binary @FILE")
     if effort not in EFFORTS:
         raise InputError(f"no effort {effort!r}", hint=f"the efforts: {', '.join(EFFORTS)}")
     options = {"effort": effort} if kind == "games" else {}
