@@ -195,7 +195,7 @@ class GameMaker:
                 if helped[at]:
                     codes[at] = last_depth(found.answer(place))["move"][0]
                     running[at].helped.append(boards[at].ply())
-                    values[at] = value_of(found.answer(place), int(codes[at]))
+                    values[at] = value_of(found.answer(place))
         for game, code, value in zip(running, codes.tolist(), values.tolist(), strict=True):
             game.differences.append(material(game.board)[0])
             game.values.append(game.values[-1] if _is_forced(game.board) else value if game.board.turn else -value)
@@ -216,7 +216,7 @@ class GameMaker:
                 board.push(move_of_code(code))
             going = [board for board in after if any(board.legal_moves)]
             answers = search(going) if going else None
-            values = iter([] if answers is None else [_first_value(answers, row) for row in range(len(going))])
+            values = iter([] if answers is None else [value_of(answers.answer(row)) for row in range(len(going))])
             return [-next(values) if any(board.legal_moves) else 0.0 for board in after]
 
         return joint_drawn(choices, found, elo, weights, [game.rng for game in games], valued)
@@ -227,12 +227,6 @@ class GameMaker:
 
     def _is_helped(self, game: SimulatedGame, pairing: Pairing) -> bool:
         return pairing.assist is not None and game.first_moves and game.rng.random() * pairing.assist.one_in < 1.0
-
-
-def _first_value(found: Analyses, row: int) -> float:
-    """Return what a position is worth to its mover: the first of the last list."""
-    answer = found.answer(row)
-    return value_of(answer, int(last_depth(answer)["move"][0]))
 
 
 def _is_forced(board: chess.Board) -> bool:

@@ -36,6 +36,9 @@ KNOWN_MOVES = 6
 model alone foretells moves 1 to 6 best and the joint model those from 7 on, where the human model alone would blunder
 three times as often as people do."""
 _LEAST_C = 0.05  # far below every Elo that the scales know
+_UNLISTED = 0.43
+"""What log P of a move beyond the list gains before its own loss counts in place of the worst on the list: so as many of
+them are played as people play. From tools/fit_unlisted.py; much the same at every Elo."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +84,14 @@ def joint_drawn(
 ) -> tuple[npt.NDArray[np.uint16], Array]:
     """Return a move for each position, drawn from the joint model with a generator of its own, and the moves' values.
 
-    A move that is not listed counts as the worst that is: it is worth no more. Where one is drawn, `valued` (positions
-    and moves, the mover's pawns) says what it is worth, and it is played with the share of its chance that is left;
-    otherwise there is another draw. So nobody hangs a queen because ten other moves fill the list.
+    A move that is not listed is worth no more than the worst that is. Where one is drawn, `valued` (positions and moves;
+    the mover's pawns) says what it is worth, and it is played with the share of its chance that is left; otherwise
+    there is another draw. So nobody hangs a queen because ten other moves fill the list.
     """
     joint = _joint(choices, analyses, weights)
     level = np.broadcast_to(np.asarray(elo, dtype=float), len(choices))
-    log_p, known = log_alternatives(joint, weights, level, elo_basis(level)), joint.listed.copy()
+    known = joint.listed.copy()
+    log_p = log_alternatives(joint, weights, level, elo_basis(level)) + np.where(known, 0.0, _UNLISTED)
     values = listed_values(choices, analyses, np.arange(len(choices)), len(weights.depths))[0][:, -1]
     best = np.fmax.reduceat(values, choices.offsets[:-1])
     places, undecided = np.zeros(len(choices), dtype=np.int64), list(range(len(choices)))
@@ -99,14 +103,14 @@ def joint_drawn(
         undecided = []
         for row, value in zip(unlisted, found, strict=True):
             at = places[row]
-            less = _log_less(weights, level[row], joint.roots[at, -1], scaled_roots(best[row], value))
+            less = log_less(weights, level[row], joint.roots[at, -1], scaled_roots(best[row], value))
             known[at], values[at], log_p[at] = True, value, log_p[at] + less
             if np.log(rngs[row].random()) >= less:
                 undecided.append(row)
     return choices.moves[places], values[places]
 
 
-def _log_less(weights: JointWeights, elo: float, root: float, true_root: npt.ArrayLike) -> float:
+def log_less(weights: JointWeights, elo: float, root: float, true_root: npt.ArrayLike) -> float:
     """Return by how much log P falls where √δ, at all depths alike, is not the root that was taken but a larger one."""
     total = np.sum(weights.losses, axis=0) @ [1.0, (elo - ORIGIN) / UNIT]
     return min(float(total * (root - np.asarray(true_root))), 0.0)

@@ -95,15 +95,18 @@ def last_depth(lines: LineArray) -> LineArray:
     return lines[lines["depth"] == lines["depth"].max()] if len(lines) else lines
 
 
-def value_of(lines: LineArray, move: int) -> float:
-    """Return the value of a move on the last list, in pawns for its mover; of one that is not on it the worst there.
+def value_of(lines: LineArray, move: int | None = None) -> float:
+    """Return the value of the position, or of a move, by the last list, in pawns for the mover.
 
-    >>> value_of(lines_from_lists({"1": [["e2e4", 31], ["d2d4", 12]]}), code_from_uci("a2a3"))
-    0.12
+    A move that is not on it counts as the worst there.
+
+    >>> listed = lines_from_lists({"1": [["e2e4", 31], ["d2d4", 12]]})
+    >>> value_of(listed), value_of(listed, code_from_uci("a2a3"))
+    (0.31, 0.12)
     """
     last = last_depth(lines)
     values = value_pawns(last["mate"], last["score"])
-    found = np.flatnonzero(last["move"] == move)
+    found = np.flatnonzero(last["move"] == (last["move"][0] if move is None else move))
     return float(values[found[0]] if len(found) else values.min())
 
 
