@@ -37,8 +37,8 @@ model alone foretells moves 1 to 6 best and the joint model those from 7 on, whe
 three times as often as people do."""
 _LEAST_C = 0.05  # far below every Elo that the scales know
 _UNLISTED = 0.43
-"""What log P of a move beyond the list gains before its own loss counts in place of the worst on the list: so as many of
-them are played as people play. From tools/fit_unlisted.py; much the same at every Elo."""
+"""What log P of a move beyond the list gains before its own loss counts in place of the worst on the list: so people
+play as many of them as they do. From tools/fit_unlisted.py; much the same at every Elo."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def joint_drawn(
 ) -> tuple[npt.NDArray[np.uint16], Array]:
     """Return a move for each position, drawn from the joint model with a generator of its own, and the moves' values.
 
-    A move that is not listed is worth no more than the worst that is. Where one is drawn, `valued` (positions and moves;
+    A move that is not listed is worth no more than the worst that is. Where one is drawn, `valued` (position and move;
     the mover's pawns) says what it is worth, and it is played with the share of its chance that is left; otherwise
     there is another draw. So nobody hangs a queen because ten other moves fill the list.
     """
