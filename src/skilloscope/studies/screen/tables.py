@@ -159,7 +159,9 @@ def about_sheet(report: Mapping[str, Any]) -> Sheet:
     ]
     for name, spread in report["baseline"]["spreads"].items():
         text = ", ".join(f"{key} {value:g}" for key, value in spread.items())
-        rows.append([f"baseline of {name}", text])
+        rows.append(
+            [f"baseline of {name}", f"{text}; this pool scatters {report['pool_scatter'][name]:.2f} times as widely"]
+        )
     return Sheet("What this stands on", ["what", "value"], rows, words=(1,), headed=False)
 
 
