@@ -12,24 +12,66 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import chess
 import numpy as np
 import numpy.typing as npt
 
 import axis_data
-from skilloscope.chess.engine.lines import move_of_code, value_of
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.engine.lines import value_of
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import elo_basis
 from skilloscope.chess.positions import positions_of
-from skilloscope.models.joint import log_alternatives, scaled_roots
+from skilloscope.models.joint import JointChoices, JointWeights, log_alternatives, scaled_roots
 from skilloscope.ratings.elo_axis.axis import elo_axis
+from skilloscope.simulate.games import values_after
 from skilloscope.simulate.people import log_less
 from skilloscope.sources.judge import Work, analyse_as
 
 BANDS = ((1500, 1800), (1800, 2200), (2200, 2500), (2500, 2800))
+EFFORT = elo_axis().effort("full")
 
 Array = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Every legal move in positions of real games: its code, and the engine's answer to the position it belongs to."""
+
+    joint: JointChoices
+    elo: Array
+    codes: npt.NDArray[np.uint16]
+    answer: Places
+    analyses: Analyses
+
+    @classmethod
+    def read(cls) -> Known:
+        """Return the analysed games of the bands."""
+        known = axis_data.analysed()
+        people = axis_data.judged(known).at_depth(10)
+        moves = people.moves
+        assert moves.joint is not None
+        assert moves.judged is not None
+        assert moves.answer is not None
+        assert known.analyses is not None
+        codes = moves.choices.take(moves.judged).moves
+        return cls(moves.joint, people.judged_elo, codes, moves.answer, known.analyses)
+
+    def roots(self, places: Places) -> Array:
+        """Return √δ of some moves by a search of what they lead to."""
+        answers = self.answer[self.joint.owner[places]].tolist()
+        best = [value_of(self.analyses.answer(row)) for row in answers]
+        fens = self.analyses.positions.fen
+        boards = [chess.Board(str(fens[row])) for row in answers]
+        return scaled_roots(best, values_after(boards, self.codes[places].tolist(), searched))
+
+    def staying(self, places: Places, roots: Array, weights: JointWeights) -> Array:
+        """Return the share of each move's chance that stays when its own loss counts."""
+        listed, elo = self.joint.roots[places, -1], self.elo[self.joint.owner[places]]
+        return np.exp([log_less(weights, *row) for row in zip(elo, listed, roots, strict=True)])
 
 
 def main() -> None:
@@ -38,53 +80,30 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=250)
     parser.add_argument("--seed", type=int, default=5)
     given = parser.parse_args()
-    rng, known, effort = np.random.default_rng(given.seed), axis_data.analysed(), elo_axis().effort("full")
-    people, weights, work = (
-        axis_data.judged(known).at_depth(10),
-        effort.weights,
-        Work(Settings.from_key(effort.settings)),
-    )
-    moves, elo, analyses = people.moves, people.judged_elo, known.analyses
-    joint, judged, answer = moves.joint, moves.judged, moves.answer
-    assert joint is not None and judged is not None and answer is not None  # noqa: PT018
-    assert analyses is not None and weights is not None  # noqa: PT018
-    owner, codes = joint.owner, moves.choices.take(judged).moves
-    p = np.where(joint.listed, 0.0, np.exp(log_alternatives(joint, weights, elo, elo_basis(elo))))
+    rng, known, weights = np.random.default_rng(given.seed), Known.read(), EFFORT.weights
+    assert weights is not None
+    joint = known.joint
+    p = np.exp(log_alternatives(joint, weights, known.elo, elo_basis(known.elo)))
     played = np.zeros(len(p), dtype=bool)
     played[joint.offsets[:-1] + joint.chosen] = True
-    fens = analyses.positions.fen.to_pylist()
-    print("| Elo | played beyond the list: model, people | stays | constant | loss: all drawn, what stays, people |")
+    print("| Elo | beyond the list: model, people | stays | constant | loss: all drawn, what stays, people |")
     print("|---|---|---|---|---|")
     for low, high in BANDS:
-        band = (elo >= low) & (elo < high)
-        chances = np.where(band[owner], p, 0.0)
-        real = np.flatnonzero(played & ~joint.listed & band[owner])
-        losses, kept = [], np.ones(0)
-        for places in (
-            rng.choice(len(p), given.draws, p=chances / chances.sum()),
-            rng.permutation(real)[: given.draws],
-        ):
-            rows = owner[places]
-            best = np.array([value_of(analyses.answer(row)) for row in answer[rows].tolist()])
-            boards = [chess.Board(fens[row]) for row in answer[rows].tolist()]
-            roots = scaled_roots(best, _values(work, boards, codes[places].tolist()))
-            columns = zip(elo[rows], joint.roots[places, -1], roots, strict=True)
-            less = [log_less(weights, level, listed, true) for level, listed, true in columns]
-            losses.append(roots**2)
-            kept = kept if len(kept) else np.exp(less)
-        shares = f"{chances.sum() / band.sum():.3f}, {len(real) / band.sum():.3f}"
-        means = f"{losses[0].mean():.2f}, {np.average(losses[0], weights=kept):.2f}, {losses[1].mean():.2f}"
-        print(f"| {low}–{high} | {shares} | {kept.mean():.2f} | {-np.log(kept.mean()):.2f} | {means} |", flush=True)
+        inside = (known.elo >= low) & (known.elo < high)
+        unlisted = inside[joint.owner] & ~joint.listed
+        chances, real = np.where(unlisted, p, 0.0), np.flatnonzero(played & unlisted)
+        drawn = rng.choice(len(p), given.draws, p=chances / chances.sum())
+        roots = known.roots(drawn)
+        kept = known.staying(drawn, roots, weights)
+        people = known.roots(rng.permutation(real)[: given.draws]) ** 2
+        shares = f"{chances.sum() / inside.sum():.3f}, {len(real) / inside.sum():.3f}"
+        losses = f"{(roots**2).mean():.2f}, {np.average(roots**2, weights=kept):.2f}, {people.mean():.2f}"
+        print(f"| {low}–{high} | {shares} | {kept.mean():.2f} | {-np.log(kept.mean()):.2f} | {losses} |", flush=True)
 
 
-def _values(work: Work, boards: Sequence[chess.Board], codes: Sequence[int]) -> Array:
-    """Return what is left after each move, to who made it, in pawns."""
-    for board, code in zip(boards, codes, strict=True):
-        board.push(move_of_code(code))
-    going = [board for board in boards if any(board.legal_moves)]
-    found = analyse_as(work, positions_of(going))
-    values = iter([value_of(found.answer(row)) for row in range(len(going))])
-    return np.array([-next(values) if any(board.legal_moves) else 0.0 for board in boards])
+def searched(boards: Sequence[chess.Board]) -> Analyses:
+    """Return the engine's answers as the effort has them."""
+    return analyse_as(Work(Settings.from_key(EFFORT.settings)), positions_of(boards))
 
 
 if __name__ == "__main__":

@@ -210,14 +210,7 @@ class GameMaker:
         assert weights is not None
 
         def valued(moves: Sequence[tuple[int, int]]) -> list[float]:
-            """What is left after a move, to who made it: the position is the next to be searched if it stands."""
-            after = [games[row].board.copy() for row, _ in moves]
-            for board, (_, code) in zip(after, moves, strict=True):
-                board.push(move_of_code(code))
-            going = [board for board in after if any(board.legal_moves)]
-            answers = search(going) if going else None
-            values = iter([] if answers is None else [value_of(answers.answer(row)) for row in range(len(going))])
-            return [-next(values) if any(board.legal_moves) else 0.0 for board in after]
+            return values_after([games[row].board for row, _ in moves], [code for _, code in moves], search)
 
         return joint_drawn(choices, found, elo, weights, [game.rng for game in games], valued)
 
@@ -227,6 +220,18 @@ class GameMaker:
 
     def _is_helped(self, game: SimulatedGame, pairing: Pairing) -> bool:
         return pairing.assist is not None and game.first_moves and game.rng.random() * pairing.assist.one_in < 1.0
+
+
+def values_after(boards: Sequence[chess.Board], codes: Sequence[int], search: Searching) -> list[float]:
+    """Return what a move in each position is worth to who makes it, in pawns, by a search of what it leads to."""
+    after = [board.copy() for board in boards]
+    for board, code in zip(after, codes, strict=True):
+        board.push(move_of_code(code))
+    going = [any(board.legal_moves) for board in after]
+    found = search([board for board, goes_on in zip(after, going, strict=True) if goes_on]) if any(going) else None
+    values = iter([] if found is None else [-value_of(found.answer(row)) for row in range(sum(going))])
+    # Where nobody can move it is stalemate: a move that mates is on every list.
+    return [next(values) if goes_on else 0.0 for goes_on in going]
 
 
 def _is_forced(board: chess.Board) -> bool:
