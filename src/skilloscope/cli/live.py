@@ -15,7 +15,7 @@ from skilloscope.cli.gain_options import EngineGainOptions
 from skilloscope.cli.options import EngineOptions, Json, Options, command
 
 if TYPE_CHECKING:
-    from skilloscope.studies.live.live import EloOfSides, Event, Follower
+    from skilloscope.studies.live.live import Event, Follower
 
 GRACE_SECONDS = 2.0
 """So long after its time `live` may still be at work, on a feed of many games, before it is ended."""
@@ -57,6 +57,7 @@ def live(
     from skilloscope.cli.work import working
     from skilloscope.core.errors import InputError
     from skilloscope.sources.gains import check_values
+    from skilloscope.sources.running_elo import elo_of_sides
     from skilloscope.studies.live.feed_sources import open_feed
     from skilloscope.studies.live.following import Following, Stopping
     from skilloscope.studies.live.live import Follower, Live
@@ -73,7 +74,7 @@ def live(
         engine_elo=gain.engine_elo,
         curve=curve,
     )
-    follower = Follower(how, _elo_of_sides())
+    follower = Follower(how, elo_of_sides())
     following = Following(
         open_feed(feed, every_seconds=follow.every),
         follower,
@@ -90,22 +91,6 @@ def live(
         hint = "give it more --seconds, or fewer games" if late else "is it PGN, with both players named?"
         raise InputError(f"{feed}: {reason}", hint=hint)
     return 0
-
-
-def _elo_of_sides() -> EloOfSides | None:
-    """Return what gives Elo on the one axis, or nothing where the model cannot be had.
-
-    It is loaded here, before any time is measured: ended in the middle of it, it would seem not to be installed.
-    """
-    from skilloscope.core.errors import MissingExtraError
-    from skilloscope.sources.running_elo import EloOfBoards
-
-    try:
-        boards = EloOfBoards()
-        boards.warm_up()
-    except MissingExtraError:
-        return None
-    return boards.sides
 
 
 @contextlib.contextmanager

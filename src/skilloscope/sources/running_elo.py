@@ -6,7 +6,7 @@ posterior's mean and ends after every move, as fields of JSON.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.human.encoding import Boards
 from skilloscope.chess.human.model import Human, human
+from skilloscope.core.errors import MissingExtraError
 from skilloscope.models.losses import loss_features
 from skilloscope.models.scaling import scaled_loss
 from skilloscope.ratings.elo_axis.axis import EVALUATIONS, Effort, EloAxis, elo_axis
@@ -24,11 +25,26 @@ from skilloscope.sources.evaluated import expected_of_people, grouped_loss_curve
 from skilloscope.sources.strength import SOURCES, PlayedMoves, game_curves, single_move_curves
 
 Array = npt.NDArray[np.float64]
+EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]
+"""From a game's moves, its positions, their values and its first ply to White's and Black's Elo on the one axis."""
 UNKNOWN: dict[str, Any] = {"axis_elo": None, "axis_low": None, "axis_high": None}
 """The fields where nothing is known."""
 
 _E4 = chess.E2 + 64 * chess.E4
 _MATCHED = ("depth", "nodes", "multipv")
+
+
+def elo_of_sides() -> EloOfSides | None:
+    """Return `EloOfBoards.sides`, or nothing where the model cannot be had.
+
+    The model is loaded here, before any time is measured: ended in the middle of it, it would seem not to be installed.
+    """
+    try:
+        boards = EloOfBoards()
+        boards.warm_up()
+    except MissingExtraError:
+        return None
+    return boards.sides
 
 
 def effort_of(analyses: Analyses | None, axis: EloAxis) -> Effort:

@@ -5,7 +5,6 @@ In: an address. Out, as the report `live` of the job: all boards as they stand, 
 
 from __future__ import annotations
 
-import io
 import os
 import time
 from dataclasses import replace
@@ -13,15 +12,13 @@ from typing import Any
 
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import preset
-from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.configuration import effective_settings, store_file
-from skilloscope.ratings.elo_axis.axis import elo_axis
+from skilloscope.sources.running_elo import elo_of_sides
 from skilloscope.studies.live.feed_sources import FeedSource, UrlFeed
 from skilloscope.studies.live.following import Following, Stopping
 from skilloscope.studies.live.live import SCHEMA, Follower, Live
 from skilloscope.studies.rate.front import engine_found
 from skilloscope.web.addresses import checked_opener
-from skilloscope.web.game_records import SIDES, game_records
 from skilloscope.web.workers import JobTask
 
 LONGEST = 12 * 3600.0
@@ -38,10 +35,9 @@ def follow_job(task: JobTask) -> None:
     private = os.environ.get("SKILLOSCOPE_PRIVATE_FEEDS") == "1"
     feed = _Heard(UrlFeed(address, _LOOK, opener=checked_opener(private=private)), task)
     settings, engine = replace(preset("FER12"), multipv=1, depth=10), engine_found(None)
-    follower = Follower(Live(_BUDGET, values="auto" if engine else "comments"))
+    follower = Follower(Live(_BUDGET, values="auto" if engine else "comments"), elo_of_sides())
     name, store = effective_settings()["engine"].value, store_file(task.store)
     stopping = Stopping(finished=True, seconds=LONGEST)
-    strengths = _Strengths()
     last, problem = 0.0, ""
     task.tell("live", 0, 0)
     with Following(feed, follower, settings, find=lambda: find_engine(name), store=store, stopping=stopping) as loop:
@@ -49,15 +45,15 @@ def follow_job(task: JobTask) -> None:
             problem = event.get("problem", "") if event["type"] == "problem" else ("" if event["board"] else problem)
             if time.monotonic() - last > _EVERY:
                 last = time.monotonic()
-                task.keep({"live": _report(address, follower, strengths, feed.text, problem, engine)})
-    task.keep({"live": _report(address, follower, strengths, feed.text, problem, engine)})
+                task.keep({"live": _report(address, follower, problem, engine)})
+    task.keep({"live": _report(address, follower, problem, engine)})
 
 
 class _Heard:
-    """A feed that keeps its last text, and ends the work where somebody has cancelled the job."""
+    """A feed that ends the work where somebody has cancelled the job."""
 
     def __init__(self, feed: FeedSource, task: JobTask) -> None:
-        self._feed, self._task, self.text, self._checked = feed, task, "", 0.0
+        self._feed, self._task, self._checked = feed, task, 0.0
 
     def changed(self) -> bool:
         return self._feed.changed()
@@ -66,9 +62,7 @@ class _Heard:
         if time.monotonic() - self._checked > _EVERY:
             self._checked = time.monotonic()
             self._task.check()
-        found = self._feed.poll()
-        self.text = self.text if found is None else found
-        return found
+        return self._feed.poll()
 
     def problem(self) -> str | None:
         return self._feed.problem()
@@ -77,33 +71,18 @@ class _Heard:
         self._feed.close()
 
 
-class _Strengths:
-    """The Elo of both players of each board by their moves so far; a board is asked again only when it has moved."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self._axis = elo_axis()
-
-    def of(self, text: str) -> dict[tuple[Any, ...], dict[str, Any]]:
-        games = read_games(io.StringIO(text))
-        white, black, rounds = (games.headers[name].to_pylist() for name in ("white", "black", "round"))
-        keys = list(zip(white, black, rounds, games.counts.tolist(), strict=True))
-        new = [row for row, key in enumerate(keys) if key not in self._known and key[3]][-MOST_BOARDS:]
-        for record in game_records(games, None, self._axis, self._axis.effort("instant"), {}, rows=new):
-            self._known[keys[record.number - 1]] = record.head["elo"]
-        return {key[:3]: self._known[key] for key in keys if key in self._known}
-
-
-def _report(
-    address: str, follower: Follower, strengths: _Strengths, text: str, problem: str, engine: bool
-) -> dict[str, Any]:
-    elo = strengths.of(text) if text else {}
+def _report(address: str, follower: Follower, problem: str, engine: bool) -> dict[str, Any]:
     boards = []
     for row in follower.table()[:MOST_BOARDS]:
         board = follower.boards[row["board"]].text
-        known = elo.get((board.white, board.black, board.round), {})
         last = board.moves[-1] if board.moves else None
         squares = None if last is None else [last & 63, last >> 6 & 63]
-        players = [{**one, "elo": known.get(side)} for one, side in zip(row["players"], SIDES, strict=True)]
+        players = [{**one, "elo": _elo(one)} for one in row["players"]]
         boards.append({**row, "fen": board.fens[-1], "squares": squares, "players": players})
     return {"schema": SCHEMA, "address": address, "boards": boards, "problem": problem, "engine": engine}
+
+
+def _elo(player: dict[str, Any]) -> dict[str, float] | None:
+    """Return the Elo of a player's moves so far as pages have it; nothing before the first."""
+    names = {"elo": "axis_elo", "elo_low": "axis_low", "elo_high": "axis_high"}
+    return None if player["axis_elo"] is None else {own: player[name] for own, name in names.items()}

@@ -10,7 +10,7 @@ that a move which comes back costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,14 +22,12 @@ from skilloscope.core.errors import OptionError
 from skilloscope.models.gain import PEAK, Curve, GainHistogram
 from skilloscope.ratings.gain.perceived import Running, running_strength
 from skilloscope.sources.gains import FEWEST_AGREED
-from skilloscope.sources.running_elo import UNKNOWN
+from skilloscope.sources.running_elo import UNKNOWN, EloOfSides
 from skilloscope.studies.game.game import between_fields, difference_fields, interval_fields
 from skilloscope.studies.live.feed import BoardText, read_boards
 
 SCHEMA = 2
 Event = dict[str, Any]
-EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]
-"""From a game's moves, its positions, their values and its first ply to White's and Black's Elo on the one axis."""
 
 _LIVE_GAINS = ("auto", "peak", "agreed")
 _SIDES = ("white", "black")
