@@ -216,6 +216,10 @@ def test_games_are_followed_again_when_a_killed_server_is_back(tmp_path, living)
         try:
             moves = len(feed.moves.replace(".", ". ").split()) * 2 // 3
             wait_for(lambda: _ask(address, f"/api/jobs/{name}/live")["boards"][0]["moves"] >= moves - 2)
+            (board,) = _ask(address, f"/api/jobs/{name}/live")["boards"]
+            for player in board["players"]:  # the browser tells what `live` does
+                told = [player["elo"][part] for part in ("elo", "elo_low", "elo_high")]
+                assert told == [player["axis_elo"], player["axis_low"], player["axis_high"]]
             with urllib.request.urlopen(f"{address}/jobs/{name}/events", timeout=60) as events:
                 said = [events.readline().decode() for _ in range(2)]
             assert said[0] == "event: progress\n"
