@@ -229,3 +229,11 @@ def test_simulated_games_are_rated_where_they_belong(tmp_path):
 def test_moves_are_told_by_their_codes():
     board = chess.Board()
     assert all(move_of_code(move_code(move)) == move for move in board.legal_moves)
+
+
+def test_help_and_the_joint_model_go_together():
+    made = GameMaker(WEIGHTS, searched).play(Pairing(1500, 1500, Assist(2)), 2, seed=3)
+    assert all(game.helped and game.end for game in made)
+    for game in made:
+        assert all(ply % 2 == game.number for ply in game.helped)
+        assert np.isfinite(game.values[3:][game.helped[0]])
