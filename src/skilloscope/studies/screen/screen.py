@@ -184,9 +184,17 @@ def group_sums(moves: ScreenedMoves, name: str, group: Places, player: Places, b
     table = score_table(one.draws, group, n, dispersion=spread.dispersion, effect=effect)
     first = np.where(too_rare(name, summed(variance)), np.nan, table.z(difference))
     scatter = pool_scatter(first, player)
-    table, sd = table.scaled(scatter), scatter * np.sqrt(free + effect**2)
-    dispersion = spread.dispersion * scatter**2
-    return GroupSums(difference, expected, scatter * effect, dispersion, sd, scatter, table, table.z(difference))
+    table = table.scaled(scatter)
+    return GroupSums(
+        difference=difference,
+        expected=expected,
+        effect=scatter * effect,
+        dispersion=spread.dispersion * scatter**2,
+        sd=scatter * np.sqrt(free + effect**2),
+        scatter=scatter,
+        table=table,
+        z=table.z(difference),
+    )
 
 
 def screened(
