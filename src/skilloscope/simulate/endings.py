@@ -47,17 +47,21 @@ class Standing:
     value_before: Array
     """The same at the mover's turn before."""
 
+    @property
+    def level(self) -> Array:
+        """The mover's Elo in the units of the lines."""
+        return (self.elo - _ORIGIN_ELO) / _UNIT_ELO
+
     def resigning(self) -> dict[str, Array]:
         """Return what the chance of a resignation is made of, by name."""
         lasting = np.log1p(np.clip(np.minimum(-self.material, -self.material_before), 0.0, _MOST_PAWNS))
-        x = (self.elo - _ORIGIN_ELO) / _UNIT_ELO
         return {
-            "constant": np.ones_like(x),
+            "constant": np.ones_like(self.elo),
             "behind for a move": lasting,
             "behind now": np.log1p(np.clip(-self.material, 0.0, _MOST_PAWNS)),
             "ahead now": np.log1p(np.clip(self.material, 0.0, _MOST_PAWNS)),
-            "Elo": x,
-            "behind for a move, by Elo": lasting * x,
+            "Elo": self.level,
+            "behind for a move, by Elo": lasting * self.level,
             "ply": self.ply / 80,
             "log ply": np.log1p(self.ply),
             "opponent's Elo less own": (self.opponent_elo - self.elo) / 400,
@@ -67,15 +71,14 @@ class Standing:
     def agreeing(self) -> dict[str, Array]:
         """Return what the chance of a draw by agreement is made of, by name."""
         apart = np.log1p(np.minimum(np.abs(self.material), _MOST_PAWNS))
-        x = (self.elo - _ORIGIN_ELO) / _UNIT_ELO
         return {
-            "constant": np.ones_like(x),
+            "constant": np.ones_like(self.elo),
             "difference": apart,
-            "difference, by Elo": apart * x,
-            "Elo": x,
+            "difference, by Elo": apart * self.level,
+            "Elo": self.level,
             "ply": self.ply / 80,
             "log ply": np.log1p(self.ply),
-            "log ply, by Elo": np.log1p(self.ply) * x,
+            "log ply, by Elo": np.log1p(self.ply) * self.level,
             "pieces": self.pieces / 62,
         }
 
@@ -86,7 +89,7 @@ class Standing:
             "constant": np.ones_like(line),
             "by material": line,
             "losing": losing,
-            "losing, by Elo": losing * (self.elo - _ORIGIN_ELO) / _UNIT_ELO,
+            "losing, by Elo": losing * self.level,
         }
 
     def agreeing_seen(self, line: Array) -> dict[str, Array]:
@@ -97,7 +100,7 @@ class Standing:
             "constant": np.ones_like(line),
             "by material": line,
             "apart for a move": apart,
-            "apart for a move, by Elo": apart * (self.elo - _ORIGIN_ELO) / _UNIT_ELO,
+            "apart for a move, by Elo": apart * self.level,
         }
 
 
