@@ -36,6 +36,10 @@ from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 PEOPLE = ROOT / "measurements" / "people_depth10_sf151.parquet"
+LOW = ROOT / "measurements" / "band1200_depth10_sf151.parquet"
+OPENINGS = ROOT / "measurements" / "openings_depth10_sf151.parquet"
+EARLY_SKIP = 2
+"""So many first moves of the openings were not searched."""
 HELD_OUT = 0.12
 """The share of the players of human/ that the network has not seen; see `hashed`."""
 OPPONENT = "opponent"
@@ -70,6 +74,13 @@ class JudgedPeople:
     def judged_elo(self) -> npt.NDArray[np.float64]:
         """The rating of who made each move that the engine judged."""
         return self.elo[self.moves.judged] if self.moves.judged is not None else self.elo[:0]
+
+    @property
+    def judged_opponent_elo(self) -> npt.NDArray[np.float64]:
+        """The rating of whom each such move was made against."""
+        at = self.moves.judged if self.moves.judged is not None else np.zeros(0, dtype=np.int64)
+        white, black = (_column(self.moves.games, name)[self.moves.game[at]] for name in ("white_elo", "black_elo"))
+        return np.where(self.moves.black[at], white, black)
 
     def at_depth(self, depth: int) -> JudgedPeople:
         """Return the same moves judged by a search of that depth, which the deeper one holds; 0: by none."""
@@ -198,12 +209,36 @@ def _human_table() -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.uint16]]
 
 def people() -> Known:
     """Return people of human/ whom the network has not seen, of whom six games each were searched for this purpose."""
+    return _searched(PEOPLE)
+
+
+def people_early() -> Known:
+    """Return the same people with what was searched of their first twelve moves."""
+    return _searched(OPENINGS, skip_moves=EARLY_SKIP)
+
+
+def low_band() -> list[Known]:
+    """Return games between people of 1100 to 1300 with their analyses: those of the band, and those of human/."""
+    table, export = np.load(SHARED / "human" / "games.npz"), read_export(LOW)
+    white, black = table["white_elo"].astype(int), table["black_elo"].astype(int)
+    inside = np.flatnonzero((np.abs(white - 1200) <= 100) & (np.abs(black - 1200) <= 100) & (table["plies"] > 24))
+    both = np.concatenate([table["white"][inside], table["black"][inside]])  # each side once
+    answers = {row.fen: row.lines for row in export.rows}
+    found = []
+    for known in (Known(read_games(SHARED / "bands_wide" / "1200_pm50.pgn")), human_games(np.tile(inside, 2), both)):
+        names = {name for pair in known.sides for name in pair if name}
+        batch = positions(known.games, player=names)
+        found.append(Known(known.games, Analyses.from_answers(batch, export.settings, answers)))
+    return found
+
+
+def _searched(path: Path, *, skip_moves: int = 12) -> Known:
     listed = json.loads((ROOT / "tools" / "people_searched.json").read_text())
     known = human_games(np.array(listed["game"]), np.array(listed["player"]))
     names = {name for pair in known.sides for name in pair if name}
-    export = read_export(PEOPLE)
+    export = read_export(path)
     answers = {row.fen: row.lines for row in export.rows}  # some positions were not searched: they go without
-    batch = positions(known.games, player=names)
+    batch = positions(known.games, player=names, skip_moves=skip_moves)
     return Known(known.games, Analyses.from_answers(batch, export.settings, answers))
 
 

@@ -3,9 +3,10 @@
     cd tools && python simulated_people.py FOLDER [--games 200] [--effort full] [--seed 1]
 
 Lets people of 1200, 1600, 2000 and 2400 play games (`skilloscope simulate games`; FOLDER keeps games and analyses, and
-what is there is not played again), and rates them (`skilloscope rate --prior flat`). Real moves are those of the people
-of the axis within 100 points (1200: 200), each with Stockfish's answers; real lengths those of the bands. Match, scaled
-loss and blunders (a pawn from an even position) are counted from move 13 on, to the depth of the effort.
+what is there is not played again), and rates them (`skilloscope rate --prior flat`). Real moves are those of people
+within 100 points against opponents within 200, as far as Stockfish has judged them: whoever meets far stronger people
+stands worse, and blunders otherwise. Real lengths are those of the bands. Match, scaled loss and blunders (a pawn from
+an even position) are counted from move 13 on, to the depth of the effort.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from skilloscope.sources.strength import PlayedMoves, played_moves
 from skilloscope.studies.screen.statistics import BLUNDER
 
 ELOS = (1200, 1600, 2000, 2400)
+FEW_GAMES = 100
 FIGURES = {"match, %": 100, "loss": 1, "blunders, %": 100, "plies": 1}
 
 Array = npt.NDArray[np.float64]
@@ -112,21 +114,33 @@ def simulated_figures(path: Path, effort: str) -> tuple[dict[str, Figure], float
 def real_figures(effort: str) -> dict[int, dict[str, Figure]]:
     """Return the figures of real people and games of each Elo."""
     depth = int(elo_axis().effort(effort).settings["depth"])
-    known = [axis_data.judged(getattr(axis_data, name)()).at_depth(depth) for name in ("analysed", "people", "persons")]
+    known = [*(getattr(axis_data, name)() for name in ("analysed", "people", "persons")), *axis_data.low_band()]
+    judged = [axis_data.judged(one).at_depth(depth) for one in known]
     return {
         elo: figures(
-            [one.moves for one in known],
-            [np.abs(one.judged_elo - elo) <= (200 if elo < 1400 else 100) for one in known],
-            np.concatenate([read_games(path).counts for path in bands(elo)]),
+            [one.moves for one in judged],
+            [inside(one, elo) for one in judged],
+            lengths(elo),
         )
         for elo in ELOS
     }
 
 
-def bands(elo: int) -> list[Path]:
-    """Return the files of real games of an Elo."""
+def inside(people: axis_data.JudgedPeople, elo: int) -> npt.NDArray[np.bool_]:
+    """Return which judged moves were made in games of a band: the mover within 100 points, the opponent within 200."""
+    return (np.abs(people.judged_elo - elo) <= 100) & (np.abs(people.judged_opponent_elo - elo) <= 200)
+
+
+def lengths(elo: int) -> npt.NDArray[np.integer[Any]]:
+    """Return the plies of real games of an Elo: those of the bands, and where these are few, those of human/."""
     wide = axis_data.SHARED / "bands_wide" / f"{elo}_pm50.pgn"
-    return [wide] if wide.is_file() else sorted((axis_data.SHARED / "bands").glob(f"{elo}_*.pgn"))
+    files = [wide] if wide.is_file() else sorted((axis_data.SHARED / "bands").glob(f"{elo}_*.pgn"))
+    plies = np.concatenate([read_games(path).counts for path in files])
+    if len(plies) >= FEW_GAMES:
+        return plies
+    table = np.load(axis_data.SHARED / "human" / "games.npz")
+    near = [np.abs(table[name].astype(int) - elo) <= 100 for name in ("white_elo", "black_elo")]
+    return np.concatenate([plies, table["plies"][near[0] & near[1]]])
 
 
 def figures(

@@ -26,7 +26,9 @@ from skilloscope.ratings.elo_axis.axis import elo_axis
 from skilloscope.ratings.scale import scale
 from skilloscope.simulate.endings import Standing, material, shipped_endings
 from skilloscope.simulate.games import Assist, GameMaker, Pairing
-from skilloscope.simulate.people import agent_chances, human_chances, joint_chances, joint_drawn
+from skilloscope.simulate.leanings import Leanings, shipped_leanings
+from skilloscope.simulate.people import agent_chances, human_chances, joint_chances
+from skilloscope.simulate.sighted import Sighted, alternatives_of, unlisted_gain
 
 BOARDS = [
     chess.Board(),
@@ -83,12 +85,16 @@ def test_a_draw_follows_the_chances():
     assert np.abs(share - np.exp(chances.log_p)).max() < 4 * np.sqrt(0.25 / 2000)
 
 
-def test_moves_beyond_the_list_are_drawn_by_what_they_are_worth():
-    board = BOARDS[1]
-    choices, seen = human().choices(Boards.from_boards([board])), searched([board])
-    listed = joint_choices(choices, choices.moves[:1], seen, np.arange(1), len(WEIGHTS.depths)).listed
-    log_p = joint_chances(choices, seen, 1700.0, WEIGHTS).log_p
-    assert np.exp(log_p[~listed]).sum() > 0.02
+def none_but(**weights: float) -> Leanings:
+    """Return leanings of which all others are 0."""
+    return Leanings(dict.fromkeys(shipped_leanings(6).weights, 0.0) | weights)
+
+
+@pytest.mark.parametrize("leanings", [none_but(), none_but(**{"root at 0": 1.5, "human at move 13": -0.3})])
+def test_moves_are_drawn_as_people_lean_and_those_beyond_the_list_by_what_they_are_worth(leanings):
+    board, people = BOARDS[1], Sighted(WEIGHTS, leanings)
+    choices, seen, elo = human().choices(Boards.from_boards([board])), searched([board]), np.array([1700.0])
+    joint = joint_choices(choices, choices.moves[:1], seen, np.arange(1), len(WEIGHTS.depths))
     asked: set[int] = set()
 
     def valued(moves: Sequence[tuple[int, int]]) -> list[float]:
@@ -96,19 +102,22 @@ def test_moves_beyond_the_list_are_drawn_by_what_they_are_worth():
         return [-4.0 for _ in moves]
 
     rng = np.random.default_rng(12)
-    draws = [joint_drawn(choices, seen, 1700.0, WEIGHTS, [rng], valued) for _ in range(3000)]
-    share = np.mean([drawn[0] in choices.moves[~listed] for drawn, _ in draws])
-    # What is left of the unlisted ones: the weights of all depths times the difference of the roots.
-    first, worst = 0.84, -0.06
-    less = -sum(a + b * (1700 - 2100) / 450 for a, b in WEIGHTS.losses) * float(
-        scaled_roots(first, -4.0) - scaled_roots(first, worst)
-    )
-    unlisted = np.exp(log_p[~listed]).sum()
-    left = unlisted * np.exp(less + 0.43)
-    expected = left / (left + 1 - unlisted)
-    assert share == pytest.approx(expected, abs=4 * np.sqrt(expected / 3000))
-    assert asked <= set(choices.moves[~listed].tolist())
-    assert {value[0] for drawn, value in draws if drawn[0] in choices.moves[~listed]} <= {-4.0}
+    draws = [people.drawn(choices, seen, elo, np.array([13.0]), [rng], valued) for _ in range(3000)]
+    # What is left of the unlisted ones: all that counts losses, times the difference of the roots.
+    best, worst = 0.84, -0.06
+    by_loss = sum(a + b * (1700 - 2100) / 450 for a, b in WEIGHTS.losses)
+    by_loss += (1 - best) * leanings.weights["root at 0"]
+    less = by_loss * float(scaled_roots(best, worst) - scaled_roots(best, -4.0))
+    z = joint_chances(choices, seen, 1700.0, WEIGHTS).log_p
+    z = z + leanings.added(alternatives_of(joint, np.array([best]), np.array([13.0]), elo))
+    expected = np.exp(z + np.where(joint.listed, 0.0, less + unlisted_gain(elo)[0]))
+    expected /= expected.sum()
+    share = np.array([np.mean([drawn[0] == move for drawn, _ in draws]) for move in choices.moves])
+    assert np.abs(share - expected).max() < 4 * np.sqrt(0.25 / 3000)
+    assert expected[~joint.listed].sum() > 0.005
+    assert share[~joint.listed].sum() == pytest.approx(expected[~joint.listed].sum(), abs=0.01)
+    assert asked <= set(choices.moves[~joint.listed].tolist())
+    assert {value[0] for drawn, value in draws if drawn[0] in choices.moves[~joint.listed]} <= {-4.0}
 
 
 def test_the_same_seed_gives_the_same_games_however_many_are_asked_for():
@@ -131,7 +140,7 @@ def test_a_helped_player_plays_the_engines_first_choice_and_the_other_does_not()
     assert game.helped == list(range(0, game.board.ply(), 2))
 
 
-def test_the_joint_model_asks_the_engine_from_the_seventh_move_on():
+def test_the_engine_is_asked_from_the_third_move_on():
     asked: list[int] = []
 
     def search(boards: Sequence[chess.Board]) -> Analyses:
@@ -141,7 +150,7 @@ def test_the_joint_model_asks_the_engine_from_the_seventh_move_on():
     made = GameMaker(WEIGHTS, search).play(Pairing(1500, 1500), 2, seed=8)
     longest = max(game.board.ply() for game in made)
     assert longest > 14, "the games are long enough to be asked about"
-    assert min(asked) == 7
+    assert min(asked) == 3
     with pytest.raises(InputError, match="need an engine"):
         GameMaker(WEIGHTS).play(Pairing(1500, 1500), 1)
 
@@ -200,10 +209,10 @@ def test_the_value_of_a_position_is_that_of_the_move_that_led_to_it():
     (game,) = GameMaker(WEIGHTS, lambda boards: searched(boards, 300)).play(Pairing(1500, 1500), 1, seed=8)
     values = game.values[3:]
     assert len(values) == game.board.ply()
-    assert np.isnan(values[:12]).all()
+    assert np.isnan(values[:4]).all()
     board = chess.Board()
-    for ply, move in enumerate(game.board.move_stack[:14]):
-        if ply >= 12:
+    for ply, move in enumerate(game.board.move_stack[:6]):
+        if ply >= 4:
             white = 1 if board.turn else -1
             assert values[ply] == pytest.approx(white * value_of(_lines(board, 300), move_code(move)))
         board.push(move)

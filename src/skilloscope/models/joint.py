@@ -116,11 +116,9 @@ def log_alternatives(choices: JointChoices, weights: JointWeights, elo: npt.Arra
     """Return log P of every alternative, the decider's Elo given; `basis` has a row a decision."""
     owner = choices.owner
     x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[owner]
-    people = (choices.human.astype(float) * basis[owner]).sum(axis=1)
-    people -= _log_sums(people, choices.offsets)[owner]
     value, slope = weights.parts(choices)
-    z = (weights.human[0] + weights.human[1] * x) * people + value + slope * x
-    return np.asarray(z - _log_sums(z, choices.offsets)[owner])
+    z = (weights.human[0] + weights.human[1] * x) * log_people(choices, basis) + value + slope * x
+    return np.asarray(z - log_sums(z, choices.offsets)[owner])
 
 
 def joint_curves(
@@ -139,31 +137,51 @@ def fit_weights(
     choices: JointChoices, elo: npt.ArrayLike, basis: Array, depths: tuple[int, ...], *, ridge: float = 1e-3
 ) -> JointWeights:
     """Return the weights under which the choices of people of these Elos are likeliest, with a little ridge."""
-    owner, first, n = choices.owner, choices.offsets[:-1], len(choices)
-    x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[owner]
+    x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[choices.owner]
     design = weighted_parts(choices, basis)
     width = design.shape[1]
-    chosen = first + choices.chosen
-
-    def cost(w: Array) -> tuple[float, Array]:
-        z = design @ w[:width] + x * (design @ w[width:])
-        total = _log_sums(z, choices.offsets)
-        residual = -np.exp(z - total[owner])
-        residual[chosen] += 1.0
-        slopes = np.concatenate([residual @ design, (residual * x) @ design])
-        return float(-(z[chosen] - total).sum() / n + 0.5 * ridge * w @ w), -slopes / n + ridge * w
-
-    w = minimize(cost, np.zeros(2 * width), jac=True, method="L-BFGS-B", options={"maxiter": 400}).x
+    both = np.concatenate([design, x[:, None] * design], axis=1)
+    w = fit_logit(both, choices.offsets, choices.chosen, ridge=ridge)
     pairs = [(float(a), float(b)) for a, b in zip(w[:width], w[width:], strict=True)]
     return JointWeights(depths, tuple(pairs[: len(depths)]), pairs[-2], pairs[-1])
 
 
+def fit_logit(
+    design: Array,
+    offsets: npt.NDArray[np.int64],
+    chosen: npt.NDArray[np.int64],
+    *,
+    ridge: float,
+    base: npt.ArrayLike = 0.0,
+) -> Array:
+    """Return the weights of the design's columns under which the choices are likeliest, with a little ridge.
+
+    P is the softmax of base + design · w over the alternatives of a decision.
+    """
+    owner, places, n = np.repeat(np.arange(len(chosen)), np.diff(offsets)), offsets[:-1] + chosen, len(chosen)
+
+    def cost(w: Array) -> tuple[float, Array]:
+        z = base + design @ w
+        total = log_sums(z, offsets)
+        residual = -np.exp(z - total[owner])
+        residual[places] += 1.0
+        return float(-(z[places] - total).sum() / n + 0.5 * ridge * w @ w), -(residual @ design) / n + ridge * w
+
+    found = minimize(cost, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 400})
+    return np.asarray(found.x)
+
+
 def weighted_parts(choices: JointChoices, basis: Array) -> Array:
     """Return what the weights multiply in z, a row for each alternative: −√δ_d of each depth, log p, −[not listed]."""
+    people = log_people(choices, basis)
+    return np.column_stack([-choices.roots.astype(float), people, -(~choices.listed).astype(float)])
+
+
+def log_people(choices: JointChoices, basis: Array) -> Array:
+    """Return log p of every alternative by the model of people's choices alone; `basis` has a row a decision."""
     owner = choices.owner
     people = (choices.human.astype(float) * basis[owner]).sum(axis=1)
-    people -= _log_sums(people, choices.offsets)[owner]
-    return np.column_stack([-choices.roots.astype(float), people, -(~choices.listed).astype(float)])
+    return np.asarray(people - log_sums(people, choices.offsets)[owner])
 
 
 def weights_covariance(
@@ -186,7 +204,7 @@ def weights_covariance(
     return np.asarray(bread @ (summed.T @ summed) @ bread)
 
 
-def _log_sums(z: Array, offsets: npt.NDArray[np.int64]) -> Array:
+def log_sums(z: Array, offsets: npt.NDArray[np.int64]) -> Array:
     """Return log Σ exp z over the alternatives of each decision."""
     top = np.maximum.reduceat(z, offsets[:-1])
     total = np.add.reduceat(np.exp(z - np.repeat(top, np.diff(offsets))), offsets[:-1])

@@ -28,13 +28,15 @@ from skilloscope.chess.human.model import HumanChoices, checked_elo, human
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.joint import JointWeights
 from skilloscope.simulate.endings import Endings, material, shipped_endings, standing_of
-from skilloscope.simulate.people import KNOWN_MOVES, human_chances, joint_drawn
+from skilloscope.simulate.people import human_chances
+from skilloscope.simulate.sighted import Sighted
 
 LAST_PLY = 600
 """A game that is longer ends as a draw."""
 
 EVENT = "simulated games"
 _FIRST_END = 4  # nobody gives up before
+_KNOWN_MOVES = 2  # made from memory, without what an engine sees
 
 Searching = Callable[[Sequence[chess.Board]], Analyses]
 """What gives the engine's answers to positions."""
@@ -208,15 +210,16 @@ class GameMaker:
         search, weights = self.search, self.weights
         assert search is not None
         assert weights is not None
+        numbers = np.array([float(game.board.fullmove_number) for game in games])
 
         def valued(moves: Sequence[tuple[int, int]]) -> list[float]:
             return values_after([games[row].board for row, _ in moves], [code for _, code in moves], search)
 
-        return joint_drawn(choices, found, elo, weights, [game.rng for game in games], valued)
+        return Sighted.shipped(weights).drawn(choices, found, elo, numbers, [game.rng for game in games], valued)
 
     def _sees(self, board: chess.Board) -> bool:
         """Return whether the joint model chooses: not in the first moves, and not where there is no choice."""
-        return self.weights is not None and board.fullmove_number > KNOWN_MOVES and not _is_forced(board)
+        return self.weights is not None and board.fullmove_number > _KNOWN_MOVES and not _is_forced(board)
 
     def _is_helped(self, game: SimulatedGame, pairing: Pairing) -> bool:
         return pairing.assist is not None and game.first_moves and game.rng.random() * pairing.assist.one_in < 1.0

@@ -26,7 +26,6 @@ from skilloscope.core.errors import EngineError, OptionError
 from skilloscope.ratings.elo_axis.axis import Effort, elo_axis
 from skilloscope.ratings.scale import scale
 from skilloscope.simulate.people import (
-    KNOWN_MOVES,
     STYLES,
     MoveChances,
     agent_chances,
@@ -40,6 +39,10 @@ FULL_SECONDS = 0.3
 
 LEAST_SECONDS = 0.08
 """With less time than this the engine is not asked."""
+
+KNOWN_MOVES = 6
+"""So many first moves people of the joint style make from memory, without what an engine sees: the human model alone
+foretells them better than the joint model, which foretells those from 7 on better."""
 
 _LIST_DEPTH = 10  # of the searches on which the scales of the agent and the curves stand
 _MOST_SECONDS = 5.0  # for one move, however much time there is

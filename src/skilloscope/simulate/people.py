@@ -8,7 +8,7 @@ Elo see it; `agent` and `curves` are the reference agent and the curves of RH11,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
-from skilloscope.chess.human.joint import joint_choices, listed_values
+from skilloscope.chess.human.joint import joint_choices
 from skilloscope.chess.human.model import HumanChoices, elo_basis
 from skilloscope.core.columns import ragged_take
 from skilloscope.models.agent import scaled_losses
 from skilloscope.models.curve_model import CurveModel
 from skilloscope.models.curves import curve
-from skilloscope.models.joint import ORIGIN, UNIT, JointChoices, JointWeights, log_alternatives, scaled_roots
+from skilloscope.models.joint import JointChoices, JointWeights, log_alternatives
 from skilloscope.models.mappings import probabilities
 from skilloscope.models.scaling import scaled_loss
 from skilloscope.ratings.scale import Scale
@@ -31,14 +31,7 @@ from skilloscope.ratings.scale import Scale
 Array = npt.NDArray[np.float64]
 
 STYLES = ("joint", "human", "agent", "curves")
-KNOWN_MOVES = 6
-"""So many first moves people of the joint style make from memory, without what an engine sees. In real games the human
-model alone foretells moves 1 to 6 best and the joint model those from 7 on, where the human model alone would blunder
-three times as often as people do."""
 _LEAST_C = 0.05  # far below every Elo that the scales know
-_UNLISTED = 0.43
-"""What log P of a move beyond the list gains before its own loss counts in place of the worst on the list: so people
-play as many of them as they do. From tools/fit_unlisted.py; much the same at every Elo."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +48,7 @@ class MoveChances:
     def drawn(self, rngs: Sequence[np.random.Generator]) -> npt.NDArray[np.uint16]:
         """Return a move for each position, drawn with a generator of its own."""
         spans = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
-        found = [_drawn_place(self.log_p, a, b, rng) for (a, b), rng in zip(spans, rngs, strict=True)]
+        found = [drawn_place(self.log_p, a, b, rng) for (a, b), rng in zip(spans, rngs, strict=True)]
         return np.asarray(self.moves[found])
 
 
@@ -70,58 +63,17 @@ def human_chances(choices: HumanChoices, elo: npt.ArrayLike) -> MoveChances:
 def joint_chances(choices: HumanChoices, analyses: Analyses, elo: npt.ArrayLike, weights: JointWeights) -> MoveChances:
     """Return what people of these Elos play by the joint model; the analyses answer the same positions, in order."""
     level = np.broadcast_to(np.asarray(elo, dtype=float), len(choices))
-    log_p = log_alternatives(_joint(choices, analyses, weights), weights, level, elo_basis(level))
+    log_p = log_alternatives(joint_of(choices, analyses, weights), weights, level, elo_basis(level))
     return MoveChances(choices.offsets, choices.moves, log_p)
 
 
-def joint_drawn(
-    choices: HumanChoices,
-    analyses: Analyses,
-    elo: npt.ArrayLike,
-    weights: JointWeights,
-    rngs: Sequence[np.random.Generator],
-    valued: Callable[[Sequence[tuple[int, int]]], Sequence[float]],
-) -> tuple[npt.NDArray[np.uint16], Array]:
-    """Return a move for each position, drawn from the joint model with a generator of its own, and the moves' values.
-
-    A move that is not listed is worth no more than the worst that is. Where one is drawn, `valued` (position and move;
-    the mover's pawns) says what it is worth, and it is played with the share of its chance that is left; otherwise
-    there is another draw. So nobody hangs a queen because ten other moves fill the list.
-    """
-    joint = _joint(choices, analyses, weights)
-    level = np.broadcast_to(np.asarray(elo, dtype=float), len(choices))
-    known = joint.listed.copy()
-    log_p = log_alternatives(joint, weights, level, elo_basis(level)) + np.where(known, 0.0, _UNLISTED)
-    values = listed_values(choices, analyses, np.arange(len(choices)), len(weights.depths))[0][:, -1]
-    best = np.fmax.reduceat(values, choices.offsets[:-1])
-    places, undecided = np.zeros(len(choices), dtype=np.int64), list(range(len(choices)))
-    while undecided:
-        for row in undecided:
-            places[row] = _drawn_place(log_p, choices.offsets[row], choices.offsets[row + 1], rngs[row])
-        unlisted = [row for row in undecided if not known[places[row]]]
-        found = valued([(row, int(choices.moves[places[row]])) for row in unlisted]) if unlisted else []
-        undecided = []
-        for row, value in zip(unlisted, found, strict=True):
-            at = places[row]
-            less = log_less(weights, level[row], joint.roots[at, -1], scaled_roots(best[row], value))
-            known[at], values[at], log_p[at] = True, value, log_p[at] + less
-            if np.log(rngs[row].random()) >= less:
-                undecided.append(row)
-    return choices.moves[places], values[places]
-
-
-def log_less(weights: JointWeights, elo: float, root: float, true_root: npt.ArrayLike) -> float:
-    """Return by how much log P falls where √δ, at all depths alike, is not the root that was taken but a larger one."""
-    total = np.sum(weights.losses, axis=0) @ [1.0, (elo - ORIGIN) / UNIT]
-    return min(float(total * (root - np.asarray(true_root))), 0.0)
-
-
-def _drawn_place(log_p: Array, start: int, end: int, rng: np.random.Generator) -> int:
+def drawn_place(log_p: Array, start: int, end: int, rng: np.random.Generator) -> int:
     """Return a place from start to end, drawn by log p: the largest of log p + Gumbel noise is a draw from p."""
     return start + int(np.argmax(log_p[start:end] + rng.gumbel(size=end - start)))
 
 
-def _joint(choices: HumanChoices, analyses: Analyses, weights: JointWeights) -> JointChoices:
+def joint_of(choices: HumanChoices, analyses: Analyses, weights: JointWeights) -> JointChoices:
+    """Return the choices with the losses that the engine sees; nobody has chosen yet."""
     first = choices.moves[choices.offsets[:-1]]  # the model wants a choice; it is not used
     return joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths))
 
