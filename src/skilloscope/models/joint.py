@@ -152,7 +152,7 @@ def fit_logit(
     chosen: npt.NDArray[np.int64],
     *,
     ridge: float,
-    base: npt.ArrayLike = 0.0,
+    base: float | Array = 0.0,
 ) -> Array:
     """Return the weights of the design's columns under which the choices are likeliest, with a little ridge.
 
