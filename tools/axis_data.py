@@ -36,7 +36,7 @@ from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 PEOPLE = ROOT / "measurements" / "people_depth10_sf151.parquet"
-LOW = ROOT / "measurements" / "band1200_depth10_sf151.parquet"
+BAND_GAMES = ROOT / "measurements" / "band_games_depth10_sf151.parquet"
 OPENINGS = ROOT / "measurements" / "openings_depth10_sf151.parquet"
 EARLY_SKIP = 2
 """So many first moves of the openings were not searched."""
@@ -217,29 +217,28 @@ def people_early() -> Known:
     return _searched(OPENINGS, skip_moves=EARLY_SKIP)
 
 
-def low_band() -> list[Known]:
-    """Return games between people of 1100 to 1300 with their analyses: those of the band, and those of human/."""
-    table, export = np.load(SHARED / "human" / "games.npz"), read_export(LOW)
+def band_games() -> list[Known]:
+    """Return games between people of about 1200 and 1600 with their analyses: of the wide bands, and of human/."""
+    table, export = np.load(SHARED / "human" / "games.npz"), read_export(BAND_GAMES)
     white, black = table["white_elo"].astype(int), table["black_elo"].astype(int)
     inside = np.flatnonzero((np.abs(white - 1200) <= 100) & (np.abs(black - 1200) <= 100) & (table["plies"] > 24))
     both = np.concatenate([table["white"][inside], table["black"][inside]])  # each side once
+    wide = [Known(read_games(SHARED / "bands_wide" / f"{elo}_pm50.pgn")) for elo in (1200, 1600)]
     answers = {row.fen: row.lines for row in export.rows}
-    found = []
-    for known in (Known(read_games(SHARED / "bands_wide" / "1200_pm50.pgn")), human_games(np.tile(inside, 2), both)):
-        names = {name for pair in known.sides for name in pair if name}
-        batch = positions(known.games, player=names)
-        found.append(Known(known.games, Analyses.from_answers(batch, export.settings, answers)))
-    return found
+    return [_answered(known, export.settings, answers) for known in (*wide, human_games(np.tile(inside, 2), both))]
 
 
 def _searched(path: Path, *, skip_moves: int = 12) -> Known:
-    listed = json.loads((ROOT / "tools" / "people_searched.json").read_text())
+    listed, export = json.loads((ROOT / "tools" / "people_searched.json").read_text()), read_export(path)
     known = human_games(np.array(listed["game"]), np.array(listed["player"]))
+    return _answered(known, export.settings, {row.fen: row.lines for row in export.rows}, skip_moves=skip_moves)
+
+
+def _answered(known: Known, settings: Mapping[str, Any], answers: Mapping[str, Any], *, skip_moves: int = 12) -> Known:
+    """Return the games with their answers; what was not searched goes without."""
     names = {name for pair in known.sides for name in pair if name}
-    export = read_export(path)
-    answers = {row.fen: row.lines for row in export.rows}  # some positions were not searched: they go without
     batch = positions(known.games, player=names, skip_moves=skip_moves)
-    return Known(known.games, Analyses.from_answers(batch, export.settings, answers))
+    return Known(known.games, Analyses.from_answers(batch, settings, answers))
 
 
 def _own_codes(moves: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
@@ -260,8 +259,7 @@ def _own_codes(moves: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
 
 
 def _known(games: Games, answers: Mapping[str, Any]) -> Known:
-    names = {name for pair in Known(games).sides for name in pair if name}
-    return Known(games, Analyses.from_answers(positions(games, player=names), SHARED_ANALYSES, answers))
+    return _answered(Known(games), SHARED_ANALYSES, answers)
 
 
 def _answers(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

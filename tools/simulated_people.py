@@ -114,7 +114,7 @@ def simulated_figures(path: Path, effort: str) -> tuple[dict[str, Figure], float
 def real_figures(effort: str) -> dict[int, dict[str, Figure]]:
     """Return the figures of real people and games of each Elo."""
     depth = int(elo_axis().effort(effort).settings["depth"])
-    known = [*(getattr(axis_data, name)() for name in ("analysed", "people", "persons")), *axis_data.low_band()]
+    known = [*(getattr(axis_data, name)() for name in ("analysed", "people", "persons")), *axis_data.band_games()]
     judged = [axis_data.judged(one).at_depth(depth) for one in known]
     return {
         elo: figures(

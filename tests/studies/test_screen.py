@@ -110,6 +110,16 @@ def test_somebody_far_out_moves_the_baseline_of_the_others_no_further_than_two_s
     assert further[1:] == pytest.approx(far[1:])
 
 
+def test_nobody_is_a_wonder_for_no_blunders_in_a_pool_that_scatters_little():
+    draws = Draws.of_two(np.full(20, 0.09), -1.0, 0.0)  # 1.8 blunders are to be expected; none: once in seven games
+    table = score_table(draws, np.zeros(20, int), 1, dispersion=1.0, effect=np.array([0.1]))
+    little = np.array([0.85])
+    none = -draws.mean.sum()
+    assert float(table.scored_over(little).z([none])[0]) == pytest.approx(float(table.z([none])[0]) / 0.85)
+    assert float(table.scored_over(little).z([none])[0]) < 2.0
+    assert float(table.scaled(little).z([none])[0]) > 2.0, "what is not done with counts"
+
+
 def test_the_scatter_of_a_pool_is_read_from_the_other_players_alone():
     rng = np.random.default_rng(6)
     z, player = 0.8 * rng.standard_normal(3000), np.arange(3000) // 2

@@ -72,6 +72,13 @@ class ScoreTable:
         """Return the table of sums that scatter so many times as widely, a factor for each group."""
         return ScoreTable(self.difference * scatter[:, None], self.score)
 
+    def scored_over(self, scatter: Array) -> ScoreTable:
+        """Return the table of counts that scatter so many times as widely: none falls below 0, so the scores give way.
+
+        Sums that were scaled would end before 0 where a pool scatters little, and 0 would score like a wonder.
+        """
+        return ScoreTable(self.difference, self.score / scatter[:, None])
+
     def z(self, difference: npt.ArrayLike) -> Array:
         """Return the normal score of one difference from the mean for each group; NaN where nothing could vary."""
         asked = np.asarray(difference, dtype=float)

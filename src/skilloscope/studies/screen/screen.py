@@ -21,7 +21,7 @@ from skilloscope.studies.screen.baseline import Baseline, pool_scatter, pool_shi
 from skilloscope.studies.screen.moves import ScreenedMoves
 from skilloscope.studies.screen.power import Power, likelihood_ratio, simulated_power
 from skilloscope.studies.screen.saddlepoint import ScoreTable, score_table
-from skilloscope.studies.screen.statistics import WITH_ENGINE, WITHOUT_ENGINE, Statistic, too_rare
+from skilloscope.studies.screen.statistics import RARE, WITH_ENGINE, WITHOUT_ENGINE, Statistic, too_rare
 from skilloscope.studies.screen.streaks import Streak, longest_streak
 from skilloscope.studies.screen.weighty import WeightyPosition, weighty_positions
 
@@ -184,7 +184,7 @@ def group_sums(moves: ScreenedMoves, name: str, group: Places, player: Places, b
     table = score_table(one.draws, group, n, dispersion=spread.dispersion, effect=effect)
     first = np.where(too_rare(name, summed(variance)), np.nan, table.z(difference))
     scatter = pool_scatter(first, player)
-    table = table.scaled(scatter)
+    table = table.scored_over(scatter) if name == RARE else table.scaled(scatter)
     return GroupSums(
         difference=difference,
         expected=expected,

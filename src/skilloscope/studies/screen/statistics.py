@@ -25,12 +25,14 @@ SHARE = 0.2
 """The share of moves that the alternative of `index` takes to be the engine's."""
 BLUNDER = float(np.log(2.0))
 """A scaled loss of a pawn from an even position."""
+RARE = "blunders"
+"""The statistic that counts what is rare."""
 _ENGINE_LIKE = 8.0  # of 3, 5 and 8 the one that told moves of other depths best, on other people than reported
 _MOST = 1.0  # no single move counts for more: without the cap a few decide, and nothing more is told
 _STRONGER = 200.0
 _RAREST = -4.0  # log p: a move that fewer than one in 55 play counts as one that so many play
 _STEP = 25.0  # Elo, of the slope
-_LEAST_VARIANCE = 0.5  # of a count
+_LEAST_VARIANCE = 0.6  # of a count
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -123,7 +125,7 @@ def human_statistics(choices: HumanChoices, chosen: Places, elo: Array) -> dict[
 
 def too_rare(name: str, variance: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Return where so few blunders are to be expected that one more or less has no normal score; variances of sums."""
-    return np.asarray((name == "blunders") & (np.asarray(variance) < _LEAST_VARIANCE))
+    return np.asarray((name == RARE) & (np.asarray(variance) < _LEAST_VARIANCE))
 
 
 @dataclass(frozen=True, eq=False)
