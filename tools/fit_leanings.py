@@ -4,7 +4,8 @@
 
 In: ../shared/data (human, analysed, persons), measurements/ and the axis that ships, whose weights stay as they are.
 The moves from move 13 on are those of the axis; first moves those of its people, searched for this purpose. Prints the
-log-likelihood a move of persons/ without and with leanings that were fitted without them, then fits all and writes
+log-likelihood a move of persons/ without and with leanings that were fitted without them, then fits all; what is said
+of people below 1600 is fitted after that, to games between people of 1100 to 1300. Writes
 src/skilloscope/data/leanings.json.
 """
 
@@ -65,12 +66,15 @@ class Moves:
             np.concatenate([one.log_p for one in parts]),
         )
 
-    def fitted(self) -> Leanings:
-        """Return the leanings under which these moves are likeliest."""
+    def fitted(self, start: Leanings | None = None) -> Leanings:
+        """Return the leanings under which these moves are likeliest; with a start only what it says of weak players."""
         columns = self.alternatives.columns()
-        design = np.column_stack(list(columns.values()))
-        w = fit_logit(design, self.joint.offsets, self.joint.chosen, ridge=RIDGE, base=self.log_p)
-        return Leanings({name: round(float(value), 4) for name, value in zip(columns, w, strict=True)})
+        wanted = [name for name in columns if ("below" in name) == (start is not None)]
+        design = np.column_stack([columns[name] for name in wanted])
+        base = self.log_p if start is None else self.log_p + start.added(self.alternatives)
+        w = fit_logit(design, self.joint.offsets, self.joint.chosen, ridge=RIDGE, base=base)
+        found = {name: round(float(value), 4) for name, value in zip(wanted, w, strict=True)}
+        return Leanings({**dict.fromkeys(columns, 0.0), **(start.weights if start else {}), **found})
 
     def likelihood(self, leanings: Leanings | None = None) -> float:
         """Return the mean log P of the moves made."""
@@ -83,14 +87,19 @@ def main() -> None:
     """Fit, print and write."""
     names = ("analysed", "people", "people_early", "persons")
     known = {name: axis_data.judged(getattr(axis_data, name)()) for name in names}
+    weak = [axis_data.judged(known) for known in axis_data.band_games()[::2]]
     depths, about = {}, {}
     for effort, depth in EFFORT_DEPTHS.items():
         moves = {name: Moves.of(people, effort) for name, people in known.items()}
         others = Moves.together([one for name, one in moves.items() if name != "persons"]).fitted()
         gains = {name: [one.likelihood(), one.likelihood(others)] for name, one in moves.items()}
         print(effort, {name: [round(value, 4) for value in pair] for name, pair in gains.items()}, flush=True)
-        depths[str(depth)] = Moves.together(list(moves.values())).fitted().weights
-        about = {name: len(one.joint) for name, one in moves.items()}
+        most = Moves.together(list(moves.values())).fitted()
+        low = Moves.together([Moves.of(people, effort) for people in weak])
+        found = low.fitted(most)
+        print("1100 to 1300:", [round(low.likelihood(one), 4) for one in (None, most, found)], flush=True)
+        depths[str(depth)] = found.weights
+        about = {name: len(one.joint) for name, one in moves.items()} | {"1100 to 1300": len(low.joint)}
     TARGET.write_text(json.dumps({"schema": 1, "about": {"moves": about}, "depths": depths}, indent=1) + "\n")
 
 

@@ -31,6 +31,7 @@ def test_a_column_is_what_its_name_says():
     assert columns["loss at 0"] == columns["root at move 13"] == 0.0
     assert float(one(move_number=5.5).columns()["root at move 3"][0]) == pytest.approx(-0.25)
     assert float(one(loss=9.0).columns()["loss at 0"][0]) == -3.0
+    assert [float(one(elo=elo).columns()["loss below 1600"][0]) for elo in (1150.0, 1600.0, 2400.0)] == [-0.25, 0, 0]
 
 
 @given(st.floats(-39, 39), st.floats(0, 8), st.integers(1, 300))

@@ -3,10 +3,10 @@
     log P′(m) = log P(m) + a·log p(m) − b·√δ(m) − c·min(δ(m), 3) + a constant of the position
 
 P is the joint model's, p the human model's, δ the scaled loss at the last depth. a, b and c are sums: a parabola in
-Elo, a broken line in the number of the move and, for b and c, another in the value before the move. So people play
-first moves that they know and hardly ever blunder there, who stands worse takes more care, and who is winning takes
-the shortest way. In: columns, an alternative a row. Out: what is added to log P. Fitted to moves of rated people by
-tools/fit_leanings.py. Ratings do without: their evidence is the joint model as it is.
+Elo that is bent below 1600, a broken line in the number of the move and, for b and c, another in the value before the
+move. So people play first moves that they know and hardly ever blunder there, who stands worse takes more care, and who
+is winning takes the shortest way. In: columns, an alternative a row. Out: what is added to log P. Fitted to moves of
+rated people by tools/fit_leanings.py. Ratings do without: their evidence is the joint model as it is.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ VALUE_KNOTS = (-10.0, -6.0, -3.0, -1.0, 0.0, 1.0, 3.0, 6.0, 10.0)
 """Values before the move, in the mover's pawns, at which the broken lines are given."""
 MOVE_KNOTS = (3.0, 8.0, 13.0, 20.0, 40.0)
 """Numbers of moves at which the others are."""
+LOW_ELO = 1600.0
+"""Below it the parabolas bend: of weak players there are moves of their own."""
 _MOST_LOSS = 3.0
 
 
@@ -54,6 +56,8 @@ class Alternatives:
         x = (self.elo - ORIGIN) / UNIT
         parts = {"human": self.log_people, "root": -np.sqrt(self.loss), "loss": -np.minimum(self.loss, _MOST_LOSS)}
         found = {f"{name}, Elo^{power}": part * x**power for name, part in parts.items() for power in (1, 2)}
+        low = np.maximum(LOW_ELO - self.elo, 0.0) / UNIT
+        found |= {f"{name} below {LOW_ELO:g}": part * low for name, part in parts.items()}
         for name, part in parts.items():
             found |= {f"{name} at move {knot:g}": part * hat for knot, hat in hats(self.move_number, MOVE_KNOTS)}
         for name in ("root", "loss"):
