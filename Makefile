@@ -35,7 +35,7 @@ accuracy: test-setup ## how good the ratings are
 	cd tools && ../$(BIN)/python years_check.py
 
 reproduce: runtime-setup ## the papers' tables beside ours; writes reproduction.html
-	$(BIN)/skilloscope reproduce --html reproduction.html $(if $(wildcard ../shared/data),--data ../shared/data) \
+	$(BIN)/skilloscope papers reproduce --html reproduction.html $(if $(wildcard ../shared/data),--data ../shared/data) \
 		$(foreach file,$(wildcard measurements/*.parquet),--import $(file))
 
 docs: test-setup ## the documentation, into site/

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.measure import Figure, NotMeasured
-from skilloscope.sources.shipped import demo_file
+from skilloscope.inputs.bundled import demo_file
 
 FEW, SOME = 2, 6
 """Games whose cost is measured: the difference of two runs is free of what a start costs."""

@@ -7,13 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.measure import Figure, cpu_seconds
-from skilloscope.models.curve_model import CurveModel
-from skilloscope.models.curves import curve
-from skilloscope.models.kernels.curves import CurveColumns, scores
-from skilloscope.models.mappings import probabilities
-from skilloscope.ratings.intrinsic.fitting import fit_curves
-from skilloscope.simulate.agents import made_up_spreads
-from skilloscope.simulate.curves import simulate_curve_choices
+from skilloscope.models.curves import CurveColumns, CurveModel, curve, probabilities
+from skilloscope.models.kernels.curves import scores
+from skilloscope.ratings.curve_fits import fit_curves
+from skilloscope.simulate.deciders import made_up_spreads, simulate_curve_choices
 
 DECISIONS = 1_000_000
 S, C = 0.1, 0.5

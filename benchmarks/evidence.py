@@ -15,8 +15,8 @@ import numpy as np
 from benchmarks.measure import Figure, cpu_seconds, peak_megabytes
 from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
-from skilloscope.inference import Grid, evidence
-from skilloscope.inference.stored import read_evidence, write_evidence
+from skilloscope.evidence import Grid, agent_evidence
+from skilloscope.evidence.table import read_evidence, write_evidence
 
 DECISIONS, GROUPS, ALTERNATIVES = 10_000_000, 100_000, 10
 PART = 100_000
@@ -67,9 +67,9 @@ def many_decisions(n: int, groups: int, rng: np.random.Generator) -> Decisions:
 def made(file: str) -> dict[str, float]:
     rng = np.random.default_rng(1)
     batch = many_decisions(DECISIONS, GROUPS, rng)
-    evidence(batch.select(slice(0, 1000)), grid=Grid())  # compiled before the clock runs
+    agent_evidence(batch.select(slice(0, 1000)), grid=Grid())  # compiled before the clock runs
     start = time.process_time()
-    table = evidence(batch, grid=Grid())
+    table = agent_evidence(batch, grid=Grid())
     from_decisions = time.process_time() - start
     labels = [f"new {i}" for i in rng.permutation(GROUPS).tolist()]
     stored_at = f"{file}.evidence"
@@ -90,7 +90,7 @@ def made(file: str) -> dict[str, float]:
 def read_back(file: str) -> dict[str, float]:
     batch = batch_from_parquet(file)
     assert isinstance(batch, Decisions)
-    evidence(batch, grid=Grid())
+    agent_evidence(batch, grid=Grid())
     return {"gigabytes": _gigabytes()}
 
 

@@ -15,11 +15,11 @@ from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import FER12
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.errors import EngineError
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.inputs.running_elo import EloOfBoards
 from skilloscope.models.gain import GainHistogram, expected_score, expected_scores
-from skilloscope.sources.running_elo import EloOfBoards
-from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.game.game import written_moves
-from skilloscope.studies.live.feed_sources import FileFeed
+from skilloscope.studies.game import written_moves
+from skilloscope.studies.live.feed import FileFeed
 from skilloscope.studies.live.following import Following, Stopping
 from skilloscope.studies.live.live import Follower, Live
 

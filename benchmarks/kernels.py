@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.measure import Figure, cpu_seconds, first_seconds
-from skilloscope.inference import Grid
-from skilloscope.models.agent import bayes, competences, log_likelihood, scaled_losses
+from skilloscope.evidence import Grid
+from skilloscope.evidence.posterior import competences
+from skilloscope.models.agent import bayes, log_likelihood, scaled_losses
 from skilloscope.models.choice_sets import ChoiceSets, choice_sets
-from skilloscope.models.kernels import agent as kernels
-from skilloscope.simulate.agents import made_up_spreads, simulate_choices
+from skilloscope.models.kernels import choices as kernels
+from skilloscope.simulate.deciders import made_up_spreads, simulate_choices
 
 DECISIONS = 200_000
 

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from benchmarks.measure import Figure
-from skilloscope.inference import Grid
+from skilloscope.evidence import Grid
 from skilloscope.models.choice_sets import choice_sets
-from skilloscope.models.kernels import agent as kernels
-from skilloscope.simulate.agents import made_up_spreads, simulate_choices
+from skilloscope.models.kernels import choices as kernels
+from skilloscope.simulate.deciders import made_up_spreads, simulate_choices
 
 DECISIONS = 20_000
 

@@ -22,7 +22,7 @@ import platformdirs
 from scipy.stats import spearmanr
 
 from benchmarks.measure import Figure, NotMeasured
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.results.periods import PeriodGames
 
 PINNED = Path(__file__).with_name("peers.txt")
 RUNNER = Path(__file__).with_name("peer_runs.py")

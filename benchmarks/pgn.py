@@ -16,10 +16,10 @@ import chess.pgn
 
 from benchmarks.measure import Figure, NotMeasured, cpu_seconds
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.pgn.headers import TAGS, scan
-from skilloscope.chess.positions import positions
+from skilloscope.chess.pgn.positions import positions
+from skilloscope.chess.pgn.results import TAGS, scan
 from skilloscope.core.files import open_lines
-from skilloscope.sources.shipped import demo_file
+from skilloscope.inputs.bundled import demo_file
 
 GAMES, FEW = 20_000, 200
 SIZES = (10_000, 100_000)
@@ -123,7 +123,7 @@ def _memory(folder: Path) -> Iterator[Figure]:
     code = (
         "import json, sys, time\n"
         "from benchmarks.measure import peak_megabytes\n"
-        "from skilloscope.chess.game_tables import write_games\n"
+        "from skilloscope.chess.pgn.game_tables import write_games\n"
         "done = write_games(sys.argv[1], sys.argv[2])\n"
         "print(json.dumps({'games': done.games, 'megabytes': peak_megabytes(), 'seconds': time.process_time()}))\n"
     )

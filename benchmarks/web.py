@@ -19,7 +19,7 @@ import psutil
 from playwright.sync_api import sync_playwright
 
 from benchmarks.measure import Figure, NotMeasured
-from skilloscope.sources.shipped import demo_file
+from skilloscope.inputs.bundled import demo_file
 from skilloscope.web.app import ServeOptions, serving
 
 UPLOADS = 50

@@ -6,15 +6,13 @@ import contextlib
 from collections.abc import Iterator
 from unittest.mock import patch
 
-from skilloscope.chess import replay
 from skilloscope.chess.pgn import blocks
+from skilloscope.chess.pgn import positions as replay
 from skilloscope.chess.pgn.games import Games
-from skilloscope.chess.pgn.reading import GameColumns, read_raw
-from skilloscope.chess.pgn.text import split_games
+from skilloscope.chess.pgn.text import GameColumns, read_raw, split_games
 from skilloscope.core.compiled import PlainWork
 from skilloscope.core.errors import Tally
-from skilloscope.core.files import BinaryDataError, Source, open_lines, source_name
-from skilloscope.core.inputs.unpacking import DAMAGE
+from skilloscope.core.files import DAMAGE, BinaryDataError, Source, open_lines, source_name
 
 COLUMNS = ("moves", "offsets", "clocks", "evals", "mates")
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from skilloscope.decision import Decisions
-from skilloscope.models.comparison import elo_expected
-from skilloscope.results.period_games import PeriodGames
-from skilloscope.simulate.agents import simulated_deciders
+from skilloscope.models.paired_comparison import elo_expected
+from skilloscope.results.periods import PeriodGames
+from skilloscope.simulate.deciders import simulated_deciders
 
 
 def wandering_games(rng, n, players, periods, sigma0=300.0, nu=40.0, *, advantage=0.0, each=None, first=0):

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.decisions import decisions
+from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.files import read_analysed
 from skilloscope.decision import Decisions
-from skilloscope.inference import Grid, Uniform, evidence
-from skilloscope.models.agent import Agent
-from skilloscope.models.choice_sets import fit_bucket
-from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.ratings.scale import Scale
-from skilloscope.simulate.agents import cut_lists, fisher_information, simulated_deciders
+from skilloscope.evidence import Grid, Uniform, agent_evidence
+from skilloscope.evidence.scales import Scale
+from skilloscope.models.agent import Agent, fit_bucket
+from skilloscope.papers.harness import SHARED_ANALYSES
+from skilloscope.simulate.deciders import cut_lists, simulated_deciders
+from spreads import fisher_information
 
 COMPETENCES = (0.5, 1.0, 1.5, 2.5)
 ANALYSED = Path(__file__).resolve().parents[2] / "shared" / "data" / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz"
@@ -94,7 +94,7 @@ def prior_cell(seconds: float, rng: np.random.Generator) -> None:
 
 def estimates(batch: Decisions, model: Agent) -> np.ndarray:
     """Return mean, sd and the 95 % interval of every decider's c."""
-    table = evidence(batch, model, Grid())
+    table = agent_evidence(batch, model, Grid())
     posteriors = [table[name].posterior() for name in table]
     return np.array([(p.mean, p.sd, *p.interval()) for p in posteriors])
 
@@ -125,7 +125,7 @@ def elo_cells(rng: np.random.Generator) -> None:
 
 def held_out(batch: Decisions, scale: Scale, size: int):  # type: ignore[no-untyped-def]
     """Yield the mean rating and the Elo posterior of groups of player-games, neighbours in rating together."""
-    table = evidence(batch, Agent(), Grid(), by=["game", "mover"])
+    table = agent_evidence(batch, Agent(), Grid(), by=["game", "mover"])
     labels, codes = batch.groups(["game", "mover"])
     elo = batch.column("elo").to_numpy()[np.unique(codes, return_index=True)[1]].astype(float)
     order = np.argsort(elo, kind="stable")

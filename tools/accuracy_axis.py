@@ -19,12 +19,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import axis_data
+from effects_fitting import KnownPerson
 from fit_axis import EFFORT_DEPTHS, weights_of
-from skilloscope.chess.human.model import elo_basis
-from skilloscope.models.joint import JointChoices, JointWeights, fit_weights, log_choice
-from skilloscope.ratings.elo_axis.axis import EFFORTS, EloAxis, elo_axis
-from skilloscope.ratings.elo_axis.effects import ELO, Effects, combined
-from skilloscope.ratings.elo_axis.fitting import KnownPerson
+from model_fits import fit_weights
+from skilloscope.evidence.axis import EFFORTS, EloAxis, elo_axis
+from skilloscope.evidence.discounting import ELO, Effects, combined
+from skilloscope.models.joint import JointChoices, JointWeights, elo_basis, log_choice
 
 Array = npt.NDArray[np.float64]
 _HEAD = f"{'':44s} n     rmse  mae   sd  covers slope  bias"

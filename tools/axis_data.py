@@ -21,17 +21,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from effects_fitting import KnownPerson
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.files import read_export
-from skilloscope.chess.engine.lines import code_from_uci, lines_from_lists, move_code
+from skilloscope.chess.engine.lines import lines_from_lists
+from skilloscope.chess.human.evidence import move_evidence
+from skilloscope.chess.human.played import PlayedMoves, played_moves
+from skilloscope.chess.moves import code_from_uci, move_code
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.chess.pgn.reading import HEADERS
-from skilloscope.chess.pgn.text import NO_MATE
-from skilloscope.chess.positions import positions
+from skilloscope.chess.pgn.positions import positions
+from skilloscope.chess.pgn.text import HEADERS, NO_MATE
 from skilloscope.models.joint import JointWeights
-from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.ratings.elo_axis.fitting import KnownPerson
-from skilloscope.sources.strength import PlayedMoves, game_curves, played_moves
+from skilloscope.papers.harness import SHARED_ANALYSES
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -105,11 +106,11 @@ class JudgedPeople:
         labels: list[Any] = list(self.names)
         if each_game:
             labels = [name and (name, game) for name, game in zip(labels, self.moves.game.tolist(), strict=True)]
-        curves = game_curves(self.moves, labels, weights=weights)
-        places = {name: at for at, name in enumerate(curves.groups)}
+        table = move_evidence(self.moves, labels, weights=weights)
+        places = {label: at for at, label in enumerate(dict.fromkeys(label for label in labels if label is not None))}
         group = np.array([places.get(label, -1) for label in labels])
-        means = [float(self.elo[group == at].mean()) for at in range(len(places))]
-        return [KnownPerson(mean, curves.of(at)) for at, mean in enumerate(means)]
+        means = {label: float(self.elo[group == at].mean()) for label, at in places.items()}
+        return [KnownPerson(mean, table.curves_of(label)) for label, mean in means.items() if label in table]
 
 
 def judged(known: Known) -> JudgedPeople:

@@ -21,14 +21,14 @@ from scipy.stats import chi2, false_discovery_control, norm
 import axis_data
 from fit_axis import EFFORT_DEPTHS
 from fit_screen import OPENING, Rows, codes, fitted, joined, ordered
-from skilloscope.chess.human.model import elo_basis
+from model_fits import fit_weights, weights_covariance
 from skilloscope.core.errors import Tally
-from skilloscope.models.joint import JointChoices, JointWeights, fit_weights, weights_covariance
-from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.studies.screen.baseline import Baseline, FairSpread, shipped_baseline
+from skilloscope.evidence.axis import elo_axis
+from skilloscope.models.joint import JointChoices, JointWeights, elo_basis
+from skilloscope.studies.screen.baseline import Baseline, FairSpread, GroupSums, group_sums, shipped_baseline
 from skilloscope.studies.screen.moves import ScreenedMoves
 from skilloscope.studies.screen.power import HELP, LEVELS, drawn_places, simulated_power
-from skilloscope.studies.screen.screen import FEW_MOVES, GroupSums, group_sums
+from skilloscope.studies.screen.screen import FEW_MOVES
 from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics, too_rare
 
 TAIL = 2.5
@@ -148,10 +148,10 @@ def print_power(batches: list[Batch], names: list[str], seed: int = 7) -> None:
         for row in range(len(batch.person)):
             mask = batch.group == row
             own = {name: one.take(mask) for name, one in batch.moves.statistics.items()}
-            power = simulated_power(own, {name: (fair[name], row) for name in names}, rng=rng, repeated=100)
-            for name in names:
-                for level in LEVELS:
-                    promised.setdefault((name, level), []).append(power.seen["1 move in 5"][name][f"{level:g}"])
+            power = simulated_power(own, fair, row, rng=rng, repeated=100)
+            for found in power.rows:
+                if found.help == "1 move in 5":
+                    promised.setdefault((found.statistic, found.level), []).append(found.seen)
     for name in names:
         line = ", ".join(
             f"p<={level:g} seen {np.mean(seen[name, level]):.3f} promised {np.mean(promised[name, level]):.3f}"

@@ -18,15 +18,15 @@ import numpy as np
 
 from skilloscope.chess.analysis.analyse import analyse
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.files import export_analyses
-from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.engine.lines import last_depth, value_pawns
+from skilloscope.chess.analysis.files import export_analyses, read_analysed
+from skilloscope.chess.engine.lines import last_depth
 from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.moves import value_pawns
 from skilloscope.decision import UNLISTED, Decisions
-from skilloscope.inference import Grid, evidence
+from skilloscope.evidence import Grid, agent_evidence
 from skilloscope.models.agent import Agent
-from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.simulate.agents import cut_lists, simulate_choices
+from skilloscope.papers.harness import SHARED_ANALYSES
+from skilloscope.simulate.deciders import cut_lists, simulate_choices
 
 FULL = Settings(depth=10, multipv=500)
 KEPT = Path(__file__).resolve().parent.parent / "measurements" / "full_lists_sf151.jsonl.gz"
@@ -113,7 +113,7 @@ def searched(ten: Decisions, everything: Decisions, rng: np.random.Generator) ->
 
 def bias(batch: Decisions, rule: str, c: float) -> str:
     """Return how far the estimate is from the truth, with its sd."""
-    posterior = evidence(batch, Agent(rule=rule), Grid(0, 4, 64)).total().posterior()
+    posterior = agent_evidence(batch, Agent(rule=rule), Grid(0, 4, 64)).total().posterior()
     return f"{posterior.mean - c:+.3f} ({posterior.sd:.3f})"
 
 

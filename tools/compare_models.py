@@ -18,17 +18,16 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.decisions import decisions
+from curve_scale import lines_log_p
+from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.files import read_analysed
 from skilloscope.decision import Decisions
-from skilloscope.models.curve_model import CurveModel
-from skilloscope.models.curves import CURVES
-from skilloscope.models.kernels.curves import CurveColumns, scores
-from skilloscope.models.mappings import MAPPINGS
-from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.ratings.intrinsic.fitting import fit_curves
-from skilloscope.ratings.intrinsic.swing import Swing, unseen_log_p
-from skilloscope.studies.intrinsic.scale import fit_lines, lines_log_p
+from skilloscope.models.curves import CURVES, MAPPINGS, CurveColumns, CurveModel
+from skilloscope.models.kernels.curves import scores
+from skilloscope.papers.harness import SHARED_ANALYSES
+from skilloscope.papers.rh11 import fit_lines
+from skilloscope.ratings.curve_fits import fit_curves
+from swing import Swing, unseen_log_p
 
 FOLDS = 5
 ALL = tuple(range(1, 11))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from skilloscope.reports.style import COLOURS, plt, style, svg
+from skilloscope.report.charts import COLOURS, STYLE, pyplot, svg_text
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "accuracy.md"
 ROW = re.compile(r"\| `(\w+)` \| (\d+) \| \d+ \| (\d+) \|")
@@ -17,7 +17,8 @@ ROW = re.compile(r"\| `(\w+)` \| (\d+) \| \d+ \| (\d+) \|")
 def main() -> None:
     """Write the figure."""
     parts = PAGE.read_text(encoding="utf-8").split("## ")[1:3]
-    with style():
+    plt = pyplot()
+    with plt.rc_context(STYLE):
         figure, panels = plt.subplots(1, 2, figsize=(7.5, 3.2), sharey=True)
         for axes, part in zip(panels, parts, strict=True):
             lines: dict[str, list[tuple[int, int]]] = {}
@@ -34,7 +35,7 @@ def main() -> None:
         panels[0].set_ylabel("RMSE, Elo")
         panels[0].set_ylim(bottom=0)
         panels[1].legend(fontsize=9)
-        text = svg(figure)
+        text = svg_text(figure)
     title = "RMSE of Elo by number of games for three efforts; dashed: a constant guess"
     text = text.replace(">", f"><title>{title}</title>", 1)
     (PAGE.parent / "img" / "accuracy.svg").write_text(text, encoding="utf-8")

@@ -23,14 +23,14 @@ import numpy as np
 import numpy.typing as npt
 
 import axis_data
-from skilloscope.chess.human.model import elo_basis
-from skilloscope.chess.human.network import shipped_network
-from skilloscope.inference import Normal
-from skilloscope.models.joint import JointChoices, JointWeights, fit_weights
-from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.ratings.elo_axis.axis import Effort, EloAxis, elo_axis
-from skilloscope.ratings.elo_axis.effects import ELO, Effects
-from skilloscope.ratings.elo_axis.fitting import KnownPerson, fit_effects, fit_searches
+from effects_fitting import KnownPerson, fit_effects, fit_searches
+from model_fits import fit_weights
+from skilloscope.chess.human.model import shipped_network
+from skilloscope.evidence import Normal
+from skilloscope.evidence.axis import Effort, EloAxis, elo_axis
+from skilloscope.evidence.discounting import ELO, Effects
+from skilloscope.models.joint import JointChoices, JointWeights, elo_basis
+from skilloscope.papers.harness import SHARED_ANALYSES
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "axis-default.json"
 EFFORT_DEPTHS = {"quick": 6, "full": 10}

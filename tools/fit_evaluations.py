@@ -19,12 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 import axis_data
-from skilloscope.chess.evaluations import Evaluations, read_evaluated
-from skilloscope.inference import Prior
-from skilloscope.models.losses import LossWeights, fit_loss_weights
-from skilloscope.ratings.elo_axis.axis import EVALUATIONS, Effort, elo_axis
-from skilloscope.ratings.elo_axis.effects import Effects
-from skilloscope.ratings.elo_axis.pool import (
+from model_fits import fit_loss_weights
+from skilloscope.chess.analysis.evaluations import Evaluations, read_evaluated
+from skilloscope.chess.human.evidence import MoveLosses, loss_evidence, move_evidence, move_losses
+from skilloscope.chess.human.played import PlayedMoves, played_moves
+from skilloscope.evidence import EvidenceTable, Prior
+from skilloscope.evidence.axis import EVALUATIONS, Effort, elo_axis
+from skilloscope.evidence.discounting import Effects
+from skilloscope.models.joint import LossWeights
+from skilloscope.studies.calibrate import (
     POOL_ELO,
     PoolAccuracy,
     PoolEvidence,
@@ -32,8 +35,6 @@ from skilloscope.ratings.elo_axis.pool import (
     fitted_prior,
     posterior_accuracy,
 )
-from skilloscope.sources.evaluated import MoveLosses, evaluated_curves, move_losses
-from skilloscope.sources.strength import SOURCES, GameCurves, PlayedMoves, game_curves, played_moves
 
 SAMPLE = axis_data.SHARED / "evals" / "kaggle_finding_elo_1000_sf_eval.ndjson.gz"
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "axis-default.json"
@@ -85,21 +86,21 @@ class Sample:
 
     def cross_fitted(self) -> dict[str, Array]:
         """Return the curves of every person by source; weights of losses are of the other folds."""
-        human = game_curves(self.moves, self.person.tolist())
+        human = move_evidence(self.moves, self.person.tolist())
         curves = {name: self.table(human, name) for name in ("opening", "human")}
         losses = np.zeros_like(curves["human"])
         for fold in range(FOLDS):
             inside = self.fold == fold
             labels = [who if inside[who] else None for who in self.person.tolist()]
-            found = evaluated_curves(self.moves, self.found, labels, self.weights(~inside))
+            found = loss_evidence(self.moves, self.found, labels, self.weights(~inside))
             losses[inside] = self.table(found, "evaluated")[inside]
         return {**curves, "evaluated": losses}
 
-    def table(self, curves: GameCurves, source: str) -> Array:
+    def table(self, rows: EvidenceTable, source: str) -> Array:
         """Return the curves of one source on POOL_ELO, a row for each person."""
         out = np.zeros((len(self.elo), len(POOL_ELO)))
-        own = curves.source == SOURCES.index(source)
-        out[np.array(curves.groups)[curves.group[own]]] = curves.curves[own][:, ::5]
+        own = np.array([name == source for name in rows.sources], dtype=bool)
+        out[np.array(rows.labels, dtype=np.int64)[own]] = rows.curves[own][:, ::5]
         return out
 
     def evidence(self, curves: Mapping[str, Array], people: npt.NDArray[np.bool_]) -> PoolEvidence:

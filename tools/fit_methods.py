@@ -18,16 +18,16 @@ import numpy.typing as npt
 
 import axis_data
 from accuracy_axis import show, smoothed
+from curve_scale import fit_curve_scale
+from effects_fitting import KnownPerson, fit_effects
 from fit_axis import FLAT, sized
-from skilloscope.chess.decisions import decisions
+from skilloscope.chess.analysis.decisions import decisions
 from skilloscope.decision import Decisions
-from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.ratings.elo_axis.effects import ELO, Effects
-from skilloscope.ratings.elo_axis.fitting import KnownPerson, fit_effects
-from skilloscope.ratings.gain.field_scale import GainScale, fit_gain_line
-from skilloscope.ratings.scale import Scale
-from skilloscope.studies.intrinsic.scale import curve_evidence, curves_on_elo, fit_curve_scale
-from skilloscope.studies.rate.rate import loss_with_floor
+from skilloscope.evidence.axis import elo_axis
+from skilloscope.evidence.discounting import ELO, Effects
+from skilloscope.evidence.scales import Scale
+from skilloscope.evidence.sources.curves import curve_evidence, curves_on_elo
+from skilloscope.evidence.sources.gain import GainScale, fit_gain_line
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales"
 _VALID = (1000.0, 2750.0)
@@ -71,7 +71,7 @@ def with_effects(scale: Scale, people: Decisions) -> Scale:
 
 def gains_of(both: Decisions, people: Decisions) -> GainScale:
     """Return the scale of gains."""
-    line = fit_gain_line(loss_with_floor(both), both.column("elo").to_numpy().astype(float))
+    line = fit_gain_line(both.loss_with_floor(), both.column("elo").to_numpy().astype(float))
     data = f"{len(both):,} decisions of {len(both.deciders):,} people"
     settings = dict(both.about["settings"])
     scale = GainScale(**line, effects=vars(Effects()), settings=settings, data=data, valid=_VALID)
@@ -89,7 +89,7 @@ def on_curves(batch: Decisions, scale: Scale) -> tuple[list[tuple[str, str]], np
 def on_gains(batch: Decisions, scale: GainScale) -> tuple[list[tuple[str, str]], npt.NDArray[np.float64]]:
     """Return each person's games with what the gains say of them."""
     labels, codes = batch.groups(["decider", "game"])
-    scores = scale.scores(loss_with_floor(batch))
+    scores = scale.scores(batch.loss_with_floor())
     return list(labels), np.array([scale.curve(scores[codes == row]) for row in range(len(labels))])
 
 

@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.decisions import decisions
+from line_fitting import fit_line
+from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.files import read_analysed
 from skilloscope.decision import Decisions
-from skilloscope.inference import Grid, evidence
+from skilloscope.evidence import Grid, agent_evidence
+from skilloscope.evidence.scales import Scale
 from skilloscope.models.agent import Agent
-from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.ratings.line import fit_line
-from skilloscope.ratings.scale import Scale
+from skilloscope.papers.harness import SHARED_ANALYSES
 
 ORIGIN = 2100.0
 TARGET = Path(__file__).parent.parent / "src" / "skilloscope" / "data" / "scales" / "default.json"
@@ -48,7 +48,7 @@ def fit_scale(batch: Decisions, people: dict[str, object]) -> Scale:
     """Return the scale of player-games: rows are (game, mover), both rows of a game depend on each other."""
     model = Agent(k=0.1, rule="listed")
     rated = batch.select(pc.is_valid(batch.column("elo")).to_numpy(), reason="no rating")
-    table = evidence(rated, model, Grid(), by=["game", "mover"])
+    table = agent_evidence(rated, model, Grid(), by=["game", "mover"])
     labels, codes = rated.groups(["game", "mover"])
     first = np.unique(codes, return_index=True)[1]
     elo = rated.column("elo").to_numpy()[first].astype(float)

@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize
 
 import axis_data
 from fit_axis import EFFORT_DEPTHS, stacked
-from skilloscope.chess.human.model import elo_basis
-from skilloscope.models.joint import JointChoices, fit_weights, weights_covariance
-from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.studies.screen.baseline import FairSpread, fit_spread
+from model_fits import fit_weights, weights_covariance
+from skilloscope.evidence.axis import elo_axis
+from skilloscope.models.joint import JointChoices, elo_basis
+from skilloscope.studies.screen.baseline import FairSpread
 from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "screen-default.json"
@@ -35,6 +36,27 @@ PEOPLE = 15
 
 Array = npt.NDArray[np.float64]
 Names = npt.NDArray[np.object_]
+
+
+def fit_spread(difference: Array, variance: Array, unit: Array, person: npt.NDArray[np.int64]) -> FairSpread:
+    """Return dispersion, person_sd and offset by likelihood, from player-games: sums about their expectation.
+
+    The games of a person share one effect, proportional to `unit`; the rest of each is normal with φ times its draws'
+    variance.
+    """
+    n = int(person.max()) + 1
+
+    def cost(free: Array) -> float:
+        own, tau, rest = np.exp(free[0]) * variance, np.exp(free[1]), difference - free[2] * unit
+        square = np.bincount(person, unit**2 / own, n)
+        cross = np.bincount(person, unit * rest / own, n)
+        inner = 1.0 + tau**2 * square
+        games = np.log(own) + rest**2 / own
+        return 0.5 * float(games.sum() + (np.log(inner) - tau**2 * cross**2 / inner).sum())
+
+    options = {"xatol": 1e-4, "fatol": 1e-5, "maxfev": 2000}
+    best = minimize(cost, np.array([0.1, -3.0, 0.0]), method="Nelder-Mead", options=options).x
+    return FairSpread(float(np.exp(best[0])), float(np.exp(best[1])), float(best[2]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""How many moves beyond the list of ten do people play, and what do they lose? (simulate/sighted.py)
+"""How many moves beyond the list of ten do people play, and what do they lose? (simulate/people.py)
 
     cd tools && python fit_unlisted.py [--draws 250] [--seed 5]
 
@@ -22,12 +22,12 @@ import axis_data
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.engine.lines import value_of
 from skilloscope.chess.engine.settings import Settings
-from skilloscope.chess.positions import positions_of
+from skilloscope.chess.pgn.positions import positions_of
+from skilloscope.evidence.axis import elo_axis
+from skilloscope.inputs.engine_job import EngineJob, analyse_as
 from skilloscope.models.joint import JointChoices, log_sums, scaled_roots
-from skilloscope.ratings.elo_axis.axis import elo_axis
 from skilloscope.simulate.games import values_after
-from skilloscope.simulate.sighted import Sighted, alternatives_of, unlisted_gain
-from skilloscope.sources.judge import Work, analyse_as
+from skilloscope.simulate.people import DepthLimited, alternatives_of
 
 BANDS = {"people": ((1000, 1500),), "analysed": ((1500, 1800), (1800, 2200), (2200, 2500), (2500, 2800))}
 EFFORT = elo_axis().effort("full")
@@ -87,10 +87,8 @@ def compare(known: Known, bands: Sequence[tuple[int, int]], draws: int, rng: np.
     """Print the lines of some bands."""
     joint, best = known.joint, known.best()
     assert EFFORT.weights is not None
-    people, alternatives = Sighted.shipped(EFFORT.weights), alternatives_of(joint, best, known.number, known.elo)
-    z = people.log_chances(joint, alternatives, known.elo) - np.where(
-        joint.listed, 0.0, unlisted_gain(alternatives.elo)
-    )
+    people, alternatives = DepthLimited.shipped(EFFORT.weights), alternatives_of(joint, best, known.number, known.elo)
+    z = people.log_chances(joint, alternatives, known.elo)
     p = np.exp(z - log_sums(z, joint.offsets)[joint.owner])
     played = np.zeros(len(p), dtype=bool)
     played[joint.offsets[:-1] + joint.chosen] = True
@@ -109,7 +107,7 @@ def compare(known: Known, bands: Sequence[tuple[int, int]], draws: int, rng: np.
 
 def searched(boards: Sequence[chess.Board]) -> Analyses:
     """Return the engine's answers as the effort has them."""
-    return analyse_as(Work(Settings.from_key(EFFORT.settings)), positions_of(boards))
+    return analyse_as(EngineJob(Settings.from_key(EFFORT.settings)), positions_of(boards))
 
 
 if __name__ == "__main__":

@@ -23,17 +23,17 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 import axis_data
+from effects_fitting import fit_beside
 from fit_axis import EFFORT_DEPTHS, FLAT, TARGET
-from people_evidence import MoveEvidence, PlayerGames, held_out_games, move_evidence
-from skilloscope.models.comparison import discrepancy, win_probability
-from skilloscope.ratings.elo_axis.axis import EloAxis, elo_axis
-from skilloscope.ratings.elo_axis.effects import combined
-from skilloscope.ratings.elo_axis.fusing import Beside, fit_beside, result_curve
-from skilloscope.ratings.elo_axis.pool import POOL_ELO, posterior_accuracy
+from people_evidence import MoveEvidence, PlayerGames, held_out_games, kept_evidence
+from skilloscope.evidence.axis import EloAxis, elo_axis
+from skilloscope.evidence.discounting import Beside, combined, result_curve
+from skilloscope.models.paired_comparison import discrepancy, win_probability
 from skilloscope.ratings.periods.periods import Periods
-from skilloscope.ratings.periods.prediction import foretold
-from skilloscope.results.period_games import PeriodGames
-from skilloscope.studies.rate.fusion import RATED_SD
+from skilloscope.ratings.periods.prediction import predicted
+from skilloscope.results.periods import PeriodGames
+from skilloscope.studies.calibrate import POOL_ELO, posterior_accuracy
+from skilloscope.studies.rate import RATED_SD
 
 MOST = 9
 """Games of earlier years beyond which somebody is no newcomer."""
@@ -75,7 +75,7 @@ def main() -> None:
     fit, report = (newcomers(name, arguments.people, arguments.kept, axis) for name in HALVES)
     for name, half in (("fit", fit), ("report", report)):
         people = len(np.unique(half.person))
-        print(f"{name}: {people:,} people, {len(half.elo):,} years, {len(half.next_games):,} games foretold")
+        print(f"{name}: {people:,} people, {len(half.elo):,} years, {len(half.next_games):,} games predicted")
     beside = compare(fit, report)
     if arguments.write:
         write(axis, beside)
@@ -154,7 +154,7 @@ def newcomers(half: str, people: int, kept: Path | None, axis: EloAxis) -> Newco
     """Return some people of a half in every year before which they had one to MOST games."""
     games, earlier = early_games(*HALVES[half], people)
     known = known_games(games, earlier)
-    evidence = move_evidence(known, kept and kept / f"newcomers_{half}_{people}.npz")
+    evidence = kept_evidence(known, kept and kept / f"newcomers_{half}_{people}.npz")
     print(f"{half}: moves and result of one game correlate by {dependence(evidence, axis):.3f} beyond the ratings")
     key = games.player * 4000 + games.year
     years, first, owner = np.unique(key[earlier > 0], return_index=True, return_inverse=True)
@@ -265,7 +265,7 @@ def all_results(half: Newcomers) -> Array:
     games = PeriodGames.build(one, two, result[rows] / 2, year[rows], players=[str(name) for name in players])
     periods = Periods(advantage=None, smoothing=None).fit(games)
     of_white = np.full(len(result), np.nan)
-    of_white[rows] = foretold(periods.filtered_, games)
+    of_white[rows] = predicted(periods.filtered_, games)
     found = of_white[half.next_games.game]
     return np.where(half.next_games.black, 1 - found, found)
 

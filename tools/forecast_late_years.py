@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from skilloscope.models.comparison import Q, win_probability
+from skilloscope.inputs.results import read_files
+from skilloscope.models.paired_comparison import Q, win_probability
 from skilloscope.ratings.periods.prediction import evaluate
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variances import fit_variances
 from skilloscope.results.reading import Reading
 from skilloscope.results.table import Results
-from skilloscope.sources.results import read_files
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 Array = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ def main() -> None:
     for fit_until, table, since in ((2005, early, 2006), (2009, late_games(), 2010)):
         known = early.select(years(early) <= fit_until)
         fit = fit_variances(known.by_period("1Y"), advantage=None, drift=None)
-        loss = evaluate(*foretold_by_years(table, State.empty(**fit.parameters()), since)).log_loss
+        loss = evaluate(*foretold_by_years(table, fit.start(), since)).log_loss
         alone = rating_alone(known, table.select(years(table) >= since))
         print(f"since {since}, fitted to {fit_until}: log-loss {loss:.5f}; rating and advantage alone {alone:.5f}")
 

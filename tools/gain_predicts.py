@@ -17,15 +17,16 @@ from scipy.stats import spearmanr
 
 from axis_data import analysed, persons
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.decisions import decisions
-from skilloscope.chess.evaluations import evaluations_from_analyses
+from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.evaluations import evaluations_from_analyses
+from skilloscope.chess.human.evidence import move_evidence
+from skilloscope.chess.human.played import played_moves
 from skilloscope.core.columns import encode
-from skilloscope.inference import evidence
+from skilloscope.evidence import agent_evidence
+from skilloscope.evidence.axis import elo_axis
 from skilloscope.models.agent import Agent
 from skilloscope.models.gain import PEAK, GainHistogram, move_scores
-from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.ratings.gain.gain_table import GainTable
-from skilloscope.sources.strength import game_curves, played_moves
+from skilloscope.ratings.gain_table import GainTable
 
 FOLDS = 10
 FEWEST = 10
@@ -111,7 +112,7 @@ def by_agent(analyses: Analyses) -> Numbers:
     batch = decisions(analyses, all_depths=False)
     keys = zip(*(batch.context.column(name).to_pylist() for name in ("game", "mover")), strict=True)
     names, codes = encode([f"{game}\t{mover}" for game, mover in keys])
-    table = evidence(replace(batch, deciders=names, decider=codes), Agent(k=0.1), by="decider")
+    table = agent_evidence(replace(batch, deciders=names, decider=codes), Agent(k=0.1), by="decider")
     return {_key(str(name)): table[name].posterior().mean for name in table}
 
 
@@ -125,9 +126,9 @@ def by_axis(analyses: Analyses) -> dict[str, Numbers]:
     for effort in ("instant", "full"):
         weights = axis.effort(effort).weights
         judged = moves if weights is None else moves.with_engine(analyses, len(weights.depths))
-        curves = game_curves(judged, labels, weights=weights, opening_moves=axis.opening_moves)
+        table = move_evidence(judged, labels, weights=weights, opening_moves=axis.opening_moves)
         found["human" if weights is None else "joint"] = {
-            name: axis.posterior(curves.of(at), effort, axis.prior()).mean for at, name in enumerate(curves.groups)
+            name: axis.posterior(table.curves_of(name), effort, axis.prior()).mean for name in table
         }
     return found
 

@@ -25,14 +25,14 @@ import numpy as np
 import numpy.typing as npt
 
 from axis_data import HELD_OUT, OPPONENT, SHARED, Known, analysed, hashed, human_games
-from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.kernels import add_choice_curves
-from skilloscope.chess.human.model import ELO_RANGE, HumanChoices, elo_basis, human
-from skilloscope.chess.human.network import BATCH
+from skilloscope.chess.boards import Boards
+from skilloscope.chess.human.model import BATCH, human, input_planes
+from skilloscope.chess.human.played import played_moves
 from skilloscope.chess.pgn.games import Games
-from skilloscope.inference import Grid
-from skilloscope.ratings.elo_axis.effects import ELO
-from skilloscope.sources.strength import played_moves
+from skilloscope.evidence import Grid
+from skilloscope.evidence.discounting import ELO
+from skilloscope.models.joint import ELO_RANGE, HumanChoices, elo_basis
+from skilloscope.models.kernels.choices import add_choice_curves
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -80,7 +80,7 @@ class Sample:
         legal = self.choices.coefficients.astype(np.float64) @ basis.T
         whole = np.empty((len(self.owner), COARSE.size))
         for at in range(0, len(self.boards), BATCH):
-            maps, _ = human().network.maps(self.boards[at : at + BATCH].planes())
+            maps, _ = human().network.maps(input_planes(self.boards[at : at + BATCH]))
             logits = np.einsum("gj,njm->ngm", basis.astype(np.float32), maps)
             whole[at : at + BATCH] = np.log(np.exp(logits).sum(axis=2, dtype=np.float64))
         inside = np.log(np.add.reduceat(np.exp(legal), self.choices.offsets[:-1]))

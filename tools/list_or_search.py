@@ -3,7 +3,7 @@
     .venv/bin/python tools/list_or_search.py ../shared/data/analysed/bands_sf151_mpv10_depths.jsonl.gz
 
 In: analysed games with ten lines, and measurements/full_lists_sf151.jsonl.gz, which holds every legal move of a sample
-of their positions. No engine is asked. Out: the tables of `skilloscope sensitivity`, every legal move being the base.
+of their positions. No engine is asked. Out: the tables of `decisions sensitivity`, with every legal move as base.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ import numpy as np
 from rich.console import Console
 
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.files import read_export
-from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.decisions import decisions
+from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.files import read_analysed, read_export
 from skilloscope.chess.engine.settings import problem_text
-from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.reports.terminal import drawn
-from skilloscope.studies.sensitivity.sensitivity import Varied, sensitivity
-from skilloscope.studies.sensitivity.tables import sensitivity_sheets
+from skilloscope.papers.harness import SHARED_ANALYSES
+from skilloscope.report.terminal import drawn
+from skilloscope.studies.sensitivity import Varied, sensitivity
 
 KEPT = Path(__file__).resolve().parent.parent / "measurements" / "full_lists_sf151.jsonl.gz"
 
@@ -41,7 +39,7 @@ def main() -> None:
     few = Analyses.from_answers(chosen, ten.settings, dict(_answers(ten, rows)))
     judged = [decisions(analyses, named_moves=True) for analyses in (every, few)]
     study = sensitivity(judged[0], Varied(lists=(5, 10), judges={"search with 10 lines": judged[1]}), by="mover")
-    for sheet in sensitivity_sheets(study.as_dict()):
+    for sheet in study.tables():
         Console(width=160).print(drawn(sheet))
 
 

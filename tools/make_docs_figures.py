@@ -13,15 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.reports.words import elo_interval
-from skilloscope.simulate.careers import simulate_career
-from skilloscope.sources.judge import Work, judge_games
-from skilloscope.sources.shipped import gallery_analyses_file, gallery_games, gallery_players
-from skilloscope.studies.profile.figures import priors_figure
-from skilloscope.studies.profile.profile import competence_profiles
-from skilloscope.studies.rate.demo import DemoRatings, rate_demo
-from skilloscope.studies.rate.elo import EloRatings
-from skilloscope.studies.rate.figures import elo_figure
+from skilloscope.inputs.bundled import gallery_analyses_file, gallery_games, gallery_players
+from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.load import analyse_games
+from skilloscope.report.charts import Figure
+from skilloscope.simulate.deciders import simulate_career
+from skilloscope.studies.demo import DemoRatings, rate_demo
+from skilloscope.studies.profile import competence_profile, priors_chart
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "img"
 
@@ -30,27 +28,28 @@ def main() -> None:
     """Write the figures."""
     found = demo_ratings()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    write("demo.svg", elo_figure(found.several, found.truth), described(found.several))
+    write("demo.svg", found.figures()[0].svg(), described(found))
     write("profile.svg", career_figure(), "A simulated career under the four priors, with its true competence")
 
 
 def demo_ratings() -> DemoRatings:
     """Return the ratings of the demo, from the analyses that ship."""
-    judged = judge_games(gallery_games(), Work(imports=(gallery_analyses_file(),)))
+    judged = analyse_games(gallery_games(), EngineJob(imports=(gallery_analyses_file(),)))
     return rate_demo(judged, **gallery_players())
 
 
 def career_figure() -> str:
-    """Return a simulated career under the four priors, beside the truth."""
+    """Return a simulated career under the four priors, with the truth."""
     career = simulate_career(np.random.default_rng(5), years=(24, 24), games=(4, 30), drift=(0.06, 0.06))
     truth = {float(year): c for year, c in career.truth.items()}
-    return priors_figure(competence_profiles(career.decisions, every="year"), truth)
+    profiles = competence_profile(career.decisions, every="year").under_every_prior()
+    return Figure("", priors_chart(profiles, truth)).svg()
 
 
-def described(ratings: EloRatings) -> str:
+def described(found: DemoRatings) -> str:
     """Return what the figure of Elo shows, in words."""
-    rows = [f"{player['player']}: {elo_interval(player)}" for player in ratings.as_dict()["players"]]
-    return escape(f"{ratings.scale.axis}. {'; '.join(rows)}")
+    rows = [f"{one.player}: {one.estimate}" for one in found.several]
+    return escape(f"{found.ratings.basis.axis}. {'; '.join(rows)}")
 
 
 def write(name: str, svg: str, title: str) -> None:

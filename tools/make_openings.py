@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from skilloscope.chess.openings import opening_keys
+from skilloscope.chess.pgn.facts import opening_keys
 from skilloscope.chess.pgn.games import read_games
 
 TABLE = Path(__file__).resolve().parents[1] / "src" / "skilloscope" / "data" / "openings.tsv"

@@ -27,9 +27,9 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from skilloscope.chess.engine.lines import move_of_code
-from skilloscope.chess.human.encoding import Boards
+from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import human
+from skilloscope.chess.moves import move_of_code
 from skilloscope.web.app import ServeOptions, serving
 
 WIDE, PHONE = {"width": 1100, "height": 800}, {"width": 390, "height": 800}

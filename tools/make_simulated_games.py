@@ -22,9 +22,10 @@ import numpy as np
 
 from skilloscope.chess.analysis.files import export_analyses, read_export
 from skilloscope.chess.engine.engine import Engine, find_engine
-from skilloscope.chess.engine.lines import AnalysedPosition, last_depth, move_uci, value_pawns
+from skilloscope.chess.engine.lines import AnalysedPosition, last_depth
+from skilloscope.chess.moves import move_uci, value_pawns
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import positions
+from skilloscope.chess.pgn.positions import positions
 
 COMPETENCES = (0.6, 1.0, 1.4, 2.0)
 OPENING_COMPETENCE, OPENING_PLIES, BALANCED = 1.2, 24, 1.0

@@ -19,10 +19,10 @@ import typer.main
 
 from skilloscope.cli.app import app
 from skilloscope.cli.options import EngineOptions, Options, Output, command
-from skilloscope.cli.results_options import ResultsOptions
+from skilloscope.cli.results import ResultsOptions
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "commands.md"
-PLACE = re.compile(r"(<!-- options: ([\w ]+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- options: ([\w -]+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
 GROUPS: dict[str, tuple[type[Options], str]] = {
     "results": (ResultsOptions, "[of every command that reads results](#options-of-every-command-that-reads-results)"),
     "page": (Output, "[of every command with a page](#options-of-every-command-with-a-page)"),

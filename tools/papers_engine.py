@@ -5,8 +5,8 @@
 In: ../shared/data/analysed (games near mileposts, Stockfish 15.1 at depth 10 with ten moves listed). So many games of
 each milepost in the order of seed 1 are searched again by Toga II, the position after each move, to depth 6: what it
 lists itself are bounds. Out: c of every milepost and the line, on the same positions, by Toga II at depth 6, by
-Stockfish at depth 6 and at depth 10, beside what the papers print; `skilloscope reproduce DFH13.engine` shows the same
-from the answers that are kept.
+Stockfish at depth 6 and at depth 10, next to what the papers print; `skilloscope papers reproduce DFH13.engine` shows
+the same from the answers that are kept.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ import numpy as np
 import axis_data
 from skilloscope.chess.analysis.analyse import analyse
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.chess.analysis.files import read_analysed
 from skilloscope.chess.engine.settings import Settings
-from skilloscope.papers.dfh.bands import TOLERANCE
-from skilloscope.papers.dfh.own_engine import TOGA_DEPTH, judged_by
-from skilloscope.papers.harness import paper_table
-from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.inputs.budget import game_order
+from skilloscope.papers.dfh13 import TOGA_DEPTH, TOLERANCE, judged_by
+from skilloscope.papers.harness import SHARED_ANALYSES, paper_table
 from skilloscope.ratings.mileposts import shared_milepost
-from skilloscope.sources.plan import game_order
-from skilloscope.studies.composites.composites import Composites
+from skilloscope.studies.pooled import PooledStudy
 
 SEED = 1
 
@@ -65,7 +63,7 @@ def first_games(analyses: Analyses, most: int) -> Analyses:
     return analyses.select(np.flatnonzero(np.isin(analyses.positions.game, wanted)))
 
 
-def table(found: dict[str, Composites]) -> str:
+def table(found: dict[str, PooledStudy]) -> str:
     """Return c of every milepost and the line of each engine, beside print."""
     printed = {row["player"].removeprefix("Elo"): row["c"] for row in paper_table("DFH13_table_III")}
     lines = ["| milepost | printed | " + " | ".join(found) + " |", "|---" * (len(found) + 2) + "|"]

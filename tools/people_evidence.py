@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 import axis_data
-from skilloscope.ratings.elo_axis.pool import POOL_ELO, PoolEvidence
-from skilloscope.sources.strength import SOURCES, game_curves, played_moves
+from skilloscope.chess.human.evidence import move_evidence
+from skilloscope.chess.human.played import played_moves
+from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence
 
 INSTANT = ("opening", "human")
 _GAMES = 500  # at a time
@@ -80,7 +81,7 @@ def held_out_games(low: float, high: float) -> PlayerGames:
     return some.take(np.lexsort((some.game, some.year, some.player)))
 
 
-def move_evidence(games: PlayerGames, kept: Path | None = None) -> MoveEvidence:
+def kept_evidence(games: PlayerGames, kept: Path | None = None) -> MoveEvidence:
     """Return the curves of the games' moves, from the file where it holds just these, else computed (and kept)."""
     if kept is not None and kept.is_file():
         found = np.load(kept)
@@ -101,9 +102,9 @@ def _parts(games: PlayerGames) -> Iterator[Array]:
         known = axis_data.human_games(some.game, some.player)
         own = known.games.movers == some.black.astype(np.int64)[known.games.game_of_move]
         moves = played_moves(known.games, wanted=own)
-        curves = game_curves(moves, moves.game.tolist())
+        table = move_evidence(moves, moves.game.tolist())
         out = np.zeros((len(INSTANT), len(some), len(POOL_ELO)))
-        source = np.array([INSTANT.index(SOURCES[at]) for at in curves.source.tolist()], dtype=np.int64)
-        out[source, curves.game] = curves.curves[:, ::_EVERY]
+        source = np.array([INSTANT.index(name) for name in table.sources], dtype=np.int64)
+        out[source, table.games] = table.curves[:, ::_EVERY]
         print(f"{begin + len(some):,} of {len(games):,} games", flush=True)
         yield out

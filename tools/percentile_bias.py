@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from skilloscope.decision import Decisions
-from skilloscope.models.curve_model import CurveModel
-from skilloscope.ratings.intrinsic.fitting import FITS, fit_curves
-from skilloscope.simulate.curves import exported_spreads, simulate_curve_choices
+from skilloscope.models.curves import CurveModel
+from skilloscope.ratings.curve_fits import FITS, fit_curves
+from skilloscope.simulate.deciders import simulate_curve_choices
+from spreads import exported_spreads
 
 TRUTHS = (
     (0.080, 0.513),
@@ -92,10 +93,11 @@ def cells(errors: list[tuple[float, ...]]) -> str:
 
 def figure(rows: list[str]) -> str:
     """Return the bias of s by the true s, with two standard errors, one panel for each way of fitting."""
-    from skilloscope.reports.style import plt, style, svg
+    from skilloscope.report.charts import STYLE, pyplot, svg_text
 
+    plt = pyplot()
     table = [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows]
-    with style():
+    with plt.rc_context(STYLE):
         drawing, panels = plt.subplots(1, len(FITS), figsize=(9.0, 3.2), sharey=True)
         for panel, how in zip(panels, FITS, strict=True):
             for shift, size in enumerate(f"{size:,}" for size in SIZES):
@@ -109,7 +111,7 @@ def figure(rows: list[str]) -> str:
             panel.set_xlabel("true s, pawns")
         panels[0].set_ylabel("bias of s, %")
         panels[0].legend(fontsize=8)
-        return svg(drawing)
+        return svg_text(drawing)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ import numpy as np
 from chess.engine import INFO_ALL, INFO_SCORE, Limit, SimpleEngine
 
 from skilloscope.chess.engine.engine import find_engine
-from skilloscope.simulate.uci_player import OUT_OF_TIME
+from skilloscope.simulate.opponent import OUT_OF_TIME
 
 MOST_PLIES = 400
 PLAY_SECONDS = 10.0

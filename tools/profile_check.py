@@ -15,10 +15,10 @@ import numpy as np
 
 from axis_data import human_games
 from forecast_fused import HALVES
-from skilloscope.sources.judge import Work
-from skilloscope.studies.profile.elo import elo_profile, elo_profile_report
-from skilloscope.studies.rate.front import effort_settings, judged_games
-from skilloscope.studies.rate.games import AxisRating
+from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.pipeline import analysed_games, effort_settings
+from skilloscope.inputs.request import RatingRequest
+from skilloscope.studies.profile import elo_profile
 from years_check import drawn_years, show_years
 
 
@@ -27,15 +27,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=100)
     drawn = drawn_years(*HALVES["report"], parser.parse_args().people)
-    asked = AxisRating.of(effort="instant")
+    asked = RatingRequest.of(effort="instant")
     rows: dict[str, list[tuple[float, ...]]] = {"drift": [], "reset": []}
     for player in np.unique(drawn.player).tolist():
         own = drawn.player == player
         games = human_games(drawn.game[own], drawn.player[own]).games
-        found = judged_games(games, asked, Work(settings=effort_settings(asked.effort)), players=[f"h{player}"])
+        found = analysed_games(games, asked, EngineJob(settings=effort_settings(asked.effort)), players=[f"h{player}"])
         for prior, told in rows.items():
             study = elo_profile(found, [f"h{player}"], prior=prior)
-            (one,) = elo_profile_report(study)["players"]
+            (one,) = study.as_dict()["players"]
             told += [
                 (player, *(year[name] for name in ("header_elo", "elo", "elo_low", "elo_high", "elo_sd")))
                 for year in one["periods"]

@@ -1,4 +1,4 @@
-"""How much the games of people scatter about what the axis says of their own rating: the dispersion of `sequence`.
+"""How much people's games scatter around what the axis predicts at their rating: the dispersion of `papers likelihood`.
 
     .venv/bin/python tools/sequence_dispersion.py
 
@@ -11,10 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 import axis_data
-from skilloscope.studies.rate.front import JudgedGames
-from skilloscope.studies.rate.games import AxisRating
-from skilloscope.studies.sequence.elo import move_logs
-from skilloscope.studies.sequence.sequence import sequence_moments
+from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.request import RatingRequest
+from skilloscope.studies.likelihood import move_logs, sequence_moments
 
 GAMES = 150
 DEPTHS = {"instant": 0, "quick": 6, "full": 10}
@@ -30,7 +29,7 @@ def main() -> None:
     for effort, depth in DEPTHS.items():
         batch = people.at_depth(depth)
         moves, offsets = batch.moves, batch.moves.choices.offsets
-        logs = move_logs(moves, JudgedGames(some.games, None, AxisRating.of(effort=effort)), batch.elo)
+        logs = move_logs(moves, AnalysedGames(some.games, None, RatingRequest.of(effort=effort)), batch.elo)
         mean, variance = sequence_moments(logs, offsets)
         chosen = logs[offsets[:-1] + moves.chosen]
         actual, expected, spread = (np.bincount(moves.game, column) for column in (chosen, mean, variance))

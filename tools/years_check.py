@@ -22,11 +22,11 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from forecast_fused import HALVES, drawn_again
-from people_evidence import PlayerGames, held_out_games, move_evidence
-from skilloscope.inference import Normal
-from skilloscope.ratings.elo_axis.axis import EloAxis, elo_axis
-from skilloscope.ratings.elo_axis.effects import Effects
-from skilloscope.ratings.elo_axis.pool import POOL_ELO, PoolEvidence, fit_pool, fitted_prior
+from people_evidence import PlayerGames, held_out_games, kept_evidence
+from skilloscope.evidence import Normal
+from skilloscope.evidence.axis import EloAxis, elo_axis
+from skilloscope.evidence.discounting import Effects
+from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, fitted_prior
 
 YEARS, GAMES = 3, 10
 
@@ -70,7 +70,7 @@ class Years:
 def people_years(half: str, people: int, kept: Path | None) -> Years:
     """Return the years of some people of a half."""
     games = drawn_years(*HALVES[half], people)
-    evidence = move_evidence(games, kept and kept / f"years_{half}_{people}.npz")
+    evidence = kept_evidence(games, kept and kept / f"years_{half}_{people}.npz")
     years, group = np.unique(games.player * 4000 + games.year, return_inverse=True)
     elo = np.bincount(group, games.elo) / np.bincount(group)
     return Years(evidence.of_groups(np.arange(len(games)), group, elo), years // 4000, years % 4000)

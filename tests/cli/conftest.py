@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from results_runs import run
-from skilloscope.models.comparison import davidson, elo_expected
+from skilloscope.models.paired_comparison import davidson, elo_expected
 
 
 @pytest.fixture(scope="session")

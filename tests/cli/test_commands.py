@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -11,9 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from skilloscope.chess.human.model import Human
-from skilloscope.chess.human.network import Network, shipped_network
-from skilloscope.cli.app import app
+from skilloscope.chess.human.model import Human, Network, shipped_network
+from skilloscope.cli.app import COMMANDS, Entry, Group, app
 
 GOOD_LINES = '{"decider": "Ann", "utilities": [0.3, 0.1, -0.5], "chosen": 0}\n' * 20
 GAME = """[White "Ann"]
@@ -64,7 +64,7 @@ def test_decisions_rate_sends_the_fields_of_the_contract(table):
 def test_the_prior_the_mass_and_k_are_used(table):
     wide, narrow, pulled, other = (
         json.loads(skilloscope("decisions", "rate", table, "--json", *options).stdout)["deciders"][0]
-        for options in ([], ["--mass", "0.5"], ["--prior", "normal:1,0.1"], ["--k", "1"])
+        for options in ([], ["--level", "0.5"], ["--prior", "normal:1,0.1"], ["--k", "1"])
     )
     assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
     assert abs(pulled["c"] - 1) < abs(wide["c"] - 1)
@@ -75,7 +75,7 @@ def test_the_prior_the_mass_and_k_are_used(table):
 def test_an_estimate_at_the_edge_is_marked(table):
     shown = skilloscope("decisions", "rate", table).stdout
     assert "↑" in shown
-    assert "the truth may lie beyond" in shown
+    assert "the true value may lie outside it" in shown
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_no_command_opens_a_connection(tmp_path, table):
     )
     for arguments in (
         ["decisions", "rate", str(table)],
-        ["reproduce"],
+        ["papers", "reproduce"],
         ["doctor"],
         ["demo", "--html", str(tmp_path / "d.html")],
     ):
@@ -320,7 +320,7 @@ def test_simulated_choices_are_written_and_rate_as_what_they_are(tmp_path):
 
 
 def test_reproduce_prints_a_dash_where_nothing_was_computed():
-    done = skilloscope("reproduce", "--json")
+    done = skilloscope("papers", "reproduce", "--json")
     entries = {entry["key"]: entry["rows"] for entry in json.loads(done.stdout)["entries"]}
     assert done.returncode == 0
     assert len(entries["FER12.figure1"]) == 82
@@ -329,8 +329,8 @@ def test_reproduce_prints_a_dash_where_nothing_was_computed():
     columns = entries["DFH13.III"]
     assert [row["ours"] for row in columns if row["label"].endswith("c̄")] == [None] * 7
     assert all(row["within"] for row in columns if row["ours"] is not None)
-    assert "–" in skilloscope("reproduce", "DFH13.III").stdout
-    assert skilloscope("reproduce", "XYZ99").returncode == 2
+    assert "–" in skilloscope("papers", "reproduce", "DFH13.III").stdout
+    assert skilloscope("papers", "reproduce", "XYZ99").returncode == 2
 
 
 def test_the_demo_without_an_engine_says_so_in_one_line_and_goes_on(tmp_path):
@@ -350,8 +350,33 @@ def test_the_demo_without_an_engine_says_so_in_one_line_and_goes_on(tmp_path):
     assert again["positions"]["cached"] == report["positions"]["imported"]
 
 
-def test_help_loads_none_of_the_heavy_modules():
-    code = "import sys; from skilloscope.cli.app import app; print(*sys.modules)"
+def test_the_help_of_a_command_is_the_first_line_of_its_function():
+    entries = {name: entry for panel in COMMANDS.values() for name, entry in panel.items()}
+    groups = {name: entry.entries for name, entry in entries.items() if isinstance(entry, Group)}
+    for entry in (*entries.values(), *(inner for group in groups.values() for inner in group.values())):
+        if isinstance(entry, Entry):
+            module, function = entry.home.split(":")
+            doc = getattr(importlib.import_module(f"skilloscope.cli.{module}"), function).__doc__
+            assert doc.splitlines()[0] == entry.help
+    for name in ([], *([group] for group in groups)):
+        said = " ".join(CliRunner().invoke(app, [*name, "--help"]).stdout.split())
+        for word, entry in (groups[name[0]] if name else entries).items():
+            assert f" {word} {entry.help}" in said
+
+
+def test_a_command_that_does_not_exist_is_refused_with_the_nearest_name():
+    for words, nearest in (["rat"], "rate"), (["results", "smoth"], "smooth"):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 2
+        assert f"Did you mean '{nearest}'" in done.stderr
+
+
+def test_help_of_commands_loads_none_of_the_heavy_modules():
+    code = (
+        "import sys, typer.main; from skilloscope.cli.app import app\n"
+        "for one in typer.main.get_command(app).commands.values(): list(getattr(one, 'commands', {}).values())\n"
+        "print(*sys.modules)"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numpy", "scipy", "numba", "pyarrow", "matplotlib", "chess"} & set(loaded)
 
@@ -421,7 +446,7 @@ def test_what_cannot_be_done_is_refused_before_the_engine_is_asked(tmp_path):
         ["--rule", "added", "--method", "agent"],
         ["--method", "oracle"],
         ["--effort", "endless"],
-        ["--mass", "2"],
+        ["--level", "2"],
         ["--html", tmp_path],
         ["--html", tmp_path / "nowhere" / "x.html"],
         ["--player", "Cyd"],

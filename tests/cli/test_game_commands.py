@@ -12,18 +12,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from skilloscope.chess.engine.lines import move_code
-from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.model import Human, human
-from skilloscope.chess.human.network import Network
+from skilloscope.chess.boards import Boards
+from skilloscope.chess.human.model import Human, Network, human
+from skilloscope.chess.moves import move_code
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.cli.app import app
-from skilloscope.sources.gains import engine_gains, gains_of_files, gains_of_games, gains_of_one
-from skilloscope.sources.judge import Work
-from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.game.game import game_study, written_moves
-from skilloscope.studies.game.people import move_fields
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.gains import engine_gains, gains_of_files, gains_of_games, gains_of_one
+from skilloscope.studies.game import MovePopularity, game_study, written_moves
 
 CENTURY = demo_file("game_of_the_century.pgn")
 MOVES = '[White "Ann"]\n[Black "Bob"]\n[WhiteElo "2100"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n'
@@ -94,7 +92,7 @@ def test_the_same_values_from_an_engine_and_from_comments_give_the_same_output(n
     path.write_text(MOVES)
     searched = report("game", path, "--engine", engine, "--depth", 2)
     assert searched["positions"]["searched"] == 7
-    work = Work()
+    work = EngineJob()
     gained = gains_of_one(path, 1, replace_settings(work, engine))
     read = report("game", commented(tmp_path / "commented.pgn", gained.evaluations))
     assert read["positions"]["searched"] == 0
@@ -102,7 +100,7 @@ def test_the_same_values_from_an_engine_and_from_comments_give_the_same_output(n
         assert read[part] == searched[part]
 
 
-def replace_settings(work: Work, engine: Path) -> Work:
+def replace_settings(work: EngineJob, engine: Path) -> EngineJob:
     from dataclasses import replace
 
     from skilloscope.chess.engine.settings import FER12
@@ -138,7 +136,7 @@ def test_several_lines_bring_the_agents_competence_beside_it(monkeypatch):
 def test_the_engines_own_gains_can_be_measured(tmp_path, stockfish):
     path = tmp_path / "game.pgn"
     path.write_text(MOVES)
-    work = replace_settings(Work(), stockfish)
+    work = replace_settings(EngineJob(), stockfish)
     gained = gains_of_games(read_games(path), work)
     agreed, searched = (engine_gains(gained, kind, work) for kind in ("agreed", "searched"))
     assert 0 < len(agreed.gains) <= len(searched.gains) == 7
@@ -183,7 +181,7 @@ def test_a_game_of_json_lines_is_followed_too(tmp_path):
     path.write_text(json.dumps({**row, "white": "C"}) + "\n" + json.dumps(row) + "\n")
     found = report("game", path, "--index", 2)
     assert [move["gain_cp"] for move in found["moves"]] == [None, -15, -5]
-    together = gains_of_files([path, CENTURY], Work())
+    together = gains_of_files([path, CENTURY], EngineJob())
     assert len(together.games) == 3
     assert together.about()["source"] == "[%eval] comments and evaluations in the file"
 
@@ -221,7 +219,7 @@ def test_after_every_move_there_is_an_interval_a_score_between_the_players_and_a
     rated = json.loads(run("rate", CENTURY, "--effort", "instant", "--json").stdout)["players"]
     wanted = {row["player"]: row["elo"] for row in rated}
     assert {row["player"]: row["axis_elo"] for row in found["players"]} == pytest.approx(wanted)
-    narrow = report("game", CENTURY, "--mass", 0.5)["players"][0]
+    narrow = report("game", CENTURY, "--level", 0.5)["players"][0]
     assert narrow["high"] - narrow["low"] < found["players"][0]["high"] - found["players"][0]["low"]
 
 
@@ -240,7 +238,7 @@ def test_nothing_known_of_a_side_is_shown_as_nothing(tmp_path):
     assert found["players"][1]["expected_score_against_engine"] is None
     games = read_games(path)
     assert games.mates[0] == NO_MATE
-    study = game_study(gains_of_games(games, Work()))
+    study = game_study(gains_of_games(games, EngineJob()))
     assert np.isnan(study.sides[0].running.elo_difference[0])
     assert run("game", path, "--html", tmp_path / "page.html").exit_code == 0
 
@@ -283,8 +281,8 @@ class TestPeople:
         assert all((move["likeliest_elo"] is None) == move["flat"] for move in moves)
         at_the_ends = [move for move in moves if move["likeliest_elo"] in (1200, 2700)]
         assert all(move["likeliest_edge"] in ("low", "high") for move in at_the_ends)
-        rising = move_fields(0.5, np.linspace(-2, -1, 151))
-        assert (rising["likeliest_elo"], rising["likeliest_edge"]) == (2700, "high")
+        rising = MovePopularity.of(0.5, np.linspace(-2, -1, 151))
+        assert (rising.likeliest_elo, rising.likeliest_edge) == (2700, "high")
 
     def test_a_forced_move_is_certain_and_flat(self, tmp_path):
         path = tmp_path / "game.pgn"
@@ -296,7 +294,7 @@ class TestPeople:
 
     def test_without_onnxruntime_the_rest_is_there_and_one_line_says_so(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "onnxruntime", None)
-        monkeypatch.setattr("skilloscope.studies.game.people.human", lambda: Human(Network(b"", {})))
+        monkeypatch.setattr("skilloscope.studies.game.human", lambda: Human(Network(b"", {})))
         found = report("game", CENTURY)
         assert "onnxruntime" in found["human"]["problem"]
         assert found["moves"][0]["probability"] is None

@@ -68,15 +68,17 @@ def test_a_later_date_adds_the_passage_of_time_and_an_earlier_one_is_refused(fol
 
 @pytest.mark.parametrize("word", ["rate", "smooth"])
 def test_intervals_hold_the_mass_that_is_asked_for(word, folder):
-    usual, half = (sent(word, folder / "r.csv", *FIXED, *mass)["players"] for mass in ((), ("--mass", "0.5")))
+    usual, half = (sent(word, folder / "r.csv", *FIXED, *mass)["players"] for mass in ((), ("--level", "0.5")))
     for one, other in zip(usual, half, strict=True):
         assert one["high"] - one["rating"] == pytest.approx(1.959964 * one["rd"])
         assert other["high"] - other["rating"] == pytest.approx(0.674490 * one["rd"])
-    assert "rating (50 % interval)" in run(word, folder / "r.csv", *FIXED, "--mass", "0.5")[0]
+    assert "rating (50 % interval)" in run(word, folder / "r.csv", *FIXED, "--level", "0.5")[0]
 
 
 def test_the_intervals_of_a_fit_hold_the_mass_that_is_asked_for(folder):
-    usual, half = (sent("fit", folder / "r.csv", "--intervals", *mass)["intervals"] for mass in ((), ("--mass", "0.5")))
+    usual, half = (
+        sent("fit", folder / "r.csv", "--intervals", *mass)["intervals"] for mass in ((), ("--level", "0.5"))
+    )
     for name in ("sigma0", "nu"):
         assert usual[name][0] < half[name][0] < half[name][1] < usual[name][1]
 
@@ -133,9 +135,8 @@ def test_kept_ratings_keep_their_parameters(folder, tmp_path):
 
 
 def test_a_stream_gives_the_same_ratings(folder, tmp_path):
-    from skilloscope.results.writing import results_to_arrow
 
-    pq.write_table(results_to_arrow(read_results(folder / "r.csv")), tmp_path / "r.parquet", row_group_size=500)
+    pq.write_table(read_results(folder / "r.csv").to_arrow(), tmp_path / "r.parquet", row_group_size=500)
     streamed = sent("rate", tmp_path / "r.parquet", *FIXED, "--stream")
     assert streamed["players"] == sent("rate", folder / "r.csv", *FIXED)["players"]
     _, said = run("rate", tmp_path / "r.parquet", "--stream", code=1)
@@ -201,7 +202,7 @@ def test_kept_ratings_keep_their_advantage(first_movers, tmp_path):
 
 
 def test_tables_1_and_2_are_reproduced_within_their_errors(monkeypatch):
-    from skilloscope.papers.gli99 import gli99
+    from skilloscope.papers import gli99
 
     monkeypatch.setattr(gli99, "_DATA_SETS", 60)
     monkeypatch.setattr(gli99, "_REPLICATIONS", 30)
@@ -211,7 +212,7 @@ def test_tables_1_and_2_are_reproduced_within_their_errors(monkeypatch):
 
 
 def test_tennis_gives_what_an_independent_fit_found(shared_data):
-    from skilloscope.papers.gli99 import gli99
+    from skilloscope.papers import gli99
 
     ours = {row.label: row.ours for row in gli99._table_4(Budget(data=shared_data)).rows}
     found = {
@@ -228,10 +229,10 @@ def test_tennis_gives_what_an_independent_fit_found(shared_data):
 
 
 def test_great_chess_players_peak_as_the_paper_says_in_kind(shared_data):
-    from skilloscope.papers.gli99 import gli99
+    from skilloscope.papers import gli99
 
     outcome = gli99._table_3(Budget(data=shared_data))
     ours = {row.label: row.ours for row in outcome.rows}
     assert ours["Emanuel Lasker: sd"] == pytest.approx(29.7, abs=2)
     assert "16 of the printed 20" in " ".join(outcome.notes)
-    assert len(outcome.studies) == 1
+    assert len(outcome.figures) == 1

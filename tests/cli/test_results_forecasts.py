@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from results_runs import FIXED, VARIANCES, rows, run, sent
-from skilloscope.models.comparison import win_probability
-from skilloscope.ratings.periods.kept import Kept
-from skilloscope.ratings.periods.prediction import forecast, foretold
+from skilloscope.models.paired_comparison import win_probability
+from skilloscope.ratings.periods.prediction import forecast, predicted
+from skilloscope.ratings.periods.saved import SavedRatings
 from skilloscope.ratings.periods.states import State
 from skilloscope.results import read_results
-from skilloscope.studies.results.runs import rate_results
+from skilloscope.studies.results.rating import RatingOptions, rated
 
 
 def test_predictions_are_those_of_the_formula_and_name_new_players(folder, tmp_path):
@@ -96,12 +96,13 @@ def test_draws_of_a_continued_run_are_fitted_as_they_were_foretold(first_movers,
     for part, some in zip(parts, (lines[:3500], lines[3500:]), strict=True):
         part.write_text("\n".join([head, *some]) + "\n")
     table = read_results(first_movers)
-    whole = rate_results(table, sigma0=300, nu=40)
+    options = RatingOptions(sigma0=300, nu=40, advantage=0, drift=0)
+    whole = rated(table, options)
     p = forecast(whole.games, State.empty(sigma0=300, nu=40))[0]
-    assert foretold(whole.history, whole.games) == pytest.approx(p, rel=1e-12)
-    first = rate_results(read_results(parts[0]), sigma0=300, nu=40)
-    second = rate_results(read_results(parts[1]), kept=Kept(first.state, first.history))
-    assert foretold(second.history, second.games) == pytest.approx(p[3500:], rel=1e-12)
+    assert predicted(whole.history, whole.games) == pytest.approx(p, rel=1e-12)
+    first = rated(read_results(parts[0]), options)
+    second = rated(read_results(parts[1]), kept=SavedRatings(first.state, first.history))
+    assert predicted(second.history, second.games) == pytest.approx(p[3500:], rel=1e-12)
 
 
 def test_all_games_weighed_together_give_each_pair_a_gap_with_its_deviation(tmp_path):
@@ -110,13 +111,13 @@ def test_all_games_weighed_together_give_each_pair_a_gap_with_its_deviation(tmp_
     path.write_text("\n".join(["date,player_1,player_2,score", *games]) + "\n")
     pairs.write_text("player_1,player_2\nAnn,Bo\nAnn,Cy\n")
     fixed = ["--sigma0", "280", "--nu", "0.1", "--period", "1M", "--advantage", "0"]
-    report = sent("predict", path, *fixed, "--pairs", pairs, "--whole")
+    report = sent("predict", path, *fixed, "--pairs", pairs, "--joint")
     gap = report["predictions"][0]
     assert gap["gap"] == pytest.approx(238, abs=8)
     assert gap["gap_sd"] == pytest.approx(43, abs=4)
     assert report["predictions"][1]["gap_sd"] > 300
     assert any("met fewer than three others" in note for note in report["warnings"])
-    assert "gap ± deviation" in run("predict", path, *fixed, "--pairs", pairs, "--whole")[0]
+    assert "gap ± deviation" in run("predict", path, *fixed, "--pairs", pairs, "--joint")[0]
 
 
 def test_stretches_of_time_are_foretold_in_turn_each_from_all_before_it(folder):

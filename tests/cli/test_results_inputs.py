@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from results_runs import FIXED, run, sent
-from skilloscope.models.comparison import win_probability
+from skilloscope.models.paired_comparison import win_probability
 
 
 def test_bad_rows_are_named_and_the_exit_code_tells(tmp_path):
@@ -81,29 +81,32 @@ def test_new_players_enter_where_a_table_says(tmp_path):
     path.write_text("period,player_1,player_2,score\n1,Ann,Bo,0.5\n2,Ann,Bo,0.5\n")
     entry.write_text("player,rating\nBo,1900\nCy,2100\n")
     pairs.write_text("player_1,player_2\nCy,Dee\n")
-    report = sent("rate", path, *FIXED, "--entry", entry)
+    report = sent("rate", path, *FIXED, "--initial-ratings", entry)
     rating = {row["player"]: row["rating"] for row in report["players"]}
     assert report["entered"] == 1
     assert rating["Bo"] > 1700 > rating["Ann"] > 1500
-    told = sent("predict", path, *FIXED, "--entry", entry, "--pairs", pairs)
+    told = sent("predict", path, *FIXED, "--initial-ratings", entry, "--pairs", pairs)
     expected = win_probability(2100, 300**2, 1500, 300**2)
     assert told["predictions"][0]["probability"] == pytest.approx(float(expected))
     state = tmp_path / "state"
     run("rate", path, *FIXED, "--state", state)
-    assert sent("predict", "--state", state, "--entry", entry, "--pairs", pairs)["predictions"] == told["predictions"]
-    assert sent("fit", path, "--entry", entry)["entered"] == 1
+    assert (
+        sent("predict", "--state", state, "--initial-ratings", entry, "--pairs", pairs)["predictions"]
+        == told["predictions"]
+    )
+    assert sent("fit", path, "--initial-ratings", entry)["entered"] == 1
 
 
 def test_first_ratings_at_fault_are_counted_and_named(tmp_path):
     path, entry = tmp_path / "r.csv", tmp_path / "entry.csv"
     path.write_text("period,player_1,player_2,score\n1,Ann,Bo,1\n")
     entry.write_text("player,rating\nAnn,strong\nBo,1700\nBo,1800\n,1500\n")
-    out, said = run("rate", path, *FIXED, "--entry", entry, "--json", code=1)
+    out, said = run("rate", path, *FIXED, "--initial-ratings", entry, "--json", code=1)
     reasons = {"first rating is no number": 1, "a second first rating of the same player": 1, "no player": 1}
     assert json.loads(out)["skipped"] == reasons
     assert "entry.csv, row 2: first rating is no number (Ann strong)" in said
     entry.write_text("name,elo\nAnn,1500\n")
-    assert "lacks player, rating" in run("rate", path, *FIXED, "--entry", entry, code=1)[1]
+    assert "lacks player, rating" in run("rate", path, *FIXED, "--initial-ratings", entry, code=1)[1]
 
 
 def test_a_date_after_today_is_noted(tmp_path):

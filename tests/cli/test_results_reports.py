@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from results_runs import FIXED, rows, run, sent
 from skilloscope.cli.app import app
 from skilloscope.papers.harness import Budget
+from skilloscope.report.charts import Figure
 from skilloscope.results import read_results
-from skilloscope.studies.results.runs import rate_results
+from skilloscope.studies.results.rating import OverTime, RatingOptions, rated
 
 
 def test_the_page_holds_leaderboard_and_history_and_escapes_names(folder, tmp_path):
@@ -27,13 +28,12 @@ def test_the_page_holds_leaderboard_and_history_and_escapes_names(folder, tmp_pa
 
 
 def test_the_page_of_the_reproduction_draws_strengths_over_time(folder):
-    from skilloscope.papers.gli99.gli99 import GLI99_ENTRIES, Strengths
-    from skilloscope.papers.harness import Outcome
-    from skilloscope.papers.page import Reproduction, reproduction_page
+    from skilloscope.papers.gli99 import GLI99_ENTRIES
+    from skilloscope.papers.harness import Outcome, Reproduction
 
-    rated = rate_results(read_results(folder / "r.csv"), sigma0=300, nu=40)
-    shown = Strengths(rated.history, ["player 01", "player 02"], "Two of them.")
-    page = reproduction_page(Reproduction(Budget(), [(GLI99_ENTRIES[0], Outcome([], [], [shown]))]))
+    run_ = rated(read_results(folder / "r.csv"), RatingOptions(sigma0=300, nu=40))
+    shown = Figure("", OverTime(run_.history, ["player 01", "player 02"], bands=False), "Two of them.")
+    page = Reproduction(budget=Budget(), entries=[(GLI99_ENTRIES[0], Outcome([], [], [lambda: [shown]]))]).page()
     assert "Two of them." in page
     assert "<svg" in page
 
@@ -88,7 +88,7 @@ def test_players_are_shown_alone_and_the_active_by_a_length(tmp_path):
     path.write_text(CLUB)
     alone = sent("rate", path, *FIXED, "--player", "Bo")["players"]
     assert [(row["player"], row["place"]) for row in alone] == [("Bo", 5)]
-    assert "like it: Cy, Dan; Cy, D" in run("rate", path, *FIXED, "--player", "cy", code=1)[1]
+    assert "similar names: Cy, Dan; Cy, D" in run("rate", path, *FIXED, "--player", "cy", code=1)[1]
     active = sent("rate", path, *FIXED, "--active", "1M")["players"]
     assert {row["player"] for row in active} == {"Ann", "Cy, D"}
 
@@ -96,7 +96,7 @@ def test_players_are_shown_alone_and_the_active_by_a_length(tmp_path):
 def test_near_duplicates_are_listed_confirmed_and_put_together(tmp_path):
     path, list_of = tmp_path / "club.csv", tmp_path / "aliases.csv"
     path.write_text(CLUB)
-    found = CliRunner().invoke(app, ["names", str(path), "--json", "--out", str(list_of)])
+    found = CliRunner().invoke(app, ["results", "aliases", str(path), "--json", "--out", str(list_of)])
     groups = json.loads(found.stdout)["groups"]
     assert [(row["name"], row["same_as"]) for group in groups for row in group["names"]] == [("Cy, D", "Cy, Dan")]
     assert len(sent("rate", path, *FIXED, "--alias", list_of)["players"]) == 5  # nobody has confirmed it

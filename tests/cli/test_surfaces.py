@@ -19,9 +19,9 @@ from skilloscope.cli import console
 from skilloscope.cli.app import app
 from skilloscope.core import configuration
 from skilloscope.core.errors import InputError
-from skilloscope.core.plain import json_text, visible
-from skilloscope.reports.sheet import Sheet
-from skilloscope.reports.terminal import PlainConsole, drawn
+from skilloscope.core.text import json_text, visible
+from skilloscope.report.table import Table
+from skilloscope.report.terminal import PlainConsole, drawn
 
 HOSTILE = "Kas\x1b]0;owned\x07pa\x9b31mrov\u202e\u2066\x7f"
 FORBIDDEN = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *"\u202e\u2066\u200f\u061c"} - {"\n", "\t"}
@@ -86,7 +86,7 @@ class TestEscapes:
     @pytest.mark.parametrize("width", [None, 20])
     def test_no_renderable_brings_one_to_the_screen(self, width):
         screen = PlainConsole(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
-        sheet = Sheet(HOSTILE, [HOSTILE, "b"], [[HOSTILE, "1"]], [HOSTILE])
+        sheet = Table(HOSTILE, [HOSTILE, "b"], [[HOSTILE, "1"]], [HOSTILE])
         for what in (HOSTILE, Text(HOSTILE), drawn(sheet)):
             screen.print(what)
         assert not FORBIDDEN & {*screen.file.getvalue()}
@@ -167,7 +167,7 @@ class TestEdge:
         console.set_verbosity(0, False)
         assert console.run(self.fails) == 1
         said = capsys.readouterr().err
-        assert "unforeseen" in said
+        assert "unexpected error" in said
         assert "KeyError" in said
         assert "report" in said
         assert "Traceback" not in said
@@ -228,15 +228,15 @@ GAMES, TABLE, RESULTS = "games.pgn", "table.csv", "results.csv"
         f"rate {GAMES} --method tea --effort instant",
         f"rate {GAMES} --prior best --effort instant",
         f"rate {GAMES} --by weather --effort instant",
-        f"rate {GAMES} --mass 2",
+        f"rate {GAMES} --level 2",
         f"rate {GAMES} --budget 0",
         f"rate {GAMES} --preset RH99",
         f"rate {GAMES} --figure x.bmp",
-        f"profile {GAMES} --player A --every century",
+        f"profile {GAMES} --player A --per century",
         f"screen {GAMES} --prevalence 2",
-        f"tournament {GAMES} --pool tea",
-        f"intrinsic {GAMES} --years tea",
-        f"composites {GAMES} --split colour",
+        f"papers gain {GAMES} --pool tea",
+        f"papers ipr {GAMES} --years tea",
+        f"papers pooled {GAMES} --split colour",
         "simulate games --elo 1500 --assist magic --out x.pgn",
         f"decisions rate {TABLE} --rule tea",
         f"decisions rate {TABLE} --k tea",
@@ -245,7 +245,7 @@ GAMES, TABLE, RESULTS = "games.pgn", "table.csv", "results.csv"
         f"decisions rate {TABLE} --range 3 1",
         f"decisions rate {TABLE} --method curves --curve tea",
         f"decisions convert tea {TABLE} --out x.csv",
-        f"decisions profile {TABLE} --every problem --prior tea",
+        f"decisions profile {TABLE} --per problem --prior tea",
         f"results fit {RESULTS} --method tea",
         f"results rate {RESULTS} --period tea",
         f"results smooth {RESULTS} --method tea",

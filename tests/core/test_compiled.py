@@ -62,10 +62,10 @@ def test_the_first_demo_compiles_the_human_model_and_the_curves_and_each_functio
     )
     found = [line.split()[1:] for line in run.stdout.splitlines() if line.startswith("compiled ")]
     assert {module.removeprefix("skilloscope.") for module, _ in found} == {
-        "chess.human.kernels",
+        "chess.boards",
+        "chess.human.model",
         "chess.rules",
-        "models.kernels.agent",
-        "models.kernels.joint",
+        "models.kernels.choices",
     }
     assert len({tuple(one) for one in found}) == len(found) <= 16
 

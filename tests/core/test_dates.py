@@ -11,9 +11,9 @@ import pytest
 from skilloscope.core.dates import DAY, MONTH, YEAR, read_date
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
+from skilloscope.decision.align import split_by_date
+from skilloscope.evidence.periods import date_periods
 from skilloscope.results.reading import results_from_arrow
-from skilloscope.studies.compare.splitting import split_by_date
-from skilloscope.studies.profile.periods import date_periods
 
 WRITTEN = {
     "2006-07-01": DAY,

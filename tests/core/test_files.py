@@ -17,14 +17,14 @@ import pytest
 
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.results import read_pgn_results
+from skilloscope.core import files
 from skilloscope.core.errors import InputError
-from skilloscope.core.inputs import unpacking
-from skilloscope.core.inputs.paths import given_once, named_files
-from skilloscope.decision.domains.risky_choice import read_risky_choice
+from skilloscope.core.paths import given_once, named_files
+from skilloscope.decision.domains.experiments import read_risky_choice
 from skilloscope.decision.text import read_decisions
+from skilloscope.inputs.load import told_tables
+from skilloscope.inputs.results import read_files
 from skilloscope.results.reading import read_results
-from skilloscope.sources.judge import told_tables
-from skilloscope.sources.results import read_files
 
 ZSTD = pa.Codec("zstd")
 PACKINGS: dict[str, Callable[[bytes], bytes]] = {
@@ -131,8 +131,8 @@ def test_other_encodings_are_told_by_the_first_bytes(tmp_path, encoding):
 
 @pytest.mark.parametrize("packing", ["gzip", "bzip2", "xz", "zstd"])
 def test_a_bomb_is_stopped_by_its_limit(tmp_path, monkeypatch, packing):
-    monkeypatch.setattr(unpacking, "MOST_UNPACKED", 1 << 20)
-    monkeypatch.setattr(unpacking, "MOST_TIMES", 20)
+    monkeypatch.setattr(files, "MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(files, "MOST_TIMES", 20)
     (tmp_path / "bomb").write_bytes(PACKINGS[packing](PGN * 30_000))
     games = read_games(tmp_path / "bomb")
     assert 0 < len(games) < 30_000

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 import skilloscope as sk
 from skilloscope.core.errors import InputError
 from skilloscope.core.frames import CARRIED, arrow_from_frame, table_of_rows, to_pandas, to_polars
-from skilloscope.studies.rate.rate import rate_decisions
+from skilloscope.studies.agent_ratings import rate_decisions
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -110,7 +110,7 @@ def test_everybody_over_time_and_in_order_is_drawn_and_shown():
 def test_a_profile_is_short_in_words_drawn_and_whole_in_a_frame(batch):
     found = sk.profile(batch.to_pandas())
     assert found.prior == "reset"
-    assert "stands alone" in found.warnings[0]  # one year only, and the prior of two would be a drift
+    assert "estimated alone" in found.warnings[0]  # one year only, and the prior of two would be a drift
     assert len(repr(found)) < 100
     assert len(found.to_pandas()) == sum(len(one.periods) for one in found.players)
     assert "<table>" in found._repr_html_()
@@ -121,7 +121,7 @@ def test_a_profile_is_short_in_words_drawn_and_whole_in_a_frame(batch):
 @pytest.mark.parametrize("what", [5, None, {"a": 1}, b"1. e4 *", [1, 2], "frame"])
 def test_what_cannot_be_taken_is_refused_with_what_can(what):
     given = pa.table({"a": [1]}).to_pandas() if isinstance(what, str) else what
-    for take in (sk.rate, sk.analyse, sk.read_games, sk.evidence, sk.decisions, sk.profile, sk.Periods().fit):
+    for take in (sk.rate, sk.analyse, sk.read_games, sk.agent_evidence, sk.decisions, sk.profile, sk.Periods().fit):
         with pytest.raises(InputError) as refused:
             take(given)
         assert refused.value.hint
@@ -132,7 +132,7 @@ def test_rows_become_a_table_without_the_columns_that_nobody_fills():
 
 
 def test_a_path_is_analysed_as_its_games_are(tmp_path):
-    from skilloscope.sources.shipped import demo_file
+    from skilloscope.inputs.bundled import demo_file
 
     path = demo_file("simulated.pgn")
     own = sk.analyse(str(path), imports=[sk.analyses_file()])
@@ -148,7 +148,7 @@ def test_results_boards_and_histories_go_out_as_frames_and_results_come_in_as_on
     )
     own = sk.Periods(period="1M", sigma0=300, nu=30).fit(results)
     framed = sk.Periods(period="1M", sigma0=300, nu=30).fit(results.to_pandas())
-    assert own.ratings_.to_polars()["player"].to_list() == [row["player"] for row in own.ratings_.rows()]
+    assert own.ratings_.to_polars()["player"].to_list() == [row.player for row in own.ratings_.rows()]
     assert np.array_equal(own.ratings_.rating, framed.ratings_.rating)
     assert len(own.history_.to_pandas()) == len(own.history_)
     assert len(repr(own.ratings_)) < 100

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError
 from skilloscope.decision import UNLISTED, Decisions
 from skilloscope.decision.align import align, at_depth, depth_pair
+from skilloscope.decision.batch import LABELS
 from skilloscope.decision.text import read_decisions, write_decisions
 
 

@@ -23,12 +23,10 @@ from skilloscope.decision.arrow import (
     batch_to_parquet,
     decisions_from_arrow,
     decisions_from_frame,
-    decisions_to_arrow,
     losses_from_arrow,
-    losses_to_arrow,
 )
 from skilloscope.decision.text import read_decisions, read_jsonl, read_long_csv, write_decisions
-from skilloscope.simulate.agents import made_up_spreads
+from skilloscope.simulate.deciders import made_up_spreads
 
 
 @st.composite
@@ -56,9 +54,9 @@ def assert_same(one: Decisions, other: Decisions, *, context: bool = True) -> No
 @given(batches())
 @settings(deadline=None, max_examples=40)
 def test_every_form_reads_back_as_it_was(batch):
-    assert_same(batch, decisions_from_arrow(decisions_to_arrow(batch)))
-    assert_same(batch, decisions_from_frame(to_polars(decisions_to_arrow(batch))))
-    assert_same(batch, decisions_from_frame(to_pandas(decisions_to_arrow(batch))), context=False)
+    assert_same(batch, decisions_from_arrow(batch.to_arrow()))
+    assert_same(batch, decisions_from_frame(to_polars(batch.to_arrow())))
+    assert_same(batch, decisions_from_frame(to_pandas(batch.to_arrow())), context=False)
 
 
 @given(batches(), st.data())
@@ -269,7 +267,7 @@ class TestLosses:
             np.array([0, 1, 0], np.int32),
             np.array([0.0, 0.5, 1.0]),
             np.array([0.0, 0.1, 1.5]),
-            {"game": ["1", "1", None]},
+            context={"game": ["1", "1", None]},
         )
 
     def test_gain_is_after_minus_before(self):
@@ -280,7 +278,7 @@ class TestLosses:
         back = batch_from_parquet(tmp_path / "l.parquet")
         assert isinstance(back, Losses)
         assert back.gain.tolist() == self.batch().gain.tolist()
-        assert losses_from_arrow(losses_to_arrow(self.batch())).context.to_pydict() == {"game": ["1", "1", None]}
+        assert losses_from_arrow(self.batch().to_arrow()).context.to_pydict() == {"game": ["1", "1", None]}
         with pytest.raises(InputError, match="not choice sets"):
             read_decisions(tmp_path / "l.parquet")
 
@@ -385,7 +383,7 @@ def test_there_is_always_a_context_of_as_many_rows_as_decisions(context):
     some = batch.select([2, 0])
     assert [one.context.num_rows for one in (batch, some, Decisions.concat([batch, some]))] == [3, 2, 5]
     assert some.context.column_names == list(context or {})
-    losses = Losses(("Ann",), np.zeros(3, np.int32), np.zeros(3), np.ones(3), batch.context)
+    losses = Losses(("Ann",), np.zeros(3, np.int32), np.zeros(3), np.ones(3), context=batch.context)
     assert losses.select([1]).context.num_rows == 1
 
 

@@ -13,17 +13,22 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from skilloscope.cli.app import app
-from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError
 from skilloscope.decision import UNLISTED, Decisions
+from skilloscope.decision.batch import LABELS
 from skilloscope.decision.domains import converted
 from skilloscope.decision.domains.backgammon import read_backgammon
-from skilloscope.decision.domains.four_in_a_row import SOLVED_CAP, SQUARES, read_four_in_a_row
-from skilloscope.decision.domains.risky_choice import expected_utility, read_risky_choice
-from skilloscope.inference import Uniform, evidence
+from skilloscope.decision.domains.experiments import (
+    SOLVED_CAP,
+    SQUARES,
+    expected_utility,
+    read_four_in_a_row,
+    read_risky_choice,
+)
+from skilloscope.evidence import Uniform, agent_evidence
 from skilloscope.models.agent import Agent, log_likelihood
 from skilloscope.models.choice_sets import choice_sets
-from skilloscope.studies.deciders.deciders import rate_deciders
+from skilloscope.studies.deciders import rate_deciders
 
 
 def play(n, candidates, chosen, *, ply=0, player="Ann", match="m1", sixth=None):
@@ -303,8 +308,8 @@ class TestConvert:
         ):
             result = CliRunner().invoke(app, line.split())
             assert result.exit_code == 0, result.stderr
-        one = CliRunner().invoke(app, ["decisions", "judges", "both.parquet", "--depths", "0,2", "--json"])
-        other = CliRunner().invoke(app, ["decisions", "judges", "zero.parquet", "two.parquet", "--json"])
+        one = CliRunner().invoke(app, ["decisions", "compare-engines", "both.parquet", "--depths", "0,2", "--json"])
+        other = CliRunner().invoke(app, ["decisions", "compare-engines", "zero.parquet", "two.parquet", "--json"])
         one, other = json.loads(one.stdout), json.loads(other.stdout)
         assert one["gain"] == pytest.approx(other["gain"])
         assert one["gain_low"] > 0
@@ -327,16 +332,16 @@ def batch_of(rows, factor=1.0, shift=0.0):
 @given(DECISIONS, st.integers(-20, 20), st.floats(0.01, 10))
 def test_k_scales_with_the_unit_of_the_utilities(rows, power, k):
     factor = 2.0**power
-    here = evidence(batch_of(rows), Agent(k=k))["Ann"].posterior()
-    there = evidence(batch_of(rows, factor), Agent(k=factor * k))["Ann"].posterior()
+    here = agent_evidence(batch_of(rows), Agent(k=k))["Ann"].posterior()
+    there = agent_evidence(batch_of(rows, factor), Agent(k=factor * k))["Ann"].posterior()
     assert (here.mean, here.sd) == pytest.approx((there.mean, there.sd), rel=1e-9)
 
 
 @settings(deadline=None, max_examples=40)
 @given(DECISIONS, st.floats(-1e4, 1e4))
 def test_only_differences_count_so_values_may_be_negative(rows, shift):
-    here = evidence(batch_of(rows), Agent(k=1.0))["Ann"].posterior()
-    there = evidence(batch_of(rows, shift=shift), Agent(k=1.0))["Ann"].posterior()
+    here = agent_evidence(batch_of(rows), Agent(k=1.0))["Ann"].posterior()
+    there = agent_evidence(batch_of(rows, shift=shift), Agent(k=1.0))["Ann"].posterior()
     assert here.mean == pytest.approx(there.mean, abs=1e-6)
 
 
@@ -346,7 +351,7 @@ def test_huge_losses_beside_tiny_ones_are_carried_exactly(size, span):
     rng = np.random.default_rng(1)
     values = [[*rng.normal(0, 1e-3, 3), *(-size * rng.random(3))] for _ in range(40)]
     batch = Decisions.from_lists(["Ann"] * 40, values, rng.integers(0, 4, 40).tolist())
-    table = evidence(batch, Agent(k=0.01), span=span)
+    table = agent_evidence(batch, Agent(k=0.01), span=span)
     at = np.linspace(*span, 33)
     exact = log_likelihood(choice_sets(batch), at, k=0.01).sum(axis=0)
     np.testing.assert_allclose(table["Ann"].log_likelihood(at), exact, rtol=1e-6, atol=1e-3)
@@ -355,19 +360,19 @@ def test_huge_losses_beside_tiny_ones_are_carried_exactly(size, span):
 def test_a_loss_that_k_cannot_divide_is_refused_and_the_hint_says_what_to_do():
     batch = Decisions.from_lists(["Ann"], [[0.0, -1e299]], [0])
     with pytest.raises(InputError, match="overflows") as caught:
-        evidence(batch, Agent(k=1e-9))
+        agent_evidence(batch, Agent(k=1e-9))
     assert "larger" in caught.value.hint
 
 
 def test_ties_are_equally_likely_and_say_nothing_where_all_are_tied():
     tied = Decisions.from_lists(["Ann"] * 3, [[1, 1, 1]] * 3, [0, 1, 2])
-    posterior = evidence(tied, Agent())["Ann"].posterior()
+    posterior = agent_evidence(tied, Agent())["Ann"].posterior()
     assert (posterior.mean, posterior.edge) == (pytest.approx(2.0), "both")
     c = np.linspace(0, 4, 4001)
     weight = (2 + 11.0**-c) ** -3  # a loss of 1 at k = 0.1 is eleven times less likely at c = 1
     for chosen in (0, 1):
         batch = Decisions.from_lists(["Ann"] * 3, [[1, 1, 0]] * 3, [chosen] * 3)
-        assert evidence(batch, Agent())["Ann"].posterior().mean == pytest.approx(
+        assert agent_evidence(batch, Agent())["Ann"].posterior().mean == pytest.approx(
             (c * weight).sum() / weight.sum(), abs=1e-3
         )
 
@@ -375,15 +380,15 @@ def test_ties_are_equally_likely_and_say_nothing_where_all_are_tied():
 def test_a_single_alternative_is_no_decision_and_is_counted():
     batch = Decisions.from_lists(["Ann", "Ann"], [[1.0], [1.0, 0.0]], [0, 0])
     report = rate_deciders(batch, Agent(), Uniform(0, 4))
-    assert report["deciders"][0]["decisions"] == 1
-    assert report["skipped"] == {"single alternative": 1}
+    assert report.deciders[0].decisions == 1
+    assert report.skipped == {"single alternative": 1}
 
 
 class TestRealFiles:
     def test_four_in_a_row_is_read_whole(self, shared_data):
         batch = read_four_in_a_row([shared_data / "decisions" / "four_in_a_row.csv.gz"])
         assert (len(batch), len(batch.names()), batch.skipped) == (5482, 40, {})
-        table = evidence(batch, Agent(k=0.3))
+        table = agent_evidence(batch, Agent(k=0.3))
         assert all(table[name].posterior().interval()[0] > 0.1 for name in table)  # all far better than chance
 
     def test_risky_choices_are_read_whole(self, shared_data):
@@ -400,15 +405,15 @@ class TestRealFiles:
 
     @pytest.mark.soak
     def test_two_plies_explain_the_plays_of_backgammon_better_than_none(self, shared_data):
-        from skilloscope.studies.judges.judges import compare_depths
+        from skilloscope.studies.compare_engines import compare_depths
 
         files = [shared_data / "decisions" / f"lasse_{ply}-ply.jsonl.gz" for ply in (0, 2)]
         batch = read_backgammon(files)
         assert len(batch) + batch.tally.total == 141_441
         assert batch.skipped["candidates of unequal depth (2-ply file)"] == 19_211
         report = compare_depths(batch, (0, 2))
-        assert report["decisions"] == 93_885
-        assert report["gain_low"] > 0.02
+        assert report.decisions == 93_885
+        assert report.gain_low > 0.02
 
 
 def head_of(path: Path, folder: Path, rows: int) -> Path:

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from skilloscope.cli.app import app
 from skilloscope.core.errors import EngineError, InputError
-from skilloscope.decision.domains import gnubg
-from skilloscope.decision.domains.gnubg import LISTED, find_gnubg, read_gnubg
+from skilloscope.decision.domains import backgammon
+from skilloscope.decision.domains.backgammon import GNUBG_LISTED, find_gnubg, read_gnubg
 from skilloscope.decision.text import read_decisions
 
 MATCH = """ 3 point match
@@ -44,7 +44,7 @@ def test_every_legal_play_has_a_value_and_the_choice_is_among_them(played):
     labels = first.context.column("alternatives")[0].as_py()
     assert labels[first.chosen[0]] == "8/5 6/5"
     assert first.chosen[0] == 0  # the book's own move is gnubg's first
-    assert first.n_legal[0] == len(labels) < LISTED
+    assert first.n_legal[0] == len(labels) < GNUBG_LISTED
 
 
 def test_a_deeper_look_values_the_same_plays(played):
@@ -82,7 +82,7 @@ def test_what_is_no_match_is_said(played, tmp_path):
 
 
 def test_without_gnubg_one_line_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(gnubg.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(backgammon.shutil, "which", lambda *_, **__: None)
     done = CliRunner().invoke(app, ["decisions", "convert", "gnubg", "x.mat", "--out", str(tmp_path / "x.parquet")])
     assert done.exit_code == 1
     assert "GNU Backgammon is not installed" in done.stderr

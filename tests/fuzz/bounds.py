@@ -13,9 +13,9 @@ import numpy as np
 
 from fuzz.mutation import mutated
 from fuzz.readers import PGN
-from skilloscope.chess.pgn.headers import scan
 from skilloscope.chess.pgn.kernel import READ, ScannedGames, scan_games
-from skilloscope.sources.shipped import demo_file
+from skilloscope.chess.pgn.results import scan
+from skilloscope.inputs.bundled import demo_file
 
 _LIKELY = b'[]{}();%$.\n "abcdefgh12345678NBRQKOx=+#-*/Event'
 

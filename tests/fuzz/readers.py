@@ -16,34 +16,30 @@ import pyarrow.parquet as pq
 
 from fuzz.harness import Reader
 from pgn_oracle import difference, plain_games
-from skilloscope.chess.analysis.files import export_analyses, read_export
-from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists
-from skilloscope.chess.engine.settings import Settings
-from skilloscope.chess.engine.uci import checked_answer, parse_option, read_answer
-from skilloscope.chess.evaluations import read_evaluated
+from skilloscope.chess.analysis.evaluations import read_evaluated
+from skilloscope.chess.analysis.files import export_analyses, read_analysed, read_export
+from skilloscope.chess.engine.lines import AnalysedPosition, checked_answer, lines_from_lists, read_answer
+from skilloscope.chess.engine.settings import Settings, parse_option
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.pgn.headers import TAGS, scan, scan_plain
-from skilloscope.chess.pgn.results import read_pgn_results
+from skilloscope.chess.pgn.results import TAGS, read_pgn_results, scan, scan_plain
 from skilloscope.chess.pgn.text import unescaped
 from skilloscope.core.compiled import PlainWork
 from skilloscope.core.configuration import effective_settings
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import as_text, lines_of
-from skilloscope.decision.arrow import decisions_to_arrow
+from skilloscope.core.table_files import write_table
 from skilloscope.decision.text import read_decisions, write_decisions
+from skilloscope.evidence.scales import Scale, scale
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.inputs.file_kinds import kind_of
 from skilloscope.ratings.periods.histories import History
-from skilloscope.ratings.periods.kept import load_kept, save_kept
+from skilloscope.ratings.periods.saved import SavedRatings, load_ratings, save_ratings
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.scale import Scale, scale
 from skilloscope.results.reading import read_results
 from skilloscope.results.table import Results
-from skilloscope.results.writing import results_to_arrow, write_table
-from skilloscope.simulate.agents import made_up_spreads
-from skilloscope.sources.kinds import kind_of
-from skilloscope.sources.shipped import demo_file
+from skilloscope.simulate.deciders import made_up_spreads
 from skilloscope.studies.live.feed import read_boards
-from skilloscope.studies.results.runs import Kept, rate_results
+from skilloscope.studies.results.rating import RatingOptions, rated
 
 PGN = b"""[Event "Open"]
 [White "M\xc3\xbcller, \\"K\\""]
@@ -157,7 +153,7 @@ def plain(data: bytes) -> list[tuple[dict[str, str], int]]:
 
 def _decisions(folder: Path) -> dict[str, Reader]:
     batch = made_up_spreads(6, 3, rng=np.random.default_rng(1))
-    table = decisions_to_arrow(batch)
+    table = batch.to_arrow()
     files = {}
     for ending in ("csv", "jsonl", "parquet"):
         write_decisions(batch, folder / f"d.{ending}")
@@ -210,7 +206,7 @@ def _made_results() -> Results:
 
 
 def _results(folder: Path) -> dict[str, Reader]:
-    table = results_to_arrow(_made_results())
+    table = _made_results().to_arrow()
     files = {}
     for ending in ("csv", "parquet"):
         write_table(table, folder / f"r.{ending}")
@@ -305,9 +301,9 @@ def _read_scale(data: bytes, folder: Path) -> None:
 
 
 def _kept(folder: Path) -> dict[str, Reader]:
-    rated = rate_results(_made_results(), "1D", sigma0=100.0, nu=10.0)
-    save_kept(Kept(rated.state, rated.history), folder / "s")
-    assert len(load_kept(folder / "s").state) == len(rated.state)
+    run = rated(_made_results(), RatingOptions(period="1D", sigma0=100.0, nu=10.0))
+    save_ratings(SavedRatings(run.state, run.history), folder / "s")
+    assert len(load_ratings(folder / "s").state) == len(run.state)
     state, history = (
         (path.read_bytes(), _plain_parquet(pq.read_table(path))) for path in (folder / "s", folder / "s.history")
     )

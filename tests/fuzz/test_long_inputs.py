@@ -12,19 +12,18 @@ import pytest
 
 from fuzz.harness import limited
 from skilloscope.chess.engine.engine import Engine
-from skilloscope.chess.engine.settings import Settings
-from skilloscope.chess.engine.uci import MOST_ANSWER_BYTES, MOST_LINE_BYTES, check_output, parse_option, read_answer
-from skilloscope.chess.facts import is_classical
+from skilloscope.chess.engine.lines import MOST_ANSWER_BYTES, MOST_LINE_BYTES, check_output, read_answer
+from skilloscope.chess.engine.settings import Settings, parse_option
+from skilloscope.chess.pgn.facts import is_classical
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.pgn.reading import header_from_tags
 from skilloscope.chess.pgn.results import read_pgn_results
-from skilloscope.chess.pgn.text import MainLine, main_line, split_games
+from skilloscope.chess.pgn.text import MainLine, header_from_tags, main_line, split_games
 from skilloscope.core.dates import read_date
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.core.files import MOST_LINE
 from skilloscope.decision.text import read_decisions, read_long_csv
+from skilloscope.results.columns import parse_score
 from skilloscope.results.reading import read_results
-from skilloscope.results.scores import parse_score
 
 LONG = 300_000
 

@@ -23,7 +23,7 @@ import typer.main
 from typer.testing import CliRunner
 
 from skilloscope.cli.app import app
-from skilloscope.sources.shipped import demo_file
+from skilloscope.inputs.bundled import demo_file
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -113,11 +113,11 @@ def appears(row: str, output: str) -> bool:
 
 
 def lay_out_files(folder: Path, page: Path) -> None:
-    """Put what a page's commands read into the folder: the files it shows with `cat`, and the games that ship."""
+    """Put what a page's commands read into the folder: files shown with `cat` here or among the commands, and games."""
     shutil.copy(demo_file("simulated.pgn"), folder / "games.pgn")
     shutil.copy(demo_file("analyses.jsonl.gz"), folder / "analyses.jsonl.gz")
     shutil.copy(demo_file("game_of_the_century.pgn"), folder / "century.pgn")
-    for command in commands(page):
+    for command in (*commands(DOCS / "commands.md"), *commands(page)):
         words = shlex.split(command.line, comments=True)
         if words[0] == "cat":
             (folder / words[1]).write_text("\n".join(command.shown) + "\n", encoding="utf-8")
@@ -131,7 +131,7 @@ def runs(page: Path) -> list[tuple[Command, int, str, str]]:
         patch.chdir(folder)
         patch.setenv("NO_COLOR", "1")
         lay_out_files(Path(folder), page)
-        run("skilloscope store import analyses.jsonl.gz")  # what stands in for an engine
+        run("skilloscope cache import analyses.jsonl.gz")  # what stands in for an engine
         for command in commands(page):
             line = command.line.replace("make demo", "skilloscope demo")
             if line.startswith("skilloscope "):
@@ -145,6 +145,17 @@ def test_the_commands_of_a_page_run_and_print_what_is_shown(page, without_engine
         assert code == 0, f"$ {command.line}\n{err}"
         missing = [row for row in command.shown if row.strip() and not appears(row, out + "\n" + err)]
         assert not missing, f"$ {command.line}\nshown but not printed: {missing}\n{out}{err}"
+
+
+def test_the_errors_that_other_pages_quote_are_those_of_the_page_of_accuracy():
+    one_person = (DOCS / "accuracy.md").read_text(encoding="utf-8").split("\n## ")[1]
+    rows = re.findall(r"^\| `(\w+)` \| \d+ \| \d+ \| (\d+) ", one_person, re.MULTILINE)
+    measured = {effort: [rmse for name, rmse in rows if name == effort] for effort in ("instant", "quick", "full")}
+    gain = (DOCS / "gain.md").read_text(encoding="utf-8")
+    for effort, errors in measured.items():
+        assert re.search(rf"`{effort}`\) \| [\d.]+ \| {' [|] '.join(errors)} \|", gain), (effort, errors)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"from 1, 4 and 7 games, RMSE | {', '.join(measured['full'])} |" in readme
 
 
 def test_every_json_field_is_named_on_the_page_of_commands(without_engine):
@@ -257,9 +268,9 @@ def test_every_function_and_test_that_a_page_names_exists(page):
     for dotted in re.findall(rf"`((?:{layers})\.[\w.]+)`", text):
         assert found_in_package(dotted), f"{name(page)}: there is no skilloscope.{dotted}"
     for file, test in re.findall(r"`(test_\w+\.py)::(\w+)`", text):
-        (source,) = (ROOT / "tests").rglob(file)
-        assert re.search(rf"(def|class) {test}\b", source.read_text(encoding="utf-8")), f"there is no {file}::{test}"
-    for key in re.findall(r"skilloscope reproduce (\w+\.\w+)", text):
+        sources = [source.read_text(encoding="utf-8") for source in (ROOT / "tests").rglob(file)]
+        assert any(re.search(rf"(def|class) {test}\b", source) for source in sources), f"there is no {file}::{test}"
+    for key in re.findall(r"skilloscope papers reproduce (\w+\.\w+)", text):
         from skilloscope.papers import ENTRIES
 
         assert key in {entry.key for entry in ENTRIES}
@@ -289,7 +300,7 @@ def test_the_picture_shows_what_the_demo_gives(without_engine):
     finally:
         sys.path.pop(0)
     picture = (DOCS / "img" / "demo.svg").read_text(encoding="utf-8")
-    assert f"<title>{described(demo_ratings().several)}</title>" in picture
+    assert f"<title>{described(demo_ratings())}</title>" in picture
     assert "docs/img/demo.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 

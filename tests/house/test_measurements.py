@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skilloscope.chess.analysis.transfer import import_file
+from skilloscope.chess.analysis.files import import_file
 from skilloscope.store import Store
 
 FOLDER = Path(__file__).resolve().parents[2] / "measurements"

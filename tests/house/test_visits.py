@@ -1,17 +1,14 @@
-"""How far a command walks: what reading a table imports, how many modules rate visits, how often it builds a board."""
+"""How far a command walks: what reading a table imports, and how often rating a game builds a board."""
 
 from __future__ import annotations
 
-import inspect
 import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import chess
@@ -19,17 +16,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from pgn_oracle import plainly
 from skilloscope.cli.app import app
 from skilloscope.decision.text import write_decisions
-from skilloscope.simulate.agents import made_up_spreads, simulate_choices
+from skilloscope.simulate.deciders import made_up_spreads, simulate_choices
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "skilloscope"
 GAME = '[White "Ann"]\n[Black "Bob"]\n[FEN "7k/p7/8/8/8/8/P7/K7 w - - 0 50"]\n\n50. a4 Kg7 51. a5 Kf6 52. Kb2 Ke5 *\n'
 PLIES = 6
-MOST_MODULES = 74
-"""So many of our modules run a function when games are rated whose answers are known, from the command to the table."""
-
 LOOKS_AT_A_START = 4
 
 ASKED_OF_AN_ENGINE = {"skilloscope.chess", "skilloscope.chess.engine", "skilloscope.chess.engine.settings"}
@@ -42,7 +34,7 @@ def test_a_table_is_read_without_anything_of_games_or_engines(tmp_path: Path) ->
     write_decisions(replace(batch, about={"domain": "chess"}), table)
     code = (
         "import sys\nfrom skilloscope.cli.app import app\n"
-        f"app(['intrinsic', {str(table)!r}, '--by', 'player', '--json'], standalone_mode=False)\n"
+        f"app(['papers', 'ipr', {str(table)!r}, '--by', 'player', '--json'], standalone_mode=False)\n"
         "print(*(name for name in sys.modules if name == 'chess' or name.startswith(('chess.', 'skilloscope.chess'))),"
         " 'skilloscope.store' in sys.modules, file=sys.stderr)"
     )
@@ -68,12 +60,6 @@ def rate_again(tmp_path: Path, fake_engine: Callable[[str], Path]) -> Callable[[
     return run
 
 
-def test_rate_visits_few_modules(rate_again: Callable[[], Any]) -> None:
-    with plainly(), visiting() as visited:  # as the command itself reads a small file
-        rate_again()
-    assert len(visited) <= MOST_MODULES, sorted(visited)
-
-
 def test_rate_builds_every_board_once(rate_again: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     built: Counter[str] = Counter()
     begin, push = chess.Board.__init__, chess.Board.push
@@ -92,31 +78,3 @@ def test_rate_builds_every_board_once(rate_again: Callable[[], Any], monkeypatch
     # The human model looks at the position that a game starts from, once for all games that start there.
     assert built["pushed"] == PLIES
     assert built["begun"] <= 1 + LOOKS_AT_A_START
-
-
-@contextmanager
-def visiting() -> Iterator[set[str]]:
-    """Give the set of our modules whose functions are called meanwhile; what an import runs is no visit."""
-    visited: set[str] = set()
-    folder = f"{SOURCE}{os.sep}"
-
-    def see(frame: FrameType, event: str, _: object) -> None:
-        name = frame.f_code.co_filename
-        ours = event == "call" and name.startswith(folder) and frame.f_code.co_flags & inspect.CO_OPTIMIZED
-        if ours and name not in visited and not _imported(frame, folder):
-            visited.add(name)
-
-    before = sys.getprofile()
-    sys.setprofile(see)
-    try:
-        yield visited
-    finally:
-        sys.setprofile(before)
-
-
-def _imported(frame: FrameType | None, folder: str) -> bool:
-    while frame is not None:
-        if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(folder):
-            return True
-        frame = frame.f_back
-    return False

@@ -54,7 +54,7 @@ def test_the_wheel_carries_data_templates_and_types(wheel):
     ):
         assert f"skilloscope/{name}" in names
     assert {"skilloscope/data/human.onnx", "skilloscope/data/human.json"} <= names
-    assert "skilloscope/reports/templates/page.html" in names
+    assert "skilloscope/report/templates/page.html" in names
     assert {"skilloscope/web/templates/game.html", "skilloscope/web/static/vendor/chessground.min.js"} <= names
     assert not any("test" in name or "shared" in name for name in names)
 

@@ -8,20 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilloscope.decision import UNLISTED, Decisions
-from skilloscope.inference import Grid
+from skilloscope.evidence import Grid
+from skilloscope.evidence.posterior import competences
 from skilloscope.models.agent import (
     Agent,
     bayes,
     bayes_sequence,
-    competences,
     likelihood,
     log_likelihood,
     probability,
     scaled_losses,
 )
 from skilloscope.models.choice_sets import Bucket, choice_sets
-from skilloscope.models.kernels import agent as kernels
-from skilloscope.papers.dfh.dfh13 import FIGURE_1_LOSSES
+from skilloscope.models.kernels import choices as kernels
+from skilloscope.papers.dfh13 import FIGURE_1_LOSSES
 
 LOSSES = st.lists(st.floats(0, 40), min_size=1, max_size=12).map(lambda xs: np.array([0.0, *sorted(xs)]))
 COMPETENCE = st.floats(0, 8)
@@ -152,11 +152,13 @@ def test_a_long_run_of_one_group_neither_over_nor_underflows():
 
 
 def test_the_agent_is_recovered_from_simulated_choices():
-    from skilloscope.inference import evidence
-    from skilloscope.simulate.agents import made_up_spreads, simulate_choices
+    from skilloscope.evidence import agent_evidence
+    from skilloscope.simulate.deciders import made_up_spreads, simulate_choices
 
     rng = np.random.default_rng(11)
-    posterior = evidence(simulate_choices(made_up_spreads(20_000, rng=rng), 1.2, rng=rng))["simulated"].posterior()
+    posterior = agent_evidence(simulate_choices(made_up_spreads(20_000, rng=rng), 1.2, rng=rng))[
+        "simulated"
+    ].posterior()
     assert abs(posterior.mean - 1.2) < 3 * posterior.sd
     assert posterior.sd < 0.02
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skilloscope.chess.evaluations import evaluations_from_comments
+from skilloscope.chess.analysis.evaluations import evaluations_from_comments
 from skilloscope.core.errors import InputError
+from skilloscope.inputs.bundled import game_of_the_century
 from skilloscope.models.gain import (
     PEAK,
     GainHistogram,
@@ -21,7 +22,6 @@ from skilloscope.models.gain import (
     move_scores,
 )
 from skilloscope.papers.harness import paper_table, printed
-from skilloscope.sources.shipped import game_of_the_century
 
 gains = hnp.arrays(np.int64, st.integers(1, 40), elements=st.integers(-7800, 7800))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from model_fits import fit_weights
 from skilloscope.core.errors import InputError
-from skilloscope.models.joint import JointChoices, JointWeights, fit_weights, joint_curves, log_choice, scaled_roots
+from skilloscope.models.joint import JointChoices, JointWeights, joint_curves, log_choice, scaled_roots
 
 DEPTHS = (1, 2, 3)
 WEIGHTS = JointWeights(DEPTHS, ((0.3, 0.1), (0.2, 0.0), (1.5, 0.5)), (0.7, -0.1), (0.8, 0.2))

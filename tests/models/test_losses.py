@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from model_fits import fit_loss_weights
 from skilloscope.core.errors import InputError
-from skilloscope.models.losses import (
+from skilloscope.evidence.discounting import ELO
+from skilloscope.models.joint import (
     LOSS_EDGES,
     LOSS_FEATURES,
     LossWeights,
-    fit_loss_weights,
     loss_curves,
     loss_features,
 )
-from skilloscope.ratings.elo_axis.effects import ELO
 
 BINS = len(LOSS_EDGES) + 1
 CENTRES = np.array([-0.2, *((np.array(LOSS_EDGES[:-1]) + np.array(LOSS_EDGES[1:])) / 2), 1.2])

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from skilloscope.chess.engine.settings import FER12
-from skilloscope.papers.fer12.fer12 import FER12_ENTRIES
-from skilloscope.papers.harness import Budget, Entry, Outcome
-from skilloscope.papers.samples import NO_DATA
-from skilloscope.sources.judge import Work
-from skilloscope.sources.shipped import game_of_the_century
-from skilloscope.studies.game.game import written_moves
+from skilloscope.inputs.bundled import game_of_the_century
+from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.papers.fer12 import FER12_ENTRIES
+from skilloscope.papers.harness import NO_DATA, Budget, Entry, Outcome
+from skilloscope.studies.game import written_moves
 
 ENTRIES = {entry.key: entry for entry in FER12_ENTRIES}
 FROM_PRINT = [key for key, entry in ENTRIES.items() if "on the games" not in entry.title]
@@ -76,7 +75,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def outcome_of(entry: Entry, data: Path, tmp_path: Path, engine: Path, minutes: float) -> Outcome:
-    work = Work(settings=replace(FER12, depth=2), engine=str(engine), store=tmp_path / "store.sqlite")
+    work = EngineJob(settings=replace(FER12, depth=2), engine=str(engine), store=tmp_path / "store.sqlite")
     return entry.outcome(Budget(minutes=minutes, data=data, work=work))
 
 

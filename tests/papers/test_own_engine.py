@@ -11,12 +11,12 @@ import pytest
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.files import read_export
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import positions
+from skilloscope.chess.pgn.positions import positions
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.inputs.engine_job import EngineJob
 from skilloscope.papers import ENTRIES, reproduce
-from skilloscope.papers.dfh.own_engine import up_to_depth
+from skilloscope.papers.dfh13 import up_to_depth
 from skilloscope.papers.harness import Budget
-from skilloscope.sources.judge import Work
-from skilloscope.sources.shipped import demo_file
 
 KEPT = Path(__file__).resolve().parents[2] / "measurements" / "bands_depth6_toga3.parquet"
 OWN = [entry for entry in ENTRIES if ".engine" in entry.key]
@@ -31,7 +31,7 @@ def test_without_its_answers_nothing_is_claimed(entry):
 
 
 def test_with_them_every_printed_group_has_a_competence_under_each_judge(shared_data: Path):
-    budget = Budget(data=shared_data, work=replace(Work(), imports=[KEPT]))
+    budget = Budget(data=shared_data, work=replace(EngineJob(), imports=[KEPT]))
     done = reproduce(OWN, budget=budget)
     for _, outcome in done.entries:
         assert all(row.ours is not None and np.isfinite(row.ours) for row in outcome.rows)

@@ -12,12 +12,12 @@ from scipy.special import logsumexp
 from simulated import in_pairs
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.inference import evidence
+from skilloscope.evidence import agent_evidence
 from skilloscope.models.agent import Agent
 from skilloscope.papers import ENTRIES, reproduce
-from skilloscope.papers.dfh.years import PAPERS, choose, elo_gain, judgement, predictive
+from skilloscope.papers.dfh13_choices import PAPERS, choose, elo_gain, judgement, predictive
 from skilloscope.papers.harness import Budget
-from skilloscope.simulate.agents import simulated_deciders
+from skilloscope.simulate.deciders import simulated_deciders
 
 
 def career(k: float = 0.1, games: int = 60, each: int = 30, seed: int = 1) -> Decisions:
@@ -44,7 +44,7 @@ def test_prediction_is_the_likelihood_of_the_second_half_averaged_over_the_poste
     score, sizes = predictive(batch, PAPERS)
     assert sizes.tolist() == [4, 4]
     own = batch.select(batch.decider == 0)
-    halves = [evidence(own.select(part), Agent()).total() for part in (slice(0, 4), slice(4, 8))]
+    halves = [agent_evidence(own.select(part), Agent()).total() for part in (slice(0, 4), slice(4, 8))]
     at = np.linspace(0, 4, 4001)
     first, second = (half.log_likelihood(at) for half in halves)
     assert score[0] == pytest.approx(logsumexp(first + second) - logsumexp(first), abs=1e-3)

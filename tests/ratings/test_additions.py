@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from skilloscope.core.errors import InputError
-from skilloscope.ratings.periods.kept import Kept, games_file, history_file, load_kept, save_kept
+from skilloscope.ratings.periods.saved import SavedRatings, games_file, history_file, load_ratings, save_ratings
 from skilloscope.results import Results
 from skilloscope.simulate.populations import Population, simulate_results
-from skilloscope.studies.results.runs import Adding, rate_results
+from skilloscope.studies.results.rating import RatingOptions, rated
 
-GIVEN = {"sigma0": 250.0, "nu": 12.0, "advantage": 30.0}
+GIVEN = {"sigma0": 250.0, "nu": 12.0, "advantage": 30.0, "drift": 0.0}
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +25,20 @@ def year() -> Results:
     return replace(made, noted=type(made.noted)())
 
 
-def rated(games: Results, path: Path, period: str | None = None, **adding: object) -> None:
+def keep(
+    games: Results,
+    path: Path,
+    period: str | None = None,
+    aliases: dict[str, str] | None = None,
+    *,
+    corrected: bool = False,
+    again: bool = False,
+) -> None:
     """Rate further games on what is kept, and keep it: what `results rate --state` does."""
-    kept = load_kept(path) if path.exists() else None
-    given = GIVEN if kept is None else {}
-    found = rate_results(games, None if kept else period, **given, kept=kept, adding=Adding(**adding))
-    save_kept(Kept(found.state, found.history, found.every), path)
+    kept = load_ratings(path) if path.exists() else None
+    given = RatingOptions(aliases=aliases or {}) if kept else RatingOptions(period=period, **GIVEN)
+    found = rated(games, given, kept=kept, corrected=corrected, again=again)
+    save_ratings(SavedRatings(found.state, found.history, found.every), path)
 
 
 def by_hand(games: Results, rows: np.ndarray) -> Results:
@@ -58,31 +66,31 @@ def test_an_administrators_year_ends_bit_identical_to_one_run_over_the_corrected
     path = tmp_path / "months"
     for m in range(12):
         games = by_hand(recorded, (month == m) & ~np.isin(at, late))
-        rated(games, path, period)
+        keep(games, path, period)
         if m == 5:
             before = path.read_bytes()
             with pytest.raises(InputError, match="already played"):
-                rated(games, path)
+                keep(games, path)
             assert path.read_bytes() == before
-    rated(by_hand(year, late), path)
+    keep(by_hand(year, late), path)
     for game in wrong:
-        rated(by_hand(year, np.array([game])), path, corrected=True)
+        keep(by_hand(year, np.array([game])), path, corrected=True)
     last = by_hand(year, at[month == 11][:1])
-    rated(last, path, aliases={"player 7": "player seven"}, corrected=True)
-    rated(renamed(year, "player 7", "player seven"), tmp_path / "once", period)
+    keep(last, path, aliases={"player 7": "player seven"}, corrected=True)
+    keep(renamed(year, "player 7", "player seven"), tmp_path / "once", period)
     assert same_files(path, tmp_path / "once")
 
 
 def test_games_played_a_second_time_count_where_that_is_said(year, tmp_path):
-    rated(year, tmp_path / "kept", "1M")
-    rated(by_hand(year, np.array([3])), tmp_path / "kept", again=True)
-    assert load_kept(tmp_path / "kept").state.games == len(year) + 1
+    keep(year, tmp_path / "kept", "1M")
+    keep(by_hand(year, np.array([3])), tmp_path / "kept", again=True)
+    assert load_ratings(tmp_path / "kept").state.games == len(year) + 1
 
 
 def test_a_correction_of_a_game_that_is_not_there_is_refused(year, tmp_path):
-    rated(by_hand(year, np.arange(100)), tmp_path / "kept", "1M")
+    keep(by_hand(year, np.arange(100)), tmp_path / "kept", "1M")
     with pytest.raises(InputError, match="no game of"):
-        rated(by_hand(year, np.array([500])), tmp_path / "kept", corrected=True)
+        keep(by_hand(year, np.array([500])), tmp_path / "kept", corrected=True)
 
 
 def test_published_ratings_are_kept_with_the_games(year, tmp_path):
@@ -90,9 +98,9 @@ def test_published_ratings_are_kept_with_the_games(year, tmp_path):
     rated_year = replace(year, rating_1=2000 + 400 * rng.random(len(year)), rating_2=np.zeros(len(year)))
     month = year.date.astype("datetime64[M]").astype(int) % 12
     for part in (month != 4, month == 4):
-        rated(by_hand(rated_year, part), tmp_path / "parts", "1M")
-    found = load_kept(tmp_path / "parts")
+        keep(by_hand(rated_year, part), tmp_path / "parts", "1M")
+    found = load_ratings(tmp_path / "parts")
     assert found.games is not None
     assert found.games.rating_1 is not None
-    once = rate_results(rated_year, "1M", **GIVEN)
+    once = rated(rated_year, RatingOptions(period="1M", **GIVEN))
     assert replace(once.state, published=found.state.published, mean=found.state.mean).games == found.state.games

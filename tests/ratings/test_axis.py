@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from effects_fitting import KnownPerson, fit_effects, fit_searches, pooled, rating_score
 from skilloscope.core.errors import InputError
-from skilloscope.inference import Normal
-from skilloscope.ratings.elo_axis.axis import EFFORTS, EloAxis, elo_axis, elo_posterior
-from skilloscope.ratings.elo_axis.effects import ELO, Effects, blurred, combined, person_curve
-from skilloscope.ratings.elo_axis.fitting import KnownPerson, fit_effects, fit_searches, pooled, rating_score
+from skilloscope.evidence import Normal
+from skilloscope.evidence.axis import EFFORTS, EloAxis, elo_axis, elo_posterior
+from skilloscope.evidence.discounting import ELO, Effects, blurred, combined, person_curve
 
 FLAT = Normal(1900.0, 400.0, float(ELO[0]), float(ELO[-1]))
 
@@ -70,7 +70,7 @@ def test_the_axis_that_ships_has_every_effort_and_comes_back_from_its_own_json()
 
 
 def test_the_human_model_of_the_axis_is_the_one_that_ships():
-    from skilloscope.chess.human.network import shipped_network
+    from skilloscope.chess.human.model import shipped_network
 
     assert elo_axis().model == shipped_network().sha256
 

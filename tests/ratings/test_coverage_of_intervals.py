@@ -7,16 +7,16 @@ import pytest
 from scipy.stats import binomtest
 
 from skilloscope.decision import Decisions
-from skilloscope.inference import Grid, evidence
-from skilloscope.models.agent import Agent
-from skilloscope.models.choice_sets import fit_bucket
-from skilloscope.simulate.agents import cut_lists, fisher_information, simulated_deciders
+from skilloscope.evidence import Grid, agent_evidence
+from skilloscope.models.agent import Agent, fit_bucket
+from skilloscope.simulate.deciders import cut_lists, simulated_deciders
+from spreads import fisher_information
 
 COMPETENCES = [0.5, 1.0, 1.5, 2.5]
 
 
 def intervals(batch: Decisions, model: Agent | None = None) -> np.ndarray:
-    table = evidence(batch, model or Agent(), Grid())
+    table = agent_evidence(batch, model or Agent(), Grid())
     return np.array([table[name].posterior().interval(0.95) for name in table])
 
 
@@ -73,6 +73,6 @@ def test_the_bucket_is_near_for_deciders_of_different_competence():
     rng = np.random.default_rng(41)
     truth = np.tile(COMPETENCES, 5)
     batch = cut_lists(simulated_deciders(truth, 2000, alternatives=30, rng=rng), rng=rng)
-    table = evidence(batch, Agent(rule="bucket"), Grid())
+    table = agent_evidence(batch, Agent(rule="bucket"), Grid())
     means = np.array([table[name].posterior().mean for name in table])
     assert np.abs((means - truth).reshape(5, 4).mean(axis=0)).max() < 0.05

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions, Losses
-from skilloscope.models.curve_model import CurveModel
+from skilloscope.models.curves import CurveModel
 from skilloscope.models.scaling import (
     fit_scaling,
     flatness,
@@ -20,11 +20,9 @@ from skilloscope.models.scaling import (
     scaled_value,
 )
 from skilloscope.papers.harness import printed
-from skilloscope.ratings.intrinsic.balance import Limits
-from skilloscope.ratings.intrinsic.fitting import FITS, bootstrap, fit_curves
-from skilloscope.ratings.intrinsic.percentile import PERCENTILES, percentile_score, up_shares
-from skilloscope.simulate.agents import made_up_spreads
-from skilloscope.simulate.curves import exported_spreads, simulate_curve_choices
+from skilloscope.ratings.curve_fits import FITS, PERCENTILES, Limits, bootstrap, fit_curves, percentile_score, up_shares
+from skilloscope.simulate.deciders import made_up_spreads, simulate_curve_choices
+from spreads import exported_spreads
 
 FULL_LISTS = Path(__file__).resolve().parents[2] / "measurements" / "full_lists_sf151.jsonl.gz"
 

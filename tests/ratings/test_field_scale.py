@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError
-from skilloscope.ratings.elo_axis.effects import ELO
-from skilloscope.ratings.gain.field_scale import GainScale, field_scores, fit_gain_line, gain_scale
-from skilloscope.ratings.scale import scale
+from skilloscope.evidence.discounting import ELO
+from skilloscope.evidence.scales import scale
+from skilloscope.evidence.sources.gain import GainScale, field_scores, fit_gain_line, gain_scale
 
 
 @given(st.lists(st.floats(0.0, 6.0), min_size=2, max_size=40))

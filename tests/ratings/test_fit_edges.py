@@ -5,17 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from equal_spreads import fit_equal_spreads, spread_score
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.models.curve_model import CurveModel
-from skilloscope.models.curves import curve
-from skilloscope.models.mappings import probabilities
-from skilloscope.ratings.intrinsic.balance import Limits
-from skilloscope.ratings.intrinsic.equal_spreads import fit_equal_spreads, spread_score
-from skilloscope.ratings.intrinsic.fitting import FITS, fit_curves
-from skilloscope.ratings.intrinsic.percentile import percentile_score
-from skilloscope.simulate.agents import made_up_spreads
-from skilloscope.simulate.curves import simulate_curve_choices
+from skilloscope.models.curves import CurveModel, curve, probabilities
+from skilloscope.ratings.curve_fits import FITS, Limits, fit_curves, percentile_score
+from skilloscope.simulate.deciders import made_up_spreads, simulate_curve_choices
 
 MODEL = CurveModel(scaling=0.0, rule="full")
 

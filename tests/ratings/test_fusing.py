@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError
-from skilloscope.inference import Normal
-from skilloscope.models.comparison import expected_against, update
-from skilloscope.ratings.elo_axis.axis import elo_axis, elo_posterior
-from skilloscope.ratings.elo_axis.effects import ELO
-from skilloscope.ratings.elo_axis.fusing import Beside, fit_beside, fused_posterior, result_curve
-from skilloscope.ratings.elo_axis.pool import POOL_ELO
+from skilloscope.evidence import Normal
+from skilloscope.evidence.axis import elo_axis, elo_posterior
+from skilloscope.evidence.discounting import ELO, Beside, fused_posterior, result_curve
+from skilloscope.models.paired_comparison import expected_against, update
+from skilloscope.studies.calibrate import POOL_ELO
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+
+from effects_fitting import fit_beside
 
 WHOLE = Beside(1.0, 1.0)
 PEOPLE = Normal(1900.0, 400.0, float(ELO[0]), float(ELO[-1]))

@@ -14,13 +14,11 @@ from scipy.special import ndtri, stdtrit
 
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.errors import InputError
+from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.gains import AFFORDABLE, Gained, gains_of_games
 from skilloscope.models.gain import PEAK, GainHistogram, elo_difference, elo_slope, expected_score, move_scores
-from skilloscope.ratings.gain.gain_table import GainTable, differences
-from skilloscope.ratings.gain.move_interval import between_interval, running_interval
-from skilloscope.ratings.gain.perceived import perceived_least_squares, perceived_weights
-from skilloscope.ratings.gain.student_of_parts import student_of_parts
-from skilloscope.sources.gains import AFFORDABLE, Gained, gains_of_games
-from skilloscope.sources.judge import Work
+from skilloscope.ratings.gain_table import GainTable, differences, t_mixture_quantile
+from skilloscope.ratings.perceived import between_interval, perceived_least_squares, perceived_weights, running_interval
 
 NAMES = ("london_classic_2011", "tal_memorial_2011", "candidates_2011")
 KEPT = Path(__file__).resolve().parents[2] / "measurements" / "events_depth13_sf151.parquet"
@@ -92,15 +90,15 @@ def test_a_match_has_the_freedom_of_its_games_though_it_has_two_sides():
     game, group = np.tile(np.repeat(np.arange(6), 20), 2), np.repeat([0, 1], 120)
     table = GainTable.from_gains(rng.integers(-40, 20, 240) / 100, group, game)
     _, slopes = table.leads(np.array([0]), np.array([1]), "normal")
-    assert student_of_parts(*slopes.parts(), 0.95)[0] == pytest.approx(stdtrit(5, 0.975))
+    assert t_mixture_quantile(*slopes.parts(), 0.95)[0] == pytest.approx(stdtrit(5, 0.975))
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 1), st.integers(1, 40)), min_size=1, max_size=5), st.floats(0.5, 0.99))
 def test_the_quantile_of_parts_lies_between_the_normal_one_and_that_of_the_fewest_games(parts, mass):
     shares, freedom = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
-    found = student_of_parts(csr_array(shares[None, :]), freedom, mass)[0]
+    found = t_mixture_quantile(csr_array(shares[None, :]), freedom, mass)[0]
     assert ndtri((1 + mass) / 2) - 1e-6 <= found <= stdtrit(freedom.min(), (1 + mass) / 2) + 1e-6
-    alone = student_of_parts(csr_array(np.eye(len(shares))), freedom, mass)
+    alone = t_mixture_quantile(csr_array(np.eye(len(shares))), freedom, mass)
     np.testing.assert_allclose(alone, stdtrit(freedom, (1 + mass) / 2), rtol=1e-6)
 
 
@@ -109,12 +107,12 @@ def test_the_quantile_of_parts_holds_the_mass_of_what_is_drawn(parts):
     rng, n = np.random.default_rng(3), 200_000
     shares, freedom = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
     variance = (rng.chisquare(freedom, (n, len(parts))) * shares / freedom).sum(axis=1) / shares.sum()
-    reach = student_of_parts(csr_array(shares[None, :]), freedom, 0.95)[0]
+    reach = t_mixture_quantile(csr_array(shares[None, :]), freedom, 0.95)[0]
     assert np.mean(np.abs(rng.standard_normal(n)) <= reach * np.sqrt(variance)) == pytest.approx(0.95, abs=0.002)
 
 
 def test_what_has_no_part_has_no_quantile():
-    assert np.isnan(student_of_parts(csr_array(np.zeros((1, 2))), np.ones(2), 0.95)[0])
+    assert np.isnan(t_mixture_quantile(csr_array(np.zeros((1, 2))), np.ones(2), 0.95)[0])
 
 
 # ── Coverage: whole games are dealt at random to players who are thus all alike; what they all are is known. ──
@@ -196,7 +194,7 @@ MORE: dict[str, Schedule] = {
 def sides(shared_data: Path) -> Sides:
     """Return the games of three events of 2011: both sides' gains, and those of the engine's own moves."""
     files = [shared_data / "events" / f"{name}.pgn" for name in NAMES]
-    work = Work(settings=AFFORDABLE, imports=[KEPT], deadline_seconds=0.0)
+    work = EngineJob(settings=AFFORDABLE, imports=[KEPT], deadline_seconds=0.0)
     return sides_of(gains_of_games(read_games(files), work, values="engine"))
 
 

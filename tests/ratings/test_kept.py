@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from skilloscope.core.errors import InputError
-from skilloscope.ratings.periods import kept as kept_module
-from skilloscope.ratings.periods.kept import Kept, history_file, load_kept, save_kept
+from skilloscope.ratings.periods import saved as kept_module
 from skilloscope.ratings.periods.periods import Periods
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.ratings.periods.saved import SavedRatings, history_file, load_ratings, save_ratings
+from skilloscope.results.periods import PeriodGames
 
 
-def kept_after(games: int) -> Kept:
+def kept_after(games: int) -> SavedRatings:
     rng = np.random.default_rng(3)
     white, black = rng.permuted(np.tile(np.arange(5), (30, 1)), axis=1)[:, :2].T
     score, period = rng.integers(0, 2, 30).astype(float), np.arange(30) // 6
@@ -23,17 +23,17 @@ def kept_after(games: int) -> Kept:
         white[:games], black[:games], score[:games], period[:games], players=("A", "B", "C", "D", "E")
     )
     model = Periods(sigma0=200, nu=30, smoothing=None).fit(played)
-    return Kept(model.state_, model.filtered_)
+    return SavedRatings(model.state_, model.filtered_)
 
 
-def assert_same(one: Kept, other: Kept) -> None:
+def assert_same(one: SavedRatings, other: SavedRatings) -> None:
     assert one.state.mark == other.state.mark
     assert np.array_equal(one.history.mean, other.history.mean)
 
 
 def test_what_is_saved_comes_back_with_its_mark(tmp_path):
-    save_kept(kept_after(30), tmp_path / "state")
-    assert_same(load_kept(tmp_path / "state"), kept_after(30))
+    save_ratings(kept_after(30), tmp_path / "state")
+    assert_same(load_ratings(tmp_path / "state"), kept_after(30))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["state", "state.history"]
     assert kept_after(24).state.mark != kept_after(30).state.mark
 
@@ -43,7 +43,7 @@ def test_what_is_saved_comes_back_with_its_mark(tmp_path):
 def test_a_kill_at_any_step_leaves_the_old_ratings_or_the_new(tmp_path, monkeypatch, first, step):
     path = tmp_path / "state"
     if not first:
-        save_kept(kept_after(18), path)
+        save_ratings(kept_after(18), path)
 
     def killed(*_: object, **__: object) -> Path:
         raise KeyboardInterrupt
@@ -59,30 +59,30 @@ def test_a_kill_at_any_step_leaves_the_old_ratings_or_the_new(tmp_path, monkeypa
 
             patch.setattr(Path, "replace", replace)
         with pytest.raises(KeyboardInterrupt):
-            save_kept(kept_after(30), path)
+            save_ratings(kept_after(30), path)
     if step == "between the two":
-        assert_same(load_kept(path), kept_after(30))
-        assert_same(load_kept(path), kept_after(30))
+        assert_same(load_ratings(path), kept_after(30))
+        assert_same(load_ratings(path), kept_after(30))
     elif not first:
-        assert_same(load_kept(path), kept_after(18))
+        assert_same(load_ratings(path), kept_after(18))
     else:
         assert not path.exists()
 
 
 def test_a_state_with_the_history_of_another_is_refused(tmp_path):
-    save_kept(kept_after(18), tmp_path / "old")
-    save_kept(kept_after(30), tmp_path / "new")
+    save_ratings(kept_after(18), tmp_path / "old")
+    save_ratings(kept_after(30), tmp_path / "new")
     shutil.copy(history_file(tmp_path / "old"), history_file(tmp_path / "new"))
     with pytest.raises(InputError, match="do not belong together") as caught:
-        load_kept(tmp_path / "new")
+        load_ratings(tmp_path / "new")
     assert caught.value.hint
     history_file(tmp_path / "new").unlink()
-    with pytest.raises(InputError, match="beside it"):
-        load_kept(tmp_path / "new")
+    with pytest.raises(InputError, match="is missing"):
+        load_ratings(tmp_path / "new")
 
 
 def test_files_of_a_version_without_marks_are_read(tmp_path):
     kept = kept_after(30)
     kept.state.save(tmp_path / "state")
     kept.history.save(history_file(tmp_path / "state"))
-    assert_same(load_kept(tmp_path / "state"), kept)
+    assert_same(load_ratings(tmp_path / "state"), kept)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilloscope.inference import Normal
-from skilloscope.ratings.elo_axis.axis import elo_posterior
-from skilloscope.ratings.elo_axis.effects import ELO, Effects, combined
-from skilloscope.ratings.elo_axis.parts import (
+from skilloscope.evidence import Normal
+from skilloscope.evidence.axis import elo_posterior
+from skilloscope.evidence.discounting import ELO, Effects, combined
+from skilloscope.evidence.parts import (
     BETWEEN,
     DRIFT,
     PersonParts,

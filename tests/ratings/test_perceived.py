@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skilloscope.core.errors import InputError
 from skilloscope.models.gain import PEAK, GainHistogram, elo_difference, expected_score
 from skilloscope.papers.harness import paper_table, printed
-from skilloscope.ratings.gain.perceived import (
+from skilloscope.ratings.perceived import (
     INFINITE,
     engine_strength,
     perceived_least_squares,

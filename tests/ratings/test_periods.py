@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 
 from simulated import wandering_games
 from skilloscope.core.errors import InputError, OptionError, Tally
-from skilloscope.models import comparison as cmp
-from skilloscope.ratings.periods.histories import History
-from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
-from skilloscope.ratings.periods.leaderboards import components, leaderboard, peaks
+from skilloscope.models import paired_comparison as cmp
+from skilloscope.ratings.periods.histories import History, components, leaderboard, peaks
 from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.prediction import evaluate, fit_draws, forecast
+from skilloscope.ratings.periods.saved import SavedRatings, load_ratings, save_ratings
 from skilloscope.ratings.periods.smoothing import smooth, whole
 from skilloscope.ratings.periods.states import State
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.results.periods import PeriodGames
 
 
 def rated(games, *, sigma0=300.0, nu=40.0, **options):
@@ -309,14 +308,15 @@ class TestPrediction:
         rolling, fixed = (model.evaluate(games.between(7, 10), rolling=rolling) for rolling in (True, False))
         assert rolling.log_loss < fixed.log_loss < np.log(2)
         curve = rolling.calibration
-        full = curve.games > 50
-        assert np.all(np.abs(curve.predicted - curve.observed)[full] < 4 * curve.standard_error[full])
-        assert rolling.as_dict()["games"] == games.between(7, 10).offsets[-1]
+        full = [one for one in curve if one.games > 50]
+        assert len(full) == 10
+        assert all(abs(one.predicted - one.observed) < 4 * one.standard_error for one in full)
+        assert rolling.games == sum(one.games for one in curve) == games.between(7, 10).offsets[-1]
 
     def test_a_probability_of_one_is_in_the_last_bin(self):
         told = evaluate([1.0, 0.0], [1.0, 0.0])
         assert (told.log_loss, told.brier) == (0.0, 0.0)
-        assert told.calibration.games[[0, -1]].tolist() == [1, 1]
+        assert [(one.from_, one.to, one.games) for one in told.calibration] == [(0.0, 0.1, 1), (0.9, 1.0, 1)]
 
     def test_how_often_games_are_drawn_comes_back(self):
         rng = np.random.default_rng(12)
@@ -337,7 +337,8 @@ class TestTables:
         board = leaderboard(state, active_within=2)
         assert list(board.players) == ["c", "d"]
         assert board.left_out == 2
-        assert board.rows()[0] == board.rows()[0] | {"games": 2, "first_period": "5", "last_period": "6"}
+        first = board.rows()[0]
+        assert (first.player, first.games, first.first_period, first.last_period) == ("c", 2, "5", "6")
         assert np.all(board.low < board.rating)
         assert len(leaderboard(state, active_within=7)) == 4
 
@@ -381,8 +382,8 @@ class TestPeriods:
         games, _ = wandering_games(np.random.default_rng(19), 900, 15, 9, first=50)
         whole = Periods(sigma0=200, nu=30, smoothing=None).fit(games)
         early = Periods(sigma0=200, nu=30, smoothing=None).fit(games.between(0, 6))
-        save_kept(Kept(early.state_, early.filtered_), tmp_path / "state")
-        kept = load_kept(tmp_path / "state")
+        save_ratings(SavedRatings(early.state_, early.filtered_), tmp_path / "state")
+        kept = load_ratings(tmp_path / "state")
         for before, late in ((kept, games.between(6, 9)), (kept.rewound(53), games.between(3, 9))):
             on = Periods(smoothing=None).fit(late, before)
             assert same(on.state_, whole.state_)
@@ -434,5 +435,5 @@ class TestPeriods:
         games, _ = wandering_games(np.random.default_rng(17), 300, 10, 4)
         model = Periods(sigma0=300, nu=40, smoothing=smoothing).fit(games)
         assert model.history_.method == (smoothing or "filter")
-        columns = model.history_.columns()
-        assert len(columns["rating"]) == len(columns["period"]) == len(model.history_)
+        table = model.history_.to_arrow()
+        assert (table.num_rows, table.column_names[1:3]) == (len(model.history_), ["period", "rating"])

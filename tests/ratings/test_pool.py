@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilloscope.ratings.elo_axis.effects import ELO, Effects, combined
-from skilloscope.ratings.elo_axis.pool import POOL_ELO, PoolEvidence, fit_pool, fitted_prior, posterior_accuracy
+from skilloscope.evidence.discounting import ELO, Effects, combined
+from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, fitted_prior, posterior_accuracy
 
 START = {"human": Effects(0.8, 60.0, 100.0)}
 

@@ -8,18 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skilloscope.models.comparison import observed
-from skilloscope.models.kernels.comparison import Published
+from skilloscope.models.kernels.paired_comparison import Published
+from skilloscope.models.paired_comparison import observed
 from skilloscope.ratings.periods.prediction import evaluate, forecast
-from skilloscope.ratings.periods.published import with_published
-from skilloscope.ratings.periods.states import State
+from skilloscope.ratings.periods.states import State, with_published
 from skilloscope.ratings.periods.variances import fit_variances
 from skilloscope.results import Results
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.results.periods import PeriodGames
 from skilloscope.results.reading import Reading, read_results
 from skilloscope.simulate.populations import Population, simulate_results
-from skilloscope.studies.results.held_out import FitOptions, holdout_report
+from skilloscope.studies.results.forecasts import hold_out
+from skilloscope.studies.results.rating import RatingOptions
 
+MONTHLY = RatingOptions(period="1M", advantage=0, drift=0)
 SAYS = Published(2000.0, 0.9, 70.0, 120.0, weak=0.5, newcomer=-20.0, trend=0.4)
 
 
@@ -70,7 +71,7 @@ def test_published_ratings_foretell_better_than_results_alone(seen_through_noise
     losses = {}
     bare = replace(seen_through_noise, rating_1=None, rating_2=None)
     for name, table in (("with", seen_through_noise), ("without", bare)):
-        losses[name] = holdout_report(table, 4, "1M")["log_loss"]
+        losses[name] = hold_out(table, 4, MONTHLY).evaluation.log_loss
     assert losses["with"] < losses["without"] - 0.02
 
 
@@ -85,8 +86,8 @@ def test_players_without_a_rating_enter_at_a_mean_that_is_estimated(seen_through
     )
     fit = fit_variances(part.by_period("1M"))
     assert fit.mean == pytest.approx(2000, abs=60)
-    without = holdout_report(replace(table, rating_1=None, rating_2=None), 4, "1M")["log_loss"]
-    assert holdout_report(part, 4, "1M")["log_loss"] < without < np.log(2)
+    without = hold_out(replace(table, rating_1=None, rating_2=None), 4, MONTHLY).evaluation.log_loss
+    assert hold_out(part, 4, MONTHLY).evaluation.log_loss < without < np.log(2)
 
 
 def test_newcomers_who_are_weaker_every_period_are_foretold_by_a_drift():
@@ -114,8 +115,8 @@ def test_real_games_of_four_years_are_foretold_below_the_official_list(shared_da
     path = shared_data / "results" / "chess_rated_1992_2009.csv.gz"
     for asked, most in ((None, 0.620), ("welo,belo", 0.590)):
         results = read_results(path, how=Reading(observed=asked))
-        report = holdout_report(results, "2006-01-01", "1D", fit=FitOptions(advantage="fit", drift="fit"))
-        assert report["log_loss"] <= most
+        options = RatingOptions(period="1D", advantage="fit", drift="fit")
+        assert hold_out(results, "2006-01-01", options).evaluation.log_loss <= most
 
 
 def test_a_drift_is_not_followed_beyond_the_games_that_it_was_fitted_to():

@@ -8,15 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import swing as swing_module
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.models.curve_model import CurveModel
-from skilloscope.models.curves import curve
-from skilloscope.ratings.intrinsic import swing as swing_module
-from skilloscope.ratings.intrinsic.fitting import fit_curves
-from skilloscope.ratings.intrinsic.swing import BLENDS, Swing, depth_losses, fit_swing, unseen_log_p
-from skilloscope.simulate.agents import made_up_spreads
-from skilloscope.simulate.curves import simulate_curve_choices
+from skilloscope.models.curves import CurveModel, curve
+from skilloscope.ratings.curve_fits import fit_curves
+from skilloscope.simulate.deciders import made_up_spreads, simulate_curve_choices
+from swing import BLENDS, Swing, depth_losses, fit_swing, unseen_log_p
 
 DEPTHS = (2, 6, 10)
 
@@ -141,8 +139,8 @@ def test_unlisted_choices_are_counted_and_odd_models_refused(seen):
 
 
 def test_on_real_games_two_depths_say_more_than_one(shared_data):
-    from skilloscope.chess.analysis.given import read_analysed
-    from skilloscope.chess.decisions import decisions
+    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.files import read_analysed
 
     path = next((shared_data / "analysed").glob("*.jsonl.gz"))
     batch = decisions(read_analysed(path))

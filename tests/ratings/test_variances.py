@@ -10,13 +10,17 @@ import pytest
 
 from simulated import wandering_games
 from skilloscope.core.errors import InputError
-from skilloscope.ratings.periods.period_length import choose_period
 from skilloscope.ratings.periods.periods import Periods
+from skilloscope.ratings.periods.prediction import choose_period
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variance_intervals import played_again, simulated_intervals
-from skilloscope.ratings.periods.variance_posterior import variance_posterior
-from skilloscope.ratings.periods.variances import fit_variances, total_discrepancy
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.ratings.periods.variances import (
+    fit_variances,
+    played_again,
+    simulated_intervals,
+    total_discrepancy,
+    variance_posterior,
+)
+from skilloscope.results.periods import PeriodGames
 from skilloscope.simulate.populations import Population, simulate_results
 
 
@@ -66,10 +70,10 @@ class TestFit:
 
     def test_what_the_games_cannot_tell_is_said(self):
         one_period, _ = wandering_games(np.random.default_rng(6), 3000, 20, 1, 60, 0)
-        assert [said[:25] for said in fit_variances(one_period).warnings] == [
-            "the games do not tell sig",
-            "the games do not tell nu:",
-            "variances fitted to 20 pl",
+        assert [said[:33] for said in fit_variances(one_period).warnings] == [
+            "the games do not determine sigma0",
+            "the games do not determine nu: ev",
+            "variances fitted to 20 players: 9",
         ]
 
     def test_even_games_do_not_make_everybody_certain(self):
@@ -82,7 +86,7 @@ class TestFit:
         found = Periods().fit(games)
         assert found.sigma0_ == 200
         assert found.variances_.warnings[0].startswith(
-            "the games do not tell sigma0, 0.1 would foretell them best: 200 is"
+            "the games do not determine sigma0 (0.1 would predict them best); 200 is"
         )
         assert found.state_.moments()[1].min() > 30**2
 
@@ -101,7 +105,6 @@ class TestFit:
 
 def table_2(rng, players, periods, each, sigma0, nu, replications):
     """Return GLI99 table 2 for one of its simulations: mean estimates, and coverage at 50 % and 95 %."""
-    from skilloscope.ratings.periods.states import State
 
     estimates, inside = [], []
     for _ in range(replications):
@@ -154,7 +157,6 @@ class TestPosterior:
             narrow = posterior.interval(which, 0.5)
             assert low < narrow[0] < narrow[1] < high
             assert low < posterior.mean(which) < high
-        assert posterior.as_dict()["nu"]["interval"] == list(posterior.interval("nu"))
 
     def test_draws_follow_the_weights(self):
         games, _ = wandering_games(np.random.default_rng(8), 0, 10, 30, 200, 50, each=50)
@@ -190,24 +192,23 @@ class TestLength:
         results = simulate_results(population, rng=np.random.default_rng(11), period="1M").results
         choice = choose_period(results, ["1W", "1M", "1Y"])
         assert choice.horizon == "1Y"
-        year = choice.fits["1Y"]
-        assert choice.losses["1Y"] == pytest.approx(year.discrepancy / year.games, rel=1e-9)
-        assert choice.losses["1M"] > choice.fits["1M"].discrepancy / 12_000  # a month ahead more is known than a year
-        assert choice.best == min(choice.losses, key=choice.losses.get) != "1Y"
-        assert choice.as_dict()["best"] == choice.best
+        _, month, year = choice.lengths
+        assert year.loss == pytest.approx(year.fit.discrepancy / year.fit.games, rel=1e-9)
+        assert month.loss > month.fit.discrepancy / 12_000  # a month ahead more is known than a year
+        assert choice.best == min(choice.lengths, key=lambda one: one.loss).period != "1Y"
 
     def test_lengths_that_hold_fewer_games_are_not_compared(self):
         population = Population(30, 12, 2000, sigma0=200, nu=60)
         results = simulate_results(population, rng=np.random.default_rng(11), period="1M").results
         vague = replace(results, precision=np.where(np.arange(2000) < 10, 1, 0).astype(np.uint8))
         choice = choose_period(vague, ["1W", "1M", "3M"])
-        assert choice.incomparable == ("1W",)
+        assert [one.period for one in choice.lengths if not one.comparable] == ["1W"]
         assert choice.best != "1W"
 
 
 def within(games, theta, fit):
     """Return who at the end is within the 95 % interval of his rating, both about the mean of all who play."""
-    state, _ = State.empty(**fit.parameters()).play(games)
+    state, _ = fit.start().play(games)
     mean, variance = state.moments()
     off = mean - mean.mean() - (theta[-1] - theta[-1].mean())
     return (np.abs(off) < 1.96 * np.sqrt(variance)).tolist()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilloscope.models.comparison import Q
+from skilloscope.models.paired_comparison import Q
 from skilloscope.ratings.periods.histories import History
-from skilloscope.ratings.periods.smoothing import whole
+from skilloscope.ratings.periods.smoothing import few_opponents, gap_variances, precision_of, row_variances, whole
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.whole import few_opponents, gap_variances, precision_of, row_variances
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.results.periods import PeriodGames
 
 
 def weighed(games: PeriodGames, sigma0: float, nu: float) -> History:
@@ -54,7 +53,7 @@ def test_a_large_pool_says_that_its_deviations_leave_loops_out(monkeypatch):
     state, rows = State.empty(sigma0=200, nu=30).play(games, history=True)
     _, how = whole(History.from_rows(rows, state), games)
     assert "loops" in how.warnings[0]
-    monkeypatch.setattr("skilloscope.ratings.periods.whole.MOST_ROWS", 1)
+    monkeypatch.setattr("skilloscope.ratings.periods.smoothing.MOST_ROWS", 1)
     found, _ = whole(History.from_rows(rows, state), games)
     precision = precision_of(found, games)
     assert row_variances(precision) is None

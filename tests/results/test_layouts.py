@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from skilloscope.core.errors import InputError
-from skilloscope.results.layouts import find_layout
+from skilloscope.inputs.results import read_files
+from skilloscope.results.columns import find_layout
 from skilloscope.results.reading import Reading, read_results
-from skilloscope.sources.results import read_files
 
 
 def table(folder: Path, text: str, name: str = "r.csv") -> Path:

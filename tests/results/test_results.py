@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from benchmarks.results import integrated_probability
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -18,19 +19,17 @@ from scipy.stats import norm
 
 from skilloscope.core.errors import InputError
 from skilloscope.core.frames import to_pandas, to_polars
-from skilloscope.models.comparison import Q, win_probability
-from skilloscope.models.logistic_normal import integrated_probability
-from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
+from skilloscope.core.table_files import write_table
+from skilloscope.models.paired_comparison import Q, win_probability
 from skilloscope.ratings.periods.periods import Periods
+from skilloscope.ratings.periods.saved import SavedRatings, load_ratings, save_ratings
 from skilloscope.results import Results, read_results
-from skilloscope.results.coding import NameCodes
-from skilloscope.results.players import renamed_players
-from skilloscope.results.reading import OUT_OF_ORDER, TWICE, YOURSELF, Reading, repeated_games, results_from_frame
+from skilloscope.results.aliases import NameCodes, renamed_players
+from skilloscope.results.reading import OUT_OF_ORDER, TWICE, Reading, ResultStream, repeated_games, results_from_frame
 from skilloscope.results.repeats import repeated_rows
-from skilloscope.results.streaming import ResultStream
-from skilloscope.results.writing import results_to_arrow, write_table
+from skilloscope.results.table import YOURSELF
 from skilloscope.simulate.populations import Population, simulate_results, simulated_games
-from skilloscope.studies.results.runs import rate_results
+from skilloscope.studies.results.rating import RatingOptions, rated
 
 HEADER = "date,player_1,player_2,score\n"
 
@@ -210,11 +209,11 @@ def test_tables_put_together_match_names():
 def test_results_go_through_frames_and_files_unchanged(tmp_path):
     results = simulate_results(Population(9, 4, 60), rng=np.random.default_rng(2), period="1W").results
     for name in ("r.csv", "r.parquet"):
-        write_table(results_to_arrow(results), tmp_path / name)
+        write_table(results.to_arrow(), tmp_path / name)
     back = [read_results(tmp_path / "r.csv"), read_results(tmp_path / "r.parquet")]
     back += [
-        results_from_frame(to_pandas(results_to_arrow(results))),
-        results_from_frame(to_polars(results_to_arrow(results))),
+        results_from_frame(to_pandas(results.to_arrow())),
+        results_from_frame(to_polars(results.to_arrow())),
     ]
     for other in back:
         assert list(other.players) == list(results.players)
@@ -239,7 +238,7 @@ NAMES = ["=1+1", "+A", "-B", "@C", "'t Hart", "'=D", "plain", 'quo"te', "com,ma"
 
 def test_names_that_a_spreadsheet_would_run_are_written_as_text_and_read_back(tmp_path):
     results = Results.from_columns(NAMES, NAMES[::-1], [1] * len(NAMES), date=["2024-01-01"] * len(NAMES))
-    write_table(results_to_arrow(results), tmp_path / "r.csv")
+    write_table(results.to_arrow(), tmp_path / "r.csv")
     cells = [cell.strip('"') for line in (tmp_path / "r.csv").read_text().splitlines()[1:] for cell in line.split(",")]
     assert not [cell for cell in cells if cell[:1] in "=+-@\t\r" and cell[:1]]
     assert sorted(read_results(tmp_path / "r.csv").players) == sorted(NAMES)
@@ -247,7 +246,7 @@ def test_names_that_a_spreadsheet_would_run_are_written_as_text_and_read_back(tm
 
 def test_a_stream_gives_every_game_once_in_whole_periods(tmp_path):
     results = simulate_results(Population(40, 12, 2000), rng=np.random.default_rng(3), period="1M").results
-    pq.write_table(results_to_arrow(results), tmp_path / "r.parquet", row_group_size=150)
+    pq.write_table(results.to_arrow(), tmp_path / "r.parquet", row_group_size=150)
     stream = ResultStream(tmp_path / "r.parquet", "1M", batch=170)
     parts = list(stream)
     whole = results.by_period("1M")
@@ -376,11 +375,11 @@ def test_our_own_column_twice_is_refused_in_words(tmp_path):
 @pytest.mark.parametrize("what", ["state", "history"])
 def test_a_damaged_state_is_refused_in_words(what, tmp_path):
     table = Results.from_columns(["Ann", "Bo"] * 4, ["Cy", "Ann"] * 4, [1, 0] * 4, date=["2024-01-01"] * 8)
-    rated = rate_results(table, "1D", sigma0=100.0, nu=10.0)
-    save_kept(Kept(rated.state, rated.history), tmp_path / "s")
+    run = rated(table, RatingOptions(period="1D", sigma0=100.0, nu=10.0))
+    save_ratings(SavedRatings(run.state, run.history), tmp_path / "s")
     path = tmp_path / ("s" if what == "state" else "s.history")
     data = path.read_bytes()
     for damaged in (b"", b"PAR1", data[:200], data[:-20] + data[-19:], data.replace(b"sigma0", b"sigma1")):
         path.write_bytes(damaged)
         with pytest.raises(InputError, match=path.name):
-            load_kept(tmp_path / "s")
+            load_ratings(tmp_path / "s")

@@ -12,23 +12,30 @@ import pytest
 from typer.testing import CliRunner
 
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.engine.lines import LINE, LineArray, move_code, move_of_code, value_of
-from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.joint import joint_choices
-from skilloscope.chess.human.model import elo_basis, human
+from skilloscope.chess.boards import Boards
+from skilloscope.chess.engine.lines import LINE, LineArray, value_of
+from skilloscope.chess.human.model import human
+from skilloscope.chess.human.played import joint_choices
+from skilloscope.chess.moves import move_code, move_of_code
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import positions_of
+from skilloscope.chess.pgn.positions import positions_of
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
+from skilloscope.evidence.axis import elo_axis
+from skilloscope.evidence.scales import scale
 from skilloscope.models.agent import probability
-from skilloscope.models.joint import log_choice, scaled_roots
-from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.ratings.scale import scale
-from skilloscope.simulate.endings import Standing, material, shipped_endings
-from skilloscope.simulate.games import Assist, GameMaker, Pairing
-from skilloscope.simulate.leanings import Leanings, shipped_leanings
-from skilloscope.simulate.people import agent_chances, human_chances, joint_chances
-from skilloscope.simulate.sighted import Sighted, alternatives_of, unlisted_gain
+from skilloscope.models.joint import elo_basis, log_choice, scaled_roots
+from skilloscope.simulate.games import Assist, GameMaker, Pairing, Standing, bundled_resignations, material
+from skilloscope.simulate.people import (
+    DepthLimited,
+    StyleAdjustments,
+    agent_chances,
+    alternatives_of,
+    bundled_adjustments,
+    human_chances,
+    joint_chances,
+    unlisted_gain,
+)
 
 BOARDS = [
     chess.Board(),
@@ -85,14 +92,14 @@ def test_a_draw_follows_the_chances():
     assert np.abs(share - np.exp(chances.log_p)).max() < 4 * np.sqrt(0.25 / 2000)
 
 
-def none_but(**weights: float) -> Leanings:
-    """Return leanings of which all others are 0."""
-    return Leanings(dict.fromkeys(shipped_leanings(6).weights, 0.0) | weights)
+def none_but(**weights: float) -> StyleAdjustments:
+    """Return adjustments of which all others are 0."""
+    return StyleAdjustments(dict.fromkeys(bundled_adjustments(6).weights, 0.0) | weights)
 
 
-@pytest.mark.parametrize("leanings", [none_but(), none_but(**{"root at 0": 1.5, "human at move 13": -0.3})])
-def test_moves_are_drawn_as_people_lean_and_those_beyond_the_list_by_what_they_are_worth(leanings):
-    board, people = BOARDS[1], Sighted(WEIGHTS, leanings)
+@pytest.mark.parametrize("adjustments", [none_but(), none_but(**{"root at 0": 1.5, "human at move 13": -0.3})])
+def test_moves_are_drawn_as_people_lean_and_those_beyond_the_list_by_what_they_are_worth(adjustments):
+    board, people = BOARDS[1], DepthLimited(WEIGHTS, adjustments)
     choices, seen, elo = human().choices(Boards.from_boards([board])), searched([board]), np.array([1700.0])
     joint = joint_choices(choices, choices.moves[:1], seen, np.arange(1), len(WEIGHTS.depths))
     asked: set[int] = set()
@@ -106,10 +113,10 @@ def test_moves_are_drawn_as_people_lean_and_those_beyond_the_list_by_what_they_a
     # What is left of the unlisted ones: all that counts losses, times the difference of the roots.
     best, worst = 0.84, -0.06
     by_loss = sum(a + b * (1700 - 2100) / 450 for a, b in WEIGHTS.losses)
-    by_loss += (1 - best) * leanings.weights["root at 0"]
+    by_loss += (1 - best) * adjustments.weights["root at 0"]
     less = by_loss * float(scaled_roots(best, worst) - scaled_roots(best, -4.0))
     z = joint_chances(choices, seen, 1700.0, WEIGHTS).log_p
-    z = z + leanings.added(alternatives_of(joint, np.array([best]), np.array([13.0]), elo))
+    z = z + adjustments.added(alternatives_of(joint, np.array([best]), np.array([13.0]), elo))
     expected = np.exp(z + np.where(joint.listed, 0.0, less + unlisted_gain(elo)[0]))
     expected /= expected.sum()
     share = np.array([np.mean([drawn[0] == move for drawn, _ in draws]) for move in choices.moves])
@@ -189,19 +196,19 @@ def standing(**columns: npt.ArrayLike) -> Standing:
 
 def test_who_is_behind_resigns_sooner_and_who_is_level_agrees_to_draws():
     behind = np.array([0.0, -3.0, -9.0])
-    resign, draw = shipped_endings().chances(standing(material=behind, material_before=behind))
+    resign, draw = bundled_resignations().chances(standing(material=behind, material_before=behind))
     assert np.all(np.diff(resign) > 0)
     assert np.all(np.diff(draw) < 0)
     stronger = standing(material=behind, material_before=behind, opponent_elo=2400.0)
-    assert np.all(shipped_endings().chances(stronger)[0] > resign)
+    assert np.all(bundled_resignations().chances(stronger)[0] > resign)
 
 
 def test_where_the_engine_looks_on_its_value_counts_more_than_the_material():
     behind, losing = standing(material=-3.0, material_before=-3.0, value=0.0), standing(value=[-3.0, -6.0, -39.0])
-    sacrificed, lost = (shipped_endings().chances(one)[0] for one in (behind, losing))
+    sacrificed, lost = (bundled_resignations().chances(one)[0] for one in (behind, losing))
     assert sacrificed < lost[0] / 10
     assert np.all(np.diff(lost) > 0)
-    level, decided = shipped_endings().chances(standing(value=[0.0, 0.0], value_before=[0.0, 4.0]))[1]
+    level, decided = bundled_resignations().chances(standing(value=[0.0, 0.0], value_before=[0.0, 4.0]))[1]
     assert decided < level / 10
 
 
@@ -224,7 +231,7 @@ def test_material_counts_pawns_and_pieces():
 
 @pytest.mark.soak
 def test_simulated_games_are_rated_where_they_belong(tmp_path):
-    from skilloscope.studies.rate.front import rate
+    from skilloscope.studies.rate import rate
 
     for elo in (1200, 1600, 2000, 2400):
         pairing = Pairing(elo, elo)

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilloscope.core.errors import EngineError, InputError
-from skilloscope.simulate.opponent import Opponent, Persona, Reply
-from skilloscope.simulate.uci_player import OUT_OF_TIME, ThinkingTime, UciPlayer
+from skilloscope.simulate.opponent import OUT_OF_TIME, Opponent, Persona, Reply, ThinkingTime, UciPlayer
 
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 
@@ -94,7 +93,7 @@ def test_no_text_ends_the_conversation(lines):
 def test_when_no_thought_comes_in_time_any_legal_move_is_played(monkeypatch):
     never = threading.Event()
     monkeypatch.setattr(Opponent, "reply", lambda *_, **__: never.wait())
-    monkeypatch.setattr("skilloscope.simulate.uci_player._PATIENCE", 0.01)
+    monkeypatch.setattr("skilloscope.simulate.opponent._PATIENCE", 0.01)
     said = talk("go movetime 60", "go wtime 80 btime 10", "position startpos moves e2e4", "go btime 1 wtime 1")
     assert said.count(f"info string {OUT_OF_TIME}") == 3
     assert len(best(said)) == 3

@@ -18,10 +18,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from skilloscope.chess.analysis.files import read_export
-from skilloscope.chess.analysis.transfer import damaged_answers
-from skilloscope.ratings.periods.kept import load_kept
-from skilloscope.sources.shipped import analyses_file
+from skilloscope.chess.analysis.files import damaged_answers, read_export
+from skilloscope.inputs.bundled import analyses_file
+from skilloscope.ratings.periods.saved import load_ratings
 from skilloscope.store import Store
 
 FORKS = """
@@ -45,22 +44,22 @@ for line in sys.stdin:
 """
 
 PAGE = """
-from skilloscope.core.outputs import write_whole
+from skilloscope.core.paths import write_whole
 def work(number):
     write_whole(folder / "page.html", f"{number}\\n" + "x" * 200_000 + f"\\n{number}\\n")
 """
 TABLE = """
 import pyarrow as pa
-from skilloscope.results.writing import write_table
+from skilloscope.core.table_files import write_table
 def work(number):
     write_table(pa.table({"number": [number] * 5000}), folder / "table.parquet")
     write_table(pa.table({"number": [number] * 5000}), folder / "table.csv")
 """
 STATE = """
 import numpy as np
-from skilloscope.ratings.periods.kept import Kept, load_kept, save_kept
+from skilloscope.ratings.periods.saved import SavedRatings, load_ratings, save_ratings
 from skilloscope.ratings.periods.periods import Periods
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.results.periods import PeriodGames
 names = tuple(f"player {number}" for number in range(40))
 def work(number):
     rng = np.random.default_rng(number)
@@ -68,8 +67,8 @@ def work(number):
     games = PeriodGames.build(white, black, np.ones(number + 1), np.arange(number + 1) // 10, players=names)
     model = Periods(sigma0=200, nu=30, smoothing=None).fit(games)
     if (folder / "state").exists():
-        load_kept(folder / "state")
-    save_kept(Kept(model.state_, model.filtered_), folder / "state")
+        load_ratings(folder / "state")
+    save_ratings(SavedRatings(model.state_, model.filtered_), folder / "state")
 """
 VACUUM = """
 from skilloscope.store import Store, StoredAnalysis
@@ -79,8 +78,8 @@ def work(number):
         store.vacuum()
 """
 IMPORT = """
-from skilloscope.chess.analysis import transfer
-from skilloscope.sources.shipped import analyses_file
+from skilloscope.chess.analysis import files as transfer
+from skilloscope.inputs.bundled import analyses_file
 from skilloscope.store import Store
 transfer._CHUNK = 20
 def work(number):
@@ -112,7 +111,7 @@ def check_table(folder: Path, last: int, _: list[str]) -> None:
 
 
 def check_state(folder: Path, last: int, _: list[str]) -> None:
-    kept = load_kept(folder / "state")
+    kept = load_ratings(folder / "state")
     assert kept.state.games >= last + 1
     assert kept.state.games == kept.history.games.sum() // 2
 
@@ -185,7 +184,7 @@ def test_kills_of_a_writer_lose_nothing_and_leave_nothing_half(tmp_path: Path, n
 
 def test_an_import_that_was_killed_is_finished_by_the_next(tmp_path: Path) -> None:
     kill_writers(tmp_path, IMPORT, check_import, 1, seed=9)
-    command = [sys.executable, "-m", "skilloscope", "store", "import", str(analyses_file()), "--store", str(tmp_path)]
+    command = [sys.executable, "-m", "skilloscope", "cache", "import", str(analyses_file()), "--store", str(tmp_path)]
     (tmp_path / "0.sqlite").rename(tmp_path / "analyses.sqlite")
     for ending in ("-wal", "-shm"):
         if (tmp_path / f"0.sqlite{ending}").exists():

@@ -10,19 +10,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from skilloscope.chess.engine.lines import move_of_code
-from skilloscope.chess.human import kernels
-from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.model import Human, _codes, elo_basis
+from skilloscope.chess.boards import Boards
+from skilloscope.chess.human.evidence import move_evidence
+from skilloscope.chess.human.model import Human
+from skilloscope.chess.human.played import played_moves
+from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.chess.rules import MOST_MOVES
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.ratings.elo_axis.axis import EloAxis, elo_axis
-from skilloscope.sources.shipped import demo_file
-from skilloscope.sources.strength import game_curves, played_moves
-from skilloscope.studies.calibrate.calibrate import calibrate, pool_census, rated_evidence
-from skilloscope.studies.calibrate.tables import calibration_sheets
+from skilloscope.evidence.axis import EloAxis, elo_axis
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.models.joint import HumanChoices, elo_basis
+from skilloscope.studies.calibrate import calibrate, pool_census, rated_evidence
 
 DEFLATED = 150.0
 """Players of the simulated pool play like people whose rating is so much higher."""
@@ -36,11 +35,10 @@ class Tastes(Human):
         self.table = np.random.default_rng(0).normal(size=(1 << 15, 4)) * [0.5, 1.2, 0.0, 0.0]
 
     def _chunk(self, boards):
-        counts = np.zeros(len(boards), dtype=np.int64)
-        places = np.empty((len(boards) + 1) * MOST_MOVES, dtype=np.int16)
-        total = kernels.listed_moves(boards.board, boards.rights, boards.passant, counts, places)
-        codes = _codes(places[:total], np.repeat(boards.black, counts), boards, counts)
-        return counts, codes, self.table[codes].astype(np.float32)
+        counts, places = boards.legal_places()
+        codes = boards.move_codes(counts, places)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        return HumanChoices(offsets, codes, self.table[codes].astype(np.float32))
 
 
 def simulated_pool(games: int, players: int, plies: int = 24) -> str:
@@ -85,8 +83,8 @@ def test_the_axis_of_a_pool_knows_where_its_ratings_lie_and_foretells_held_out_p
     assert EloAxis.from_json(found.axis.to_json()).to_json() == found.axis.to_json()
     report = found.as_dict()
     assert report["reasons"] == []
-    assert calibration_sheets(report)[0].title == "rated players of deflated"
-    assert len(calibration_sheets(report)) == 3
+    assert found.tables()[0].title == "rated players of deflated"
+    assert len(found.tables()) == 3
 
 
 def test_the_axis_of_a_pool_rates_its_players_on_their_own_ratings(pool):
@@ -94,11 +92,11 @@ def test_the_axis_of_a_pool_rates_its_players_on_their_own_ratings(pool):
     moves = played_moves(pool, model=Tastes())
     names = [pool.headers[side].to_pylist() for side in ("white", "black")]
     labels = [names[int(b)][g] for g, b in zip(moves.game.tolist(), moves.black.tolist(), strict=True)]
-    curves = game_curves(moves, labels)
+    table = move_evidence(moves, labels)
     header = dict(zip(names[0], pool.headers["white_elo"].to_pylist(), strict=True))
     errors = [
-        axis.posterior(curves.of(at), "instant", axis.prior()).mean - header[name]
-        for at, name in enumerate(curves.groups)
+        axis.posterior(table.curves_of(name), "instant", axis.prior()).mean - header[name]
+        for name in table
         if name in header
     ]
     assert abs(np.mean(errors)) < 60

@@ -15,16 +15,15 @@ from typer.testing import CliRunner
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
+from skilloscope.decision.align import split_by_column, split_by_date
 from skilloscope.decision.text import write_decisions
-from skilloscope.inference import Grid, Posterior, evidence
-from skilloscope.inference.posterior import difference, posterior_from_log_density, probability_greater
-from skilloscope.ratings.scale import scale as load_scale
-from skilloscope.simulate.agents import fisher_information, made_up_spreads, simulate_choices, simulated_deciders
-from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.compare.compare import compare
-from skilloscope.studies.compare.figures import comparison_figure
-from skilloscope.studies.compare.page import comparison_page
-from skilloscope.studies.compare.splitting import split_by_column, split_by_date
+from skilloscope.evidence import Grid, Posterior, agent_evidence
+from skilloscope.evidence.posterior import difference, posterior_from_log_density, probability_greater
+from skilloscope.evidence.scales import scale as load_scale
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.simulate.deciders import made_up_spreads, simulate_choices, simulated_deciders
+from skilloscope.studies.compare import compare_sets
+from spreads import fisher_information
 
 means = st.floats(0.2, 3.8)
 widths = st.floats(0.01, 1.5)
@@ -81,40 +80,44 @@ def set_of(c: float, n: int, seed: int, **context) -> Decisions:
 
 class TestComparing:
     def test_a_change_is_found_and_its_absence_too(self):
-        found = compare(set_of(0.8, 400, 1), set_of(1.6, 400, 2)).comparisons[0]
-        assert found.probability > 0.999
+        found = compare_sets(set_of(0.8, 400, 1), set_of(1.6, 400, 2)).comparisons[0]
+        assert found.second_stronger > 0.999
         low, high = found.difference.interval(0.999)
         assert low < 0.8 < high
-        same = compare(set_of(1.2, 400, 3), set_of(1.2, 400, 4)).comparisons[0]
-        assert 0.01 < same.probability < 0.99
+        same = compare_sets(set_of(1.2, 400, 3), set_of(1.2, 400, 4)).comparisons[0]
+        assert 0.01 < same.second_stronger < 0.99
 
     def test_the_sides_are_the_posteriors_of_each_set_alone(self):
         before, after = set_of(0.8, 60, 5), set_of(1.6, 80, 6)
-        found = compare(before, after, labels=("before", "after")).comparisons[0]
-        assert (found.first.label, found.first.decisions, found.second.decisions) == ("before", 60, 80)
-        assert found.first.posterior.mean == pytest.approx(evidence(before)["Ann"].posterior().mean, abs=1e-7)
-        assert found.second.posterior.mean == pytest.approx(evidence(after)["Ann"].posterior().mean, abs=1e-7)
+        found = compare_sets(before, after, labels=("before", "after")).comparisons[0]
+        assert (found.first.label, found.first.part.decisions, found.second.part.decisions) == ("before", 60, 80)
+        assert found.first.part.posterior.mean == pytest.approx(
+            agent_evidence(before)["Ann"].posterior().mean, abs=1e-7
+        )
+        assert found.second.part.posterior.mean == pytest.approx(
+            agent_evidence(after)["Ann"].posterior().mean, abs=1e-7
+        )
 
     def test_the_other_order_gives_the_opposite(self):
-        one = compare(set_of(0.9, 50, 7), set_of(1.1, 50, 8)).comparisons[0]
-        other = compare(set_of(1.1, 50, 8), set_of(0.9, 50, 7)).comparisons[0]
-        assert one.probability + other.probability == pytest.approx(1, abs=1e-7)
+        one = compare_sets(set_of(0.9, 50, 7), set_of(1.1, 50, 8)).comparisons[0]
+        other = compare_sets(set_of(1.1, 50, 8), set_of(0.9, 50, 7)).comparisons[0]
+        assert one.second_stronger + other.second_stronger == pytest.approx(1, abs=1e-7)
         assert one.difference.mean == pytest.approx(-other.difference.mean, abs=1e-6)
 
     def test_everybody_in_both_sets_is_compared_and_the_others_are_named(self):
         rng = np.random.default_rng(9)
         first = replace(simulated_deciders([1.0, 1.0, 1.0], 20, rng=rng), deciders=("Ann", "Bob", "Cid"))
         second = replace(simulated_deciders([1.0, 1.0, 1.0], 20, rng=rng), deciders=("Ann", "Bob", "Dan"))
-        found = compare(first, second)
+        found = compare_sets(first, second)
         assert [one.decider for one in found.comparisons] == ["Ann", "Bob"]
-        assert found.unpaired == ["Cid", "Dan"]
+        assert found.sides.unpaired == ["Cid", "Dan"]
         assert any("2 comparisons" in line for line in found.caution)
 
     def test_a_dispersion_widens_and_pulls_the_probability_to_the_middle(self):
         sets = set_of(0.9, 100, 10), set_of(1.3, 100, 11)
-        plain, wide = compare(*sets).comparisons[0], compare(*sets, dispersion=4.0).comparisons[0]
+        plain, wide = compare_sets(*sets).comparisons[0], compare_sets(*sets, dispersion=4.0).comparisons[0]
         assert wide.difference.sd > 1.8 * plain.difference.sd
-        assert 0.5 < wide.probability < plain.probability
+        assert 0.5 < wide.second_stronger < plain.second_stronger
 
     def test_the_dispersion_of_games_is_recovered(self):
         rng = np.random.default_rng(12)
@@ -127,31 +130,32 @@ class TestComparing:
                 parts.append(replace(part, context={"game": [f"g{game}"] * 25}))
             return Decisions.concat(parts)
 
-        steady = compare(games(0.0), games(0.0), dispersion=None).dispersion
-        restless = compare(games(0.3), games(0.3), dispersion=None).dispersion
+        steady = compare_sets(games(0.0), games(0.0), dispersion=None).basis.dispersion
+        restless = compare_sets(games(0.3), games(0.3), dispersion=None).basis.dispersion
         assert 1.0 <= steady < 1.15
         information = fisher_information(made_up_spreads(25 * 400, rng=rng), 1.2) / 400  # of a game, on average
         assert restless == pytest.approx(1 + 0.3**2 * information, rel=0.25)
 
     def test_games_must_be_known_for_their_dispersion(self):
         with pytest.raises(InputError, match="column `game`"):
-            compare(set_of(1, 20, 1), set_of(1, 20, 2), dispersion=None)
+            compare_sets(set_of(1, 20, 1), set_of(1, 20, 2), dispersion=None)
         with pytest.raises(InputError, match="positive"):
-            compare(set_of(1, 20, 1), set_of(1, 20, 2), dispersion=0.0)
+            compare_sets(set_of(1, 20, 1), set_of(1, 20, 2), dispersion=0.0)
 
     def test_what_is_said_beside_it_is_never_a_verdict(self):
-        found = compare(set_of(1.0, 30, 13), set_of(1.4, 30, 14))
+        found = compare_sets(set_of(1.0, 30, 13), set_of(1.4, 30, 14))
         said = " ".join(found.caution)
         assert "never a verdict" in said
         assert "no dispersion was allowed for" in said
         assert found.as_dict()["comparisons"][0]["elo"] is None
-        svg = comparison_figure(found.comparisons[0], found.mass)
-        assert svg == comparison_figure(found.comparisons[0], found.mass)
-        page = comparison_page(found, source="two tables")
+        (figure,) = found.figures()
+        assert figure.svg() == figure.svg()
+        page = found.page("two tables")
         assert "never a verdict" in page
 
     def test_a_scale_says_what_the_difference_is_worth(self):
-        sent = compare(set_of(1.0, 30, 13), set_of(1.4, 30, 14), elo_per_c=2500.0).as_dict()["comparisons"][0]
+        worth = replace(load_scale(), slope=1 / 2500)
+        sent = compare_sets(set_of(1.0, 30, 13), set_of(1.4, 30, 14), scale=worth).as_dict()["comparisons"][0]
         assert sent["elo"]["difference"] == pytest.approx(2500 * sent["difference"])
 
 
@@ -159,7 +163,7 @@ def calibration(pairs: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the probabilities of pairs drawn from the prior, and whether the second was in truth stronger."""
     rng = np.random.default_rng(seed)
     truth = rng.uniform(0, 4, (pairs, 2))
-    table = evidence(simulated_deciders(truth.ravel(), n, rng=rng), grid=Grid())
+    table = agent_evidence(simulated_deciders(truth.ravel(), n, rng=rng), grid=Grid())
     posteriors = [table[name].posterior() for name in table]
     found = np.array([probability_greater(posteriors[2 * i + 1], posteriors[2 * i]) for i in range(pairs)])
     return found, truth[:, 1] > truth[:, 0]
@@ -228,7 +232,7 @@ class TestTheCommands:
         dated = [f'[Date "200{5 if number < 10 else 7}.03.01"]{rest}' for number, rest in enumerate(rounds[1:], 1)]
         games.write_text(rounds[0] + "".join(dated), encoding="utf-8")
         options = ["--player", "simulated, c = 1.4", "--import", demo_file("analyses.jsonl.gz"), "--method", "agent"]
-        done = self.invoke("compare", games, *options, "--at", "2006-07-01", "--html", page, "--json")
+        done = self.invoke("compare", games, *options, "--split-on", "2006-07-01", "--html", page, "--json")
         assert done.exit_code == 0, done.output
         found = json.loads(done.stdout)["comparisons"][0]
         assert (found["first"]["label"], found["second"]["label"]) == ("before 2006-07-01", "from 2006-07-01 on")
@@ -237,8 +241,8 @@ class TestTheCommands:
         assert found["elo"]["difference"] == pytest.approx(found["difference"] / load_scale().slope)
         assert "never a verdict" in page.read_text(encoding="utf-8")
         assert self.invoke("compare", games, *options).exit_code == 2
-        assert self.invoke("compare", games, *options, "--at", "2030").exit_code == 1
-        assert self.invoke("compare", games, *options, "--at", "2006", "--dispersion", "wide").exit_code == 2
+        assert self.invoke("compare", games, *options, "--split-on", "2030").exit_code == 1
+        assert self.invoke("compare", games, *options, "--split-on", "2006", "--dispersion", "wide").exit_code == 2
 
     def test_two_tables_or_one_with_a_column(self, tmp_path):
         one, two = tmp_path / "one.csv", tmp_path / "two.csv"
@@ -256,4 +260,4 @@ class TestTheCommands:
 
 def test_games_of_nothing_but_ties_have_no_scatter():
     batch = Decisions.from_lists(["Ann"] * 4, [[0.0, 0.0]] * 4, [0] * 4, context={"game": ["a", "b", "c", "d"]})
-    assert compare(batch, batch, dispersion=None).dispersion == 1.0
+    assert compare_sets(batch, batch, dispersion=None).basis.dispersion == 1.0

@@ -8,14 +8,20 @@ from scipy.stats import binomtest
 
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.inference import Evidence, Grid, evidence
-from skilloscope.inference.many import likelihoods
+from skilloscope.evidence import Evidence, Grid, agent_evidence
 from skilloscope.models.agent import Agent
-from skilloscope.simulate.agents import cut_lists, simulated_deciders
-from skilloscope.studies.composites.convergence import checkpoints, convergence, partial_sums
-from skilloscope.studies.composites.figures import convergence_figure
-from skilloscope.studies.composites.spread import between_spread, moment_spread, spread_log_likelihood
-from skilloscope.studies.composites.tables import convergence_sheet
+from skilloscope.report.study import json_value
+from skilloscope.simulate.deciders import cut_lists, simulated_deciders
+from skilloscope.studies.player_games import (
+    Convergence,
+    between_spread,
+    checkpoints,
+    convergence,
+    likelihoods,
+    moment_spread,
+    partial_sums,
+    spread_log_likelihood,
+)
 
 
 def decider(n: int, c: float = 1.2, seed: int = 1, alternatives: int = 10) -> Decisions:
@@ -24,7 +30,7 @@ def decider(n: int, c: float = 1.2, seed: int = 1, alternatives: int = 10) -> De
 
 def player_games(spread: float, n: int, each: int, seed: int):
     rng = np.random.default_rng(seed)
-    return evidence(simulated_deciders(1.2 + spread * rng.standard_normal(n), each, rng=rng), grid=Grid())
+    return agent_evidence(simulated_deciders(1.2 + spread * rng.standard_normal(n), each, rng=rng), grid=Grid())
 
 
 def test_every_checkpoint_is_the_posterior_of_the_decisions_up_to_it():
@@ -32,8 +38,8 @@ def test_every_checkpoint_is_the_posterior_of_the_decisions_up_to_it():
     found = convergence(batch, at=[10, 30, 100])
     assert [step.decisions for step in found.steps] == [10, 30, 100, 500]
     for step in found.steps:
-        alone = evidence(batch.select(slice(0, step.decisions)), grid=Grid()).total().posterior()
-        assert (step.c.mean, step.c.sd) == pytest.approx((alone.mean, alone.sd), abs=1e-7)
+        alone = agent_evidence(batch.select(slice(0, step.decisions)), grid=Grid()).total().posterior()
+        assert (step.c, step.sd) == pytest.approx((alone.mean, alone.sd), abs=1e-7)
 
 
 def test_checkpoints_count_the_decisions_that_the_rule_can_use():
@@ -43,8 +49,8 @@ def test_checkpoints_count_the_decisions_that_the_rule_can_use():
     listed = np.flatnonzero(batch.listed)
     assert len(listed) < len(batch)
     assert [step.decisions for step in found.steps] == [10, 50, len(listed)]
-    alone = evidence(batch.select(listed[:50]), grid=Grid()).total().posterior()
-    assert found.steps[1].c.mean == pytest.approx(alone.mean, abs=1e-7)
+    alone = agent_evidence(batch.select(listed[:50]), grid=Grid()).total().posterior()
+    assert found.steps[1].c == pytest.approx(alone.mean, abs=1e-7)
 
 
 def test_a_choice_that_cannot_be_used_may_come_first():
@@ -56,7 +62,7 @@ def test_a_choice_that_cannot_be_used_may_come_first():
 
 def test_partial_sums_add_piece_by_piece():
     rng = np.random.default_rng(3)
-    table = evidence(simulated_deciders([1.0, 1.0, 1.0], 20, rng=rng), grid=Grid())
+    table = agent_evidence(simulated_deciders([1.0, 1.0, 1.0], 20, rng=rng), grid=Grid())
     total = Evidence.zero(table.grid)
     for label, found in zip(table, partial_sums(table), strict=True):
         total = total + table[label]
@@ -71,7 +77,7 @@ def test_checkpoints_end_with_everything():
 
 def test_the_sd_of_one_c_falls_as_one_over_root_n():
     found = convergence(decider(20_000), at=[300, 1000, 3000])
-    scaled = [step.c.sd * np.sqrt(step.decisions) for step in found.steps]
+    scaled = [step.sd * np.sqrt(step.decisions) for step in found.steps]
     assert max(scaled) / min(scaled) < 1.1
 
 
@@ -96,9 +102,8 @@ def test_no_spread_is_found_where_there_is_none():
 def test_an_interval_that_is_cut_at_the_end_of_its_range_says_so():
     few = between_spread(player_games(0.9, 4, 60, 2))
     assert (few.high, few.edge) == (1.5, "high")
-    assert few.as_dict()["edge"] == "high"
-    report = {"group": "all", "steps": [], "between_games": few.as_dict()}
-    assert "to 1.500 ↑)" in convergence_sheet(report).notes[0]
+    assert json_value(few)["edge"] == "high"
+    assert "to 1.500 ↑)" in Convergence("all", [], few).table().notes[0]
     assert between_spread(player_games(0.3, 100, 25, 5)).edge is None
 
 
@@ -139,6 +144,6 @@ def test_two_games_have_no_spread():
 
 def test_the_figure_has_three_panels_and_is_the_same_bytes_again():
     study = convergence(decider(200), name="all", spread=between_spread(player_games(0.3, 10, 20, 9)))
-    drawn = convergence_figure(study)
-    assert drawn == convergence_figure(study)
+    drawn = study.figures()[0].svg()
+    assert drawn == study.figures()[0].svg()
     assert drawn.count('id="axes_') == 3

@@ -14,11 +14,10 @@ from typer.testing import CliRunner
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.decision.text import read_decisions, read_long_csv, write_decisions
-from skilloscope.inference import Uniform, evidence
+from skilloscope.evidence import Uniform, agent_evidence
 from skilloscope.models.agent import Agent
-from skilloscope.simulate.agents import simulated_deciders
-from skilloscope.studies.deciders.arriving import MOST_DECIDERS, DecidersAsTheyCome, growing_lines
-from skilloscope.studies.deciders.deciders import FEWEST_FOR_K, rate_fitting_k
+from skilloscope.simulate.deciders import simulated_deciders
+from skilloscope.studies.deciders import FEWEST_FOR_K, MOST_DECIDERS, DeciderStream, growing_lines, rate_fitting_k
 
 LONG = "who;task;option;equity;picked\nAnn;1;a;0,5;1\nAnn;1;b;0,25;0\nAnn;2;a;0,1;0\nAnn;2;b;0,9;1\n"
 PAIRS = "decider=who,problem=task,alternative=option,utility=equity,chosen=picked"
@@ -38,19 +37,19 @@ def run(*words: object, given: str | None = None, code: int = 0) -> Any:
 
 
 def test_what_is_believed_after_the_last_line_is_what_all_together_say(table):
-    follower = DecidersAsTheyCome(Agent(), Uniform(0.0, 4.0))
+    follower = DeciderStream(Agent(), Uniform(0.0, 4.0))
     events = [follower.line(text, number) for number, text in enumerate(table.read_text().splitlines(), start=1)]
-    assert {event["event"] for event in events} == {"decision"}
-    whole = evidence(read_decisions(table), Agent(), by="decider")
-    for row in follower.table():
-        posterior = whole[row["decider"]].posterior(Uniform(0.0, 4.0))
-        assert row["decisions"] == whole[row["decider"]].decisions
-        assert row["c"] == pytest.approx(posterior.mean, abs=1e-6)
-        assert (row["low"], row["high"]) == pytest.approx(posterior.interval(0.95), abs=1e-5)
+    assert {event.event for event in events} == {"decision"}
+    whole = agent_evidence(read_decisions(table), Agent(), by="decider")
+    for row in follower.latest():
+        posterior = whole[row.decider].posterior(Uniform(0.0, 4.0))
+        assert row.decisions == whole[row.decider].decisions
+        assert row.competence.c == pytest.approx(posterior.mean, abs=1e-6)
+        assert (row.competence.low, row.competence.high) == pytest.approx(posterior.interval(0.95), abs=1e-5)
 
 
 def test_memory_does_not_grow_with_the_lines(table):
-    follower = DecidersAsTheyCome(Agent(), Uniform(0.0, 4.0))
+    follower = DeciderStream(Agent(), Uniform(0.0, 4.0))
     line = table.read_text().splitlines()[0]
     for number in range(200):
         follower.line(line, number)
@@ -69,10 +68,10 @@ def test_a_bad_line_is_named_and_the_others_go_on(table):
 
 
 def test_more_deciders_than_can_be_followed_are_a_fault(monkeypatch):
-    monkeypatch.setattr("skilloscope.studies.deciders.arriving.MOST_DECIDERS", 1)
-    follower = DecidersAsTheyCome(Agent(), Uniform(0.0, 4.0))
+    monkeypatch.setattr("skilloscope.studies.deciders.MOST_DECIDERS", 1)
+    follower = DeciderStream(Agent(), Uniform(0.0, 4.0))
     rows = [json.dumps({"decider": name, "utilities": [0.3, 0.1], "chosen": 0}) for name in "ab"]
-    assert [follower.line(row, at)["event"] for at, row in enumerate(rows)] == ["decision", "fault"]
+    assert [follower.line(row, at).event for at, row in enumerate(rows)] == ["decision", "fault"]
     assert MOST_DECIDERS > 1
 
 
@@ -127,7 +126,7 @@ def test_k_is_not_fitted_to_a_handful_nor_where_they_do_not_tell_it():
         rate_fitting_k(few, "listed")
     always_best = simulated_deciders([1.0, 1.1, 1.2], 100, rng=np.random.default_rng(2))
     best = always_best.select(always_best.chosen == 0)
-    with pytest.raises(InputError, match="do not tell k"):
+    with pytest.raises(InputError, match="do not determine k"):
         rate_fitting_k(best, "listed")
 
 

@@ -13,20 +13,18 @@ import pytest
 from typer.testing import CliRunner
 
 import skilloscope as sk
-from skilloscope.chess.human.network import Network
+from skilloscope.chess.human.model import Network
 from skilloscope.chess.pgn.games import Games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import EngineError, InputError
-from skilloscope.inference import Normal, Uniform
-from skilloscope.ratings.elo_axis.axis import elo_axis, elo_posterior
-from skilloscope.ratings.elo_axis.effects import ELO, Effects
-from skilloscope.ratings.elo_axis.more_games import games_for_sd
-from skilloscope.ratings.scale import elo_prior, scale
-from skilloscope.sources.plan import fair_order
-from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.rate.elo import EloRatings
-from skilloscope.studies.rate.elo_tables import elo_sheets
-from skilloscope.studies.rate.methods import effort_for, settings_warnings
+from skilloscope.evidence import Normal, Uniform
+from skilloscope.evidence.axis import elo_axis, elo_posterior
+from skilloscope.evidence.discounting import ELO, Effects, games_for_sd
+from skilloscope.evidence.scales import elo_prior, scale
+from skilloscope.inputs.budget import fair_order
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.inputs.request import effort_for, settings_warnings
+from skilloscope.studies.elo_ratings import EloRatings
 
 AXIS = elo_axis()
 SHORT = '[White "Thin"]\n[Black "Nobody"]\n\n1. e4 *\n\n'
@@ -62,10 +60,10 @@ def rated(*words: object, code: int = 0) -> tuple[dict[str, Any], str]:
 def test_instant_needs_no_engine(instant, without_engine):
     ratings = sk.rate(str(demo_file("game_of_the_century.pgn")), effort="instant")
     assert {one.player for one in ratings.players} == {"Byrne, Donald", "Fischer, Robert James"}
-    assert ratings.settings == {}
+    assert ratings.basis.engine == {}
     same = instant["Byrne, Donald"]
     assert ratings["Byrne, Donald"].elo.mean == pytest.approx(same.elo.mean, abs=1e-9)
-    assert same.move_match is None
+    assert same.statistics.move_match is None
     assert set(same.methods) == {"human"}
 
 
@@ -85,7 +83,7 @@ def test_without_an_engine_people_decide_alone_and_a_line_says_so(without_engine
     report, _ = rated(demo_file("game_of_the_century.pgn"))
     assert report["method"] == "human"
     assert report["effort"]["name"] == "instant"
-    assert "rated by what people play alone" in report["warnings"][0]
+    assert "rated by the human model alone" in report["warnings"][0]
     _, said = rated(demo_file("game_of_the_century.pgn"), "--effort", "full", code=1)
     assert "not analysed yet" in said
     with pytest.raises(EngineError):
@@ -100,22 +98,22 @@ def test_who_has_made_few_moves_never_stands_above_the_well_known(full):
     for block in (True, False):
         lows = [one.elo.interval(0.95)[0] for one in full.players if one.little_evidence is block]
         assert lows == sorted(lows, reverse=True)
-    first, second = elo_sheets(full.as_dict())
+    first, second = full.tables()
     assert "Thin" not in [row[0] for row in first.rows]
     assert "Thin" in [row[0] for row in second.rows]
 
 
 def test_who_could_not_be_rated_is_named_with_the_reason(instant):
-    assert instant.unrated == {"Nobody": "no move in the games that could be used"}
-    assert instant.as_dict()["unrated"] == [{"player": "Nobody", "reason": instant.unrated["Nobody"]}]
-    assert any("not rated: Nobody" in note for note in elo_sheets(instant.as_dict())[-1].notes)
+    assert instant.idle == {"Nobody": "no move in the games that could be used"}
+    assert instant.as_dict()["unrated"] == [{"player": "Nobody", "reason": instant.idle["Nobody"]}]
+    assert any("not rated: Nobody" in note for note in instant.tables()[-1].notes)
 
 
 def test_every_table_names_prior_axis_effort_and_range(instant):
-    said = " ".join(elo_sheets(instant.as_dict())[-1].notes)
+    said = " ".join(instant.tables()[-1].notes)
     for word in ("prior: population", "mean", "sd", "axis 'default'", "effort 'instant'", "fitted from"):
         assert word in said
-    assert instant.prior["source"]
+    assert instant.basis.prior.source
 
 
 def test_no_evidence_gives_back_the_prior():
@@ -138,7 +136,7 @@ def test_the_header_counts_only_where_it_is_asked_for():
 
 
 def test_any_number_of_workers_gives_the_same(monkeypatch):
-    monkeypatch.setattr("skilloscope.sources.people.GAMES_AT_ONCE", 3)
+    monkeypatch.setattr("skilloscope.inputs.elo_evidence.GAMES_AT_ONCE", 3)
     few = sk.demo_games().select(np.arange(8))
     one, two = (sk.rate(few, effort="instant", workers=n) for n in (1, 2))
     assert one.as_dict() == two.as_dict()
@@ -147,12 +145,13 @@ def test_any_number_of_workers_gives_the_same(monkeypatch):
 def test_the_joint_method_counts_openings_and_decided_positions_and_the_agent_stands_beside():
     ratings = sk.rate(sk.demo_games(), imports=[sk.analyses_file()], method="all")
     fischer = ratings["Fischer, Robert James"]
-    assert fischer.moves == {"opening": 12, "joint": 29}
+    assert fischer.sources == {"opening": 12, "joint": 29}
     assert set(fischer.methods) == {"joint", "human", "agent", "curves", "gain"}
-    assert {"c", "sd", "low", "high", "elo"} <= set(fischer.methods["agent"])
-    assert all({"elo", "elo_low", "elo_high"} <= set(found) for found in fischer.methods.values())
+    methods = next(row for row in ratings.as_dict()["players"] if row["player"] == fischer.player)["methods"]
+    assert {"c", "sd", "low", "high", "elo"} <= set(methods["agent"])
+    assert all({"elo", "elo_low", "elo_high"} <= set(found) for found in methods.values())
     assert ratings.tally.as_dict() == {"forced": 10}
-    assert fischer.move_match is not None
+    assert fischer.statistics.move_match is not None
 
 
 @pytest.mark.parametrize(
@@ -167,7 +166,7 @@ def test_the_joint_method_counts_openings_and_decided_positions_and_the_agent_st
 )
 def test_moves_are_grouped_by_what_the_games_say(by, labels):
     games = sk.read_games(io.StringIO('[ECO "D97"]\n' + demo_file("game_of_the_century.pgn").read_text()))
-    ratings = sk.rate(games, effort="instant", by=by)
+    ratings = sk.rate(games, effort="instant", by=by, parts="independent")
     assert {one.player for one in ratings.players} == labels
     assert sum(one.decisions for one in ratings.players) == 75
     assert all(one.more_games is None for one in ratings.players)
@@ -178,9 +177,10 @@ def test_time_spent_comes_from_the_clocks():
         '[White "Ann"]\n[Black "Bob"]\n[TimeControl "600+5"]\n\n1. e4 {[%clk 0:10:00]} e5 {[%clk 0:10:00]} '
         "2. Nf3 {[%clk 0:10:00]} Nc6 {[%clk 0:08:05]} *\n"
     )
-    ratings = sk.rate(sk.read_games(io.StringIO(text)), effort="instant", by="spent")
+    games = sk.read_games(io.StringIO(text))
+    ratings = sk.rate(games, effort="instant", by="time-spent", parts="independent")
     assert {one.player: one.decisions for one in ratings.players} == {"under 10 s": 1, "2 to 10 min": 1}
-    assert ratings.tally.as_dict() == {"no spent": 2}
+    assert ratings.tally.as_dict() == {"no time-spent": 2}
     assert any("rapid or faster" in warning for warning in ratings.warnings)
 
 
@@ -264,8 +264,8 @@ def test_evaluations_in_comments_are_evidence_without_an_engine(without_engine: 
     moves = " ".join(f"{move} {{[%eval {value}]}}" for move, value in played)
     games = sk.read_games(io.StringIO(f'[White "Ann"]\n[Black "Bob"]\n\n{moves} *\n'))
     found = {one.player: one for one in sk.rate(games, effort="evaluations").players}
-    assert found["Ann"].moves["evaluated"] == 2  # the first has no value before it
+    assert found["Ann"].sources["evaluated"] == 2  # the first has no value before it
     assert found["Ann"].decisions == 3
     plain = {one.player: one for one in sk.rate(games, effort="instant").players}
-    assert "evaluated" not in plain["Ann"].moves
+    assert "evaluated" not in plain["Ann"].sources
     assert found["Ann"].elo.mean != plain["Ann"].elo.mean

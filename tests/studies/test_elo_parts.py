@@ -1,4 +1,4 @@
-"""Studies on the Elo axis: dimensions, profile, compare, within, by the one front; what is asked is what is told."""
+"""Studies on the Elo axis: breakdown, profile, compare, by game, likelihood; from commands and from Python."""
 
 from __future__ import annotations
 
@@ -13,35 +13,25 @@ import pytest
 from typer.testing import CliRunner
 
 import skilloscope as sk
+from skilloscope.chess.human.played import played_moves
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.sources.judge import Work
-from skilloscope.sources.shipped import demo_file
-from skilloscope.sources.strength import played_moves
-from skilloscope.studies.compare.elo import compare_players, compare_split
-from skilloscope.studies.compare.page import elo_comparison_page
-from skilloscope.studies.compare.tables import elo_comparison_sheet
-from skilloscope.studies.dimensions.elo import elo_dimensions
-from skilloscope.studies.dimensions.page import elo_dimensions_page
-from skilloscope.studies.dimensions.tables import elo_dimensions_sheet
-from skilloscope.studies.profile.elo import elo_profile, elo_profile_report
-from skilloscope.studies.profile.page import elo_profile_page
-from skilloscope.studies.profile.tables import elo_profile_sheet
-from skilloscope.studies.rate.front import JudgedGames, judged_games
-from skilloscope.studies.rate.games import AxisRating
-from skilloscope.studies.sequence.elo import elo_sequence, move_logs
-from skilloscope.studies.sequence.sequence import sequence_moments
-from skilloscope.studies.sequence.tables import sequence_sheet
-from skilloscope.studies.within.elo import elo_within, follow_elo
-from skilloscope.studies.within.page import elo_within_page
-from skilloscope.studies.within.tables import elo_within_sheet, running_elo_sheet
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.pipeline import AnalysedGames, analysed_games
+from skilloscope.inputs.request import RatingRequest
+from skilloscope.studies.breakdown import breakdown
+from skilloscope.studies.by_game import elo_by_game, follow_elo
+from skilloscope.studies.compare import compare
+from skilloscope.studies.likelihood import Strength, elo_likelihood, move_logs, sequence_moments
+from skilloscope.studies.profile import elo_profile
 
 FISCHER = "Fischer, Robert James"
 NAMED = ("prior: population", "axis 'default'", "effort 'instant'", "fitted from 1000 to 2750")
 
 
 @pytest.fixture(scope="module")
-def found() -> JudgedGames:
+def found() -> AnalysedGames:
     """A few games, some of them a year later, read by what people play."""
     games = sk.demo_games()
     sides = [games.headers[side].to_pylist() for side in ("white", "black")]
@@ -53,7 +43,7 @@ def found() -> JudgedGames:
         field = headers.schema.field(name)
         place = headers.schema.get_field_index(name)
         headers = headers.set_column(place, field, pa.array(values, type=field.type))
-    return judged_games(replace(some, headers=headers), AxisRating.of(effort="instant"), Work())
+    return analysed_games(replace(some, headers=headers), RatingRequest.of(effort="instant"), EngineJob())
 
 
 @pytest.fixture(scope="module")
@@ -68,39 +58,67 @@ def run(*words: object, code: int = 0) -> tuple[Any, str]:
     return done.stdout, done.stderr
 
 
-def test_dimensions_tell_elo_by_phase_and_every_table_names_what_it_stands_on(found, player):
-    study = elo_dimensions(found, "phase", [player])
+def test_a_breakdown_has_elo_by_phase_and_its_table_says_what_it_is_based_on(found, player):
+    study = breakdown(found, "phase", [player])
     (one,) = study.players
-    assert [part.played.name for part in one.parts][:2] == ["opening", "middlegame"]
-    said = " ".join(elo_dimensions_sheet(study.as_dict("group")).notes)
-    assert all(words in said for words in NAMED)
-    assert "between groups" in said
-    assert "<svg" in elo_dimensions_page(study, title="by phase", source="")
-    together = elo_dimensions(found, "colour")
+    assert [group.group for group in one.groups][:2] == ["opening", "middlegame"]
+    (table,) = study.tables()
+    assert "parts pooled towards the player's own level" in table.title
+    notes = " ".join(table.notes)
+    assert all(words in notes for words in NAMED)
+    assert "between parts" in notes
+    assert "<svg" in study.page()
+    together = breakdown(found, "colour")
     assert [one.player for one in together.players] == ["everybody"]
-    assert sum(part.played.moves for part in together.players[0].parts) > sum(part.played.moves for part in one.parts)
+    assert together.players[0].counts["decisions"] > one.counts["decisions"]
+
+
+def test_parts_are_pooled_unless_independent_ones_are_asked_for(found, player):
+    pooled, alone = (breakdown(found, "colour", player, parts) for parts in ("pooled", "independent"))
+    assert "each part rated independently" in alone.tables()[0].title
+    assert (pooled.spread is None, alone.spread) == (False, None)
+    for one, other in zip(pooled.groups, alone.groups, strict=True):
+        assert other.part.posterior.mean == one.part.alone.mean == other.part.alone.mean
+        assert other.part.change is None
+    means = [[group.part.posterior.mean for group in study.groups] for study in (pooled, alone)]
+    assert np.ptp(means[0]) < np.ptp(means[1])
+
+
+def test_python_gives_what_the_commands_show():
+    game = demo_file("game_of_the_century.pgn")
+    asked = (game, "--effort", "instant", "--player", "fischer", "--json")
+    sent = json.loads(run("breakdown", *asked, "--by", "colour", "--parts", "independent")[0])
+    assert sk.breakdown(game, "colour", "fischer", "independent", effort="instant").as_dict() == sent
+    pooled = sk.breakdown(game, "phase", "fischer", effort="instant").as_dict()
+    assert json.loads(run("breakdown", *asked)[0]) == pooled
+    assert json.loads(run("rate", *asked, "--by", "phase")[0]) == pooled
+    sent = json.loads(run("compare", *asked, "--player", "byrne")[0])
+    assert sk.compare(game, players=["fischer", "byrne"], effort="instant").as_dict() == sent
+    sent = json.loads(run("compare", *asked, "--by", "phase", "--values", "opening", "middlegame")[0])
+    split = sk.compare(game, players="fischer", by="phase", values=("opening", "middlegame"), effort="instant")
+    assert split.as_dict() == sent
 
 
 def test_a_profile_has_a_part_for_each_year_and_changes_between_them(found, player):
     study = elo_profile(found, [player])
-    report = elo_profile_report(study)
+    report = study.as_dict()
     periods = report["players"][0]["periods"]
     assert [one["period"] for one in periods] == ["2001", "2003"]
     assert periods[0]["change"] is None
     assert periods[1]["change"]["low"] < periods[1]["change"]["high"]
     assert periods[1]["change"]["sd"] < np.hypot(*(one["alone"]["elo_sd"] for one in periods))
     assert report["period_prior"] == "drift"
-    assert all(words in " ".join(elo_profile_sheet(report).notes) for words in NAMED)
-    assert "<svg" in elo_profile_page(study, title="over time", source="")
+    assert all(words in " ".join(study.tables()[0].notes) for words in NAMED)
+    assert "<svg" in study.page()
 
 
 def test_one_period_stands_alone_and_says_so(found, player):
-    early = JudgedGames(found.games.select(np.arange(3)), None, found.asked)
+    early = AnalysedGames(found.games.select(np.arange(3)), None, found.asked)
     study = elo_profile(early, [player])
-    assert elo_profile_report(study)["period_prior"] == "reset"
-    assert any("one year only" in said for said in study.warnings)
-    alone = elo_profile(early, [player], prior="reset").players[0].parts[0]
-    assert study.players[0].parts[0].elo.mean == pytest.approx(alone.elo.mean)
+    assert study.as_dict()["period_prior"] == "reset"
+    assert any("only one year" in said for said in study.warnings)
+    alone = elo_profile(early, [player], prior="reset").players[0].periods[0]
+    assert study.players[0].periods[0].posterior.mean == pytest.approx(alone.posterior.mean)
 
 
 def test_priors_of_the_agent_are_refused_on_the_axis(found, player):
@@ -110,53 +128,56 @@ def test_priors_of_the_agent_are_refused_on_the_axis(found, player):
 
 def test_two_players_are_compared_on_one_axis(found, player):
     other = next(name for name in found.games.headers["white"].to_pylist() if name != player)
-    study, turned = compare_players(found, [player, other]), compare_players(found, [other, player])
-    report, back = study.as_dict(), turned.as_dict()
-    first, second = report["comparisons"][0], back["comparisons"][0]
+    study, turned = compare(found, players=[player, other]), compare(found, players=[other, player])
+    first, second = (one.as_dict()["comparisons"][0] for one in (study, turned))
     assert first["second_stronger"] == pytest.approx(1 - second["second_stronger"], abs=1e-3)
     assert first["difference"] == pytest.approx(-second["difference"], abs=0.5)
     assert first["low"] < first["difference"] < first["high"]
-    assert all(words in " ".join(elo_comparison_sheet(report).notes) for words in NAMED)
-    assert "<svg" in elo_comparison_page(study, source="")
+    assert "each side rated independently" in study.tables()[0].title
+    assert all(words in " ".join(study.tables()[0].notes) for words in NAMED)
+    assert "<svg" in study.page()
 
 
 def test_both_sides_of_a_day_share_the_persons_effects(found, player):
-    study = compare_split(found, player, at="2002-01-01")
-    assert study.shared
-    sides = study.first[1].elo.sd, study.second[1].elo.sd
-    assert study.difference.sd < np.hypot(*sides)
+    study = compare(found, players=player, split_on="2002-01-01")
+    assert "pair model" in study.tables()[0].title
+    assert study.sides.shared_effects
+    (one,) = study.comparisons
+    assert one.difference.sd < np.hypot(one.first.part.posterior.sd, one.second.part.posterior.sd)
     with pytest.raises(InputError, match="no move of"):
-        compare_split(found, player, at="1990-01-01")
-    by = compare_split(found, player, by="colour")
-    assert (by.first[0], by.second[0]) == ("colour white", "colour black")
+        compare(found, players=player, split_on="1990-01-01")
+    (by,) = compare(found, players=player, by="colour").comparisons
+    assert (by.first.label, by.second.label) == ("colour white", "colour black")
+    with pytest.raises(InputError, match="two sides"):
+        compare(found, players=player)
 
 
 def test_games_are_points_and_a_game_is_followed_move_by_move(found, player):
-    study = elo_within(found, player)
+    study = elo_by_game(found, player, game=found.games.headers["game"][0].as_py())
     report = study.as_dict()
     assert len(report["games"]) == len(found.games)
     assert report["overall"]["elo_sd"] < min(game["own"]["elo_sd"] for game in report["games"])
-    assert all(words in " ".join(elo_within_sheet(report).notes) for words in NAMED)
+    assert all(words in " ".join(study.tables()[0].notes) for words in NAMED)
     game = report["games"][0]
     running = follow_elo(found, game["game"])
-    own = [row for row in running.rows if row["player"] == player]
-    assert own[-1]["decisions"] == game["own"]["decisions"] == len(own)
-    assert own[-1]["elo"] == pytest.approx(game["own"]["elo"], abs=0.5)
-    assert all(0 < row["probability"] <= 1 for row in running.rows)
-    assert len(running_elo_sheet(running.as_dict()).rows) == len(running.rows)
-    assert "<svg" in elo_within_page(study, running)
+    own = [move for move in running.moves if move.player == player]
+    assert own[-1].decisions == game["own"]["decisions"] == len(own)
+    assert own[-1].band[0] == pytest.approx(game["own"]["elo"], abs=0.5)
+    assert all(move.probability is not None and 0 < move.probability <= 1 for move in running.moves)
+    assert len(study.tables()[1].rows) == len(running.moves) == len(report["followed"]["moves"])
+    assert study.page().count("<svg") == 2
 
 
 def test_a_sequence_is_held_against_people_of_an_elo(found, player):
-    study = elo_sequence(found, player, 1600.0, draws=500)
-    assert (study.c, study.elo, len(study.games)) == (None, 1600.0, len(found.games))
+    study = elo_likelihood(found, player, Strength(elo=1600.0, draws=500))
+    assert (study.strength.c, study.strength.elo, len(study.games)) == (None, 1600.0, len(found.games))
     assert sum(part.decisions for part in study.games) == study.total.decisions
-    report = study.as_dict()
-    sheet = sequence_sheet(report)
-    assert "people of Elo 1600" in sheet.title
-    assert any("effort 'instant'" in note and "fitted from" in note for note in sheet.notes)
+    table = study.tables()[0]
+    assert "people of Elo 1600" in table.title
+    assert any("effort 'instant'" in note and "fitted from" in note for note in table.notes)
+    assert "never a verdict" in study.page()
     assert study.total.expected > study.total.log_probability  # players simulated by losses alone are unlike people
-    far = elo_sequence(found, player, 2900.0, draws=500)
+    far = elo_likelihood(found, player, Strength(elo=2900.0, draws=500))
     assert any("outside the range" in said for said in far.caution)
 
 
@@ -175,7 +196,7 @@ def test_what_people_of_an_elo_choose_is_not_unusual_for_them(found, player):
 def test_with_an_engine_the_agents_c_stands_beside_in_the_json(monkeypatch):
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
     common = (demo_file("simulated.pgn"), "--import", demo_file("analyses.jsonl.gz"), "--player", "c = 2.0", "--json")
-    report = json.loads(run("dimensions", *common, "--by", "phase")[0])
+    report = json.loads(run("breakdown", *common, "--by", "phase")[0])
     assert report["method"] == "joint"
     opening, middlegame, _ = report["players"][0]["groups"]
     assert opening["agent"] is None
@@ -194,9 +215,20 @@ def test_the_papers_other_methods_rate_on_the_axis(method, monkeypatch):
     assert all(one["elo_low"] < one["elo"] < one["elo_high"] for one in report["players"])
 
 
+@pytest.mark.parametrize("method", ["curves", "gain", "all"])
+def test_a_profile_and_games_have_an_elo_by_every_method(method, monkeypatch):
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
+    common = (demo_file("simulated.pgn"), "--import", demo_file("analyses.jsonl.gz"), "--method", method, "--json")
+    report = json.loads(run("by-game", *common, "--player", "c = 1.4", "--game", "simulated.pgn#6")[0])
+    assert report["method"] == method
+    last = [move for move in report["followed"]["moves"] if move["player"] == report["player"]][-1]
+    game = next(game for game in report["games"] if game["game"] == "simulated.pgn#6")
+    assert (last["elo"], last["decisions"]) == (pytest.approx(game["own"]["elo"], abs=0.5), game["own"]["decisions"])
+
+
 def test_commands_speak_elo_and_the_agent_on_request():
     game = demo_file("game_of_the_century.pgn")
-    told, _ = run("dimensions", game, "--effort", "instant", "--player", "fischer", "--json")
+    told, _ = run("breakdown", game, "--effort", "instant", "--player", "fischer", "--json")
     report = json.loads(told)
     assert report["players"][0]["player"] == FISCHER
     assert {"elo", "elo_low", "elo_high", "alone", "change", "agent"} <= set(report["players"][0]["groups"][0])
@@ -206,7 +238,17 @@ def test_commands_speak_elo_and_the_agent_on_request():
     assert "two sides" in said
     _, said = run("profile", game, "--player", "fischer", "--effort", "instant", "--prior", "carry", code=2)
     assert "papers' agent" in said
-    _, said = run("dimensions", game, "--effort", "instant", "--dispersion", "2", code=2)
+    _, said = run("breakdown", game, "--effort", "instant", "--dispersion", "2", code=2)
     assert "--method agent" in said
-    _, said = run("within", game, "--player", "fischer", "--method", "gain", code=2)
-    assert "`rate`" in said
+
+
+@pytest.mark.parametrize("method", ["curves", "gain"])
+def test_every_command_on_the_axis_takes_the_papers_methods(method, monkeypatch):
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
+    given = (demo_file("simulated.pgn"), "--import", demo_file("analyses.jsonl.gz"), "--method", method, "--json")
+    parts = json.loads(run("breakdown", *given, "--player", "c = 2.0")[0])
+    assert parts["method"] == method
+    assert all(set(group["sources"]) == {method} for group in parts["players"][0]["groups"])
+    compared = json.loads(run("compare", *given, "--player", "c = 0.6", "--player", "c = 2.0")[0])
+    assert compared["comparisons"][0]["second_stronger"] > 0.9
+    assert json.loads(run("by-game", *given, "--player", "c = 2.0")[0])["method"] == method

@@ -11,9 +11,7 @@ from typer.testing import CliRunner
 import skilloscope as sk
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.rate.elo_tables import elo_sheets
-from skilloscope.studies.rate.page import elo_page
+from skilloscope.inputs.bundled import demo_file
 
 BYRNE, FISCHER = "Byrne, Donald", "Fischer, Robert James"
 GAMES = demo_file("game_of_the_century.pgn")
@@ -36,8 +34,8 @@ def test_who_won_gains_and_who_lost_falls(ratings):
     assert fused[FISCHER].elo.mean > ratings[FISCHER].elo.mean
     assert fused[BYRNE].elo.mean < ratings[BYRNE].elo.mean
     assert fused[FISCHER].results.score == 1
-    assert fused.fusion["opponents_known_by"] == {"header": 0, "moves": 2, "population": 0}
-    assert fused[FISCHER].methods["moves"]["elo"] == ratings[FISCHER].elo.mean
+    assert fused.fusion.opponents_known_by == {"header": 0, "moves": 2, "population": 0}
+    assert fused[FISCHER].methods["moves"].elo == ratings[FISCHER].elo.mean
 
 
 def test_a_rated_opponent_is_known_by_the_header_and_the_own_rating_never_used(ratings):
@@ -47,7 +45,7 @@ def test_a_rated_opponent_is_known_by_the_header_and_the_own_rating_never_used(r
         for own in (1200, 2800)
     ]
     assert found[0][FISCHER].elo.mean == found[1][FISCHER].elo.mean > ratings[FISCHER].elo.mean
-    assert found[0].fusion["opponents_known_by"]["header"] == 1
+    assert found[0].fusion.opponents_known_by["header"] == 1
     assert found[0][BYRNE] is not None
     assert found[0][BYRNE].results is None
     assert found[0][BYRNE].elo.mean == ratings[BYRNE].elo.mean
@@ -66,11 +64,11 @@ def test_a_table_of_results_serves_as_well(ratings, tmp_path):
     )
     fused = sk.fuse(ratings, sk.read_results(table))
     assert fused[FISCHER].results.games == 2
-    assert fused.fusion["opponents_known_by"]["population"] == 1
+    assert fused.fusion.opponents_known_by["population"] == 1
 
 
 def test_results_are_of_players_and_on_an_axis_that_knows_them(ratings):
-    colours = sk.rate(GAMES, effort="instant", by="colour")
+    colours = sk.rate(GAMES, effort="instant", by="colour", parts="independent")
     with pytest.raises(InputError, match="results are of players"):
         sk.fuse(colours, sk.read_games(GAMES))
 
@@ -81,7 +79,7 @@ def test_the_command_shows_moves_results_and_both():
     report = json.loads(done.stdout)
     assert report["players"][0]["results"] == {"games": 1, "score": 1.0, "opponents": pytest.approx(2200, abs=400)}
     assert set(report["players"][0]["methods"]) == {"human", "moves", "results"}
-    (sheet,) = elo_sheets(report)
+    (sheet,) = sk.rate(GAMES, effort="instant", with_results=GAMES).tables()
     assert {"moves alone", "results alone", "score"} <= set(sheet.columns)
     assert any("results of 1 game count" in note for note in sheet.notes)
     agent = CliRunner().invoke(app, ["rate", str(GAMES), "--method", "agent", "--with-results", str(GAMES)])
@@ -90,5 +88,5 @@ def test_the_command_shows_moves_results_and_both():
 
 def test_the_page_says_that_results_are_in_it(ratings):
     fused = sk.rate(GAMES, effort="instant", with_results=GAMES)
-    assert "Elo from moves and results" in elo_page(fused, None, title="t", source="s")
-    assert "Elo from the moves" in elo_page(ratings, None, title="t", source="s")
+    assert "Elo from moves and results" in fused.page("s", title="t")
+    assert "Elo from the moves" in ratings.page("s", title="t")

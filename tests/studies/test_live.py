@@ -19,22 +19,20 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from skilloscope.chess.engine import quick as quick_module
-from skilloscope.chess.engine.engine import find_engine
-from skilloscope.chess.engine.quick import QuickAnswer, QuickEngine
+from skilloscope.chess.engine import engine as quick_module
+from skilloscope.chess.engine.engine import QuickAnswer, QuickEngine, find_engine
 from skilloscope.chess.engine.settings import FER12, Settings
 from skilloscope.cli import live as live_command
 from skilloscope.cli.app import app
 from skilloscope.core.errors import EngineError, InputError
-from skilloscope.ratings.gain.perceived import running_strength
-from skilloscope.sources.shipped import demo_file
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.ratings.perceived import running_strength
+from skilloscope.report.study import json_fields
 from skilloscope.studies.live import following as following_module
 from skilloscope.studies.live import live as live_module
-from skilloscope.studies.live.feed import read_boards
-from skilloscope.studies.live.feed_sources import FileFeed
+from skilloscope.studies.live.feed import Feed, FileFeed, read_boards
 from skilloscope.studies.live.following import POLL_SECONDS, Following, Stopping
-from skilloscope.studies.live.live import Event, Follower, Live, Task
-from skilloscope.studies.live.tables import event_line, live_sheet
+from skilloscope.studies.live.live import Correction, Event, Follower, GameOver, Live, Problem, Task
 
 CENTURY = demo_file("game_of_the_century.pgn")
 RUY = "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O h3 Nb8 d4 Nbd7".split()  # noqa: SIM905
@@ -56,21 +54,26 @@ def value_all(follower: Follower, score: int = 20) -> list[Event]:
 
 
 def kinds(events: list[Event]) -> list[str]:
-    return [event["type"] for event in events]
+    return [event.type for event in events]
+
+
+def table(follower: Follower) -> list[dict[str, Any]]:
+    """Return all boards as JSON has them."""
+    return [json_fields(board) for board in follower.state().boards]
 
 
 class TestFollower:
     def test_a_new_board_is_said_and_its_positions_are_wanted_last_first(self):
         follower = Follower()
         (event,) = follower.snapshot(pgn(RUY[:3]))
-        assert (event["type"], event["board"], event["moves"]) == ("board", "Ann – Bob", 3)
+        assert (event.type, event.board, event.what.moves) == ("board", "Ann – Bob", 3)
         task = follower.wanted()
         assert task is not None
         assert task.fen == follower.boards["Ann – Bob"].text.fens[-1]
         assert not task.fresh
         moves = value_all(follower)
-        assert sorted(event["ply"] for event in moves) == [0, 1, 2]
-        assert all(event["gain_cp"] == 0 for event in moves)
+        assert sorted(event.what.ply for event in moves) == [0, 1, 2]
+        assert all(event.what.gain_cp == 0 for event in moves)
         assert follower.wanted() is None
 
     def test_a_new_move_is_wanted_at_once_with_the_whole_budget(self):
@@ -82,7 +85,7 @@ class TestFollower:
         assert task is not None
         assert (task.fresh, task.seconds) == (True, 0.2)
         (move,) = follower.valued(task, mate=False, score=-30, depth=12)
-        assert (move["san"], move["value_cp"], move["gain_cp"], move["depth"]) == ("Bb5", 30, 10, 12)
+        assert (move.what.san, move.what.value_cp, move.what.gain_cp, move.what.depth) == ("Bb5", 30, 10, 12)
 
     def test_its_strength_is_that_of_algorithm_4(self):
         follower, scores = Follower(Live(engine_elo=2860.0)), [20, 25, 5, 5, -30, 10]
@@ -96,8 +99,8 @@ class TestFollower:
             )
         gains = np.diff(scores)[0::2] / 100
         running = running_strength(gains)
-        assert events[-1]["players"] == follower.table()[0]["players"]
-        white = follower.table()[0]["players"][0]
+        assert json_fields(events[-1])["players"] == table(follower)[0]["players"]
+        white = table(follower)[0]["players"][0]
         assert white["elo_difference"] == pytest.approx(running.elo_difference[-1])
         assert white["strength"] == pytest.approx(2860 + running.elo_difference[-1])
 
@@ -157,12 +160,12 @@ class TestFollower:
         follower.snapshot(pgn(RUY[:6]))
         value_all(follower)
         assert follower.snapshot(pgn(RUY[:4])) == []
-        assert follower.table()[0]["moves"] == 6
+        assert table(follower)[0]["moves"] == 6
         assert follower.snapshot(pgn(RUY[:6])) == []
         follower.snapshot(pgn(RUY[:4]))
         (event,) = follower.snapshot(pgn(RUY[:4]))
-        assert (event["type"], event["ply"], event["taken_back"]) == ("corrected", 4, 2)
-        assert follower.table()[0]["moves"] == 4
+        assert (event.type, event.what.ply, event.what.taken_back) == ("corrected", 4, 2)
+        assert table(follower)[0]["moves"] == 4
 
     def test_a_corrected_move_is_said_and_what_follows_is_valued_anew(self):
         follower = Follower()
@@ -171,9 +174,9 @@ class TestFollower:
         wrong = [*RUY[:4], "Bc4", "a6"]
         events = follower.snapshot(pgn(wrong))
         assert kinds(events) == ["corrected"]
-        assert (events[0]["ply"], events[0]["moves"]) == (4, 6)
+        assert (events[0].what.ply, events[0].what.moves) == (4, 6)
         again = value_all(follower, 10)
-        assert [event["san"] for event in sorted(again, key=lambda one: one["ply"])] == ["Bc4", "a6"]
+        assert [event.what.san for event in sorted(again, key=lambda one: one.what.ply)] == ["Bc4", "a6"]
         back = follower.snapshot(pgn(RUY[:6]))
         assert kinds(back) == ["corrected", "move", "move"]  # what was known is known: no engine is needed
         assert follower.wanted() is None
@@ -184,7 +187,7 @@ class TestFollower:
         value_all(follower)
         events = follower.snapshot(pgn("d4 d5", "Cid", "Dora", Round="2"))
         assert kinds(events) == ["board", "left"]
-        assert [board["in_feed"] for board in follower.table()] == [False, True]
+        assert [board["in_feed"] for board in table(follower)] == [False, True]
         assert kinds(follower.snapshot(pgn(RUY[:4], Round="1") + pgn("d4 d5", "Cid", "Dora", Round="2"))) == ["back"]
 
     def test_the_same_players_play_again_after_a_result(self):
@@ -205,9 +208,9 @@ class TestFollower:
             follower.valued(task, mate=False, score=score, depth=9, choice=played.get(task.fen, 0))
         kind, gains = follower.engine()
         assert (kind, gains.moves) == ("agreed", len(RUY))
-        assert follower.table()[0]["engine_gains"] == "agreed"
+        assert table(follower)[0]["engine_gains"] == "agreed"
         # Against one that gains as they do, both together are worth half a point.
-        scores = [player["expected_score"] for player in follower.table()[0]["players"]]
+        scores = [player["expected_score"] for player in table(follower)[0]["players"]]
         assert np.mean(scores) == pytest.approx(0.5)
         with pytest.raises(InputError, match="searched"):
             Live(engine_gains="searched")
@@ -217,11 +220,11 @@ class TestFollower:
         rounds = [pgn(RUY[:8], white, "Bob", Event="Open", Round=str(at)) for at, white in enumerate(("Ann", "Cid"), 1)]
         follower.snapshot("".join(rounds) + pgn(RUY[:6], "Bob", "Ann", Event="Other"))
         value_all(follower)
-        ann, bob = follower.table()[0]["players"]
+        ann, bob = table(follower)[0]["players"]
         assert (ann["total"]["games"], ann["total"]["decisions"]) == (1, 4)
         assert (bob["total"]["games"], bob["total"]["decisions"]) == (2, 8)
         assert bob["total"]["high"] - bob["total"]["low"] < bob["high"] - bob["low"]
-        assert follower.table()[0]["white_against_black"]["expected_score"] == 0.5
+        assert table(follower)[0]["white_against_black"]["expected_score"] == 0.5
 
     def test_a_result_is_said_once(self):
         follower = Follower()
@@ -229,7 +232,7 @@ class TestFollower:
         value_all(follower)
         assert not follower.finished()
         (event,) = follower.snapshot(pgn(RUY[:4], result="1/2-1/2"))
-        assert (event["type"], event["result"]) == ("result", "1/2-1/2")
+        assert (event.type, event.what.result) == ("result", "1/2-1/2")
         assert follower.snapshot(pgn(RUY[:4], result="1/2-1/2")) == []
         assert follower.finished()
 
@@ -239,20 +242,20 @@ class TestFollower:
         for end in range(0, len(whole) + 1, 3):
             follower.snapshot(whole[:end])
         follower.snapshot(whole)
-        assert [board["moves"] for board in follower.table()] == [20, 9]
+        assert [board["moves"] for board in table(follower)] == [20, 9]
 
     def test_nothing_in_the_file_changes_nothing(self):
         follower = Follower()
         follower.snapshot(pgn(RUY[:4]))
         assert follower.snapshot("") == []
-        assert follower.table()[0]["in_feed"]
+        assert table(follower)[0]["in_feed"]
 
     def test_what_cannot_be_read_is_said_when_it_stands(self):
         follower = Follower()
         follower.snapshot(pgn("e4 e5 Qxh9 Nc6"))
         assert kinds(follower.snapshot(pgn("e4 e5 Qxh9 Nc6"))) == ["problem"]
         assert follower.snapshot(pgn("e4 e5 Qxh9 Nc6")) == []
-        assert follower.table()[0]["moves"] == 2
+        assert table(follower)[0]["moves"] == 2
 
     def test_the_mating_move_needs_no_engine(self):
         follower = Follower()
@@ -262,13 +265,13 @@ class TestFollower:
             fens.append(task.fen)
             follower.valued(task, mate=False, score=0, depth=1)
         assert len(fens) == 4
-        assert follower.table()[0]["white_value_cp"] == -3900
+        assert table(follower)[0]["white_value_cp"] == -3900
 
     def test_comments_of_the_feed_are_used_and_cut_at_the_cap(self):
         follower = Follower(Live(mate_cap=10.0))
         text = "{[%eval 0.2]} 1. e4 {[%eval 0.3]} e5 {[%eval 45]} 2. Nf3 {[%eval #3]}"
         events = follower.snapshot(pgn(text))
-        assert [event.get("gain_cp") for event in events] == [None, 10, -970, 0]
+        assert [getattr(event.what, "gain_cp", None) for event in events] == [None, 10, -970, 0]
         assert follower.wanted() is None
         engine = Follower(Live(values="engine"))
         engine.snapshot(pgn(text))
@@ -277,10 +280,10 @@ class TestFollower:
     def test_a_missing_comment_is_waited_for(self):
         follower = Follower(Live(values="comments"))
         events = follower.snapshot(pgn("1. e4 {[%eval 0.3]} e5"))
-        assert [event.get("ply") for event in events] == [None, 0]
-        assert events[1]["gain_cp"] is None
+        assert [getattr(event.what, "ply", None) for event in events] == [None, 0]
+        assert events[1].what.gain_cp is None
         (event,) = follower.snapshot(pgn("1. e4 {[%eval 0.3]} e5 {[%eval 0.1]}"))
-        assert (event["ply"], event["gain_cp"]) == (1, 20)
+        assert (event.what.ply, event.what.gain_cp) == (1, 20)
 
     def test_a_position_that_is_given_up_leaves_its_gains_unknown(self):
         follower = Follower()
@@ -289,7 +292,7 @@ class TestFollower:
         assert task is not None
         assert kinds(follower.gave_up(task, "no answer")) == ["problem"]
         value_all(follower)
-        assert follower.table()[0]["players"][1]["decisions"] == 0
+        assert table(follower)[0]["players"][1]["decisions"] == 0
 
 
 class TestBoards:
@@ -309,7 +312,7 @@ class TestBoards:
         follower = Follower(Live(values="comments"))
         follower.snapshot(pgn("Kd3 {[%eval -3]}", FEN="8/8/8/8/8/4k3/4p3/4K3 b - - 0 60"))
         assert board.first_ply == 119
-        assert [player["side"] for player in follower.table()[0]["players"]] == ["white", "black"]
+        assert [player["side"] for player in table(follower)[0]["players"]] == ["white", "black"]
 
 
 class Clock:
@@ -325,10 +328,11 @@ class Clock:
         self.now += seconds
 
 
-class Script:
+class Script(Feed):
     """A feed that gives its texts one after another, each at its time."""
 
     def __init__(self, clock: Clock, *texts: tuple[float, str]) -> None:
+        super().__init__(clock)
         self.clock, self.texts, self.closed = clock, list(texts), False
 
     def changed(self) -> bool:
@@ -393,7 +397,7 @@ class TestFollowing:
         clock = Clock()
         engine = fake_engine("crash")
         events = follow(Script(clock, (0, pgn("e4"))), clock, lambda: engine, Stopping(once=True))
-        assert "ended without an answer" in events[1]["problem"]
+        assert "ended without an answer" in events[1].what.problem
 
     def test_what_the_store_knows_is_not_searched(self, tmp_path, stockfish):
         from dataclasses import replace
@@ -414,7 +418,7 @@ class TestFollowing:
             stopping=Stopping(once=True),
         ) as following:
             events = list(following.events())
-        assert all(event["depth"] == 3 for event in events if event["type"] == "move")
+        assert all(event.what.depth == 3 for event in events if event.type == "move")
         assert follower.boards["Ann – Bob"].seconds == 0
 
     def test_a_new_position_is_searched_at_once_for_the_whole_budget(self, fake_engine, monkeypatch):
@@ -432,8 +436,8 @@ class TestFollowing:
         at, fen, seconds = asked[-1]
         assert (fen, seconds) == (board.fens[-1], 0.2)
         assert at == pytest.approx(5, abs=2 * POLL_SECONDS)
-        moves = [event for event in events if event["type"] == "move"]
-        assert (moves[-1]["ply"], moves[-1]["gain_cp"]) == (8, 0)
+        moves = [event for event in events if event.type == "move"]
+        assert (moves[-1].what.ply, moves[-1].what.gain_cp) == (8, 0)
         assert len(moves) == 9
 
     def test_a_new_move_makes_room_for_the_next_after_half_of_its_time(self, fake_engine, monkeypatch):
@@ -466,10 +470,10 @@ class TestFollowing:
             following.warm_up()
             for event in following.events():
                 now = time.monotonic()
-                if event["type"] == "move" and event["ply"] == played - 1 and written:
+                if event.type == "move" and event.what.ply == played - 1 and written:
                     delays.append(now - written)
                     written = 0.0
-                if event["type"] == "move" and not written and follower.wanted() is None:
+                if event.type == "move" and not written and follower.wanted() is None:
                     if played == len(RUY):
                         break
                     played += 1
@@ -520,7 +524,7 @@ def test_without_a_screen_there_is_a_line_for_each_event_and_a_table():
 def test_on_a_screen_one_table_is_kept_up_to_date(monkeypatch):
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=160)
-    monkeypatch.setattr("skilloscope.cli.console.out", lambda: console)
+    monkeypatch.setattr("skilloscope.cli.live.out", lambda: console)
     assert run("live", CENTURY, "--once").exit_code == 0
     assert "Rc2#" in screen.getvalue()
 
@@ -623,7 +627,7 @@ class TestItEnds:
             app, ["live", str(tmp_path / "feed.pgn"), "--once", "--engine", str(fake_engine("chatter"))]
         )
         assert done.exit_code == 0, done.output
-        assert "did not answer in time" in done.stdout
+        assert "did not answer with 'bestmove' in time" in done.stdout
 
     def test_once_with_a_feed_that_takes_longer_than_its_seconds(self, tmp_path, monkeypatch):
         tries = []
@@ -667,9 +671,14 @@ def test_what_cannot_be_followed_is_refused():
 def test_every_kind_of_event_has_a_line():
     follower = Follower()
     events = [*follower.snapshot(pgn(RUY[:2])), *value_all(follower)]
-    events += [{"type": kind, "board": None, "problem": "x"} for kind in ("stalled", "problem")]
-    events.append({"type": "corrected", "board": "A – B", "ply": 3, "taken_back": 1})
-    events.append({"type": "result", "board": "A – B", "result": "1-0"})
-    assert all(event_line(event) for event in events)
-    assert len(live_sheet([*Follower().table(), *follower.table()]).rows) == len(follower.table())
+    events += [Event("stalled"), Event("problem", None, Problem("x")), Event("result", "A – B", GameOver("1-0"))]
+    events.append(Event("corrected", "A – B", Correction(3, 1, 2)))
+    assert [str(event) for event in events[-4:]] == [
+        "feed: stalled",
+        "feed: x",
+        "A – B: 1-0",
+        "A – B: corrected from ply 3 on, 1 move taken back",
+    ]
+    assert all(str(event) for event in events)
+    assert [len(one.state().tables()[0].rows) for one in (Follower(), follower)] == [0, len(follower.boards)]
     assert Task("A – B", "fen", 0.1, True).fresh

@@ -13,13 +13,11 @@ from typer.testing import CliRunner
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions, Losses
+from skilloscope.inputs.engine_job import EngineJob
 from skilloscope.models.scaling import scaled_loss
 from skilloscope.papers import ENTRIES, reproduce
 from skilloscope.papers.harness import Budget
-from skilloscope.sources.judge import Work
-from skilloscope.studies.intrinsic.control import single_pv
-from skilloscope.studies.intrinsic.intrinsic import milepost_table
-from skilloscope.studies.intrinsic.window import REPETITION, MilepostWindow, years_from_text
+from skilloscope.studies.ipr import REPETITION, MilepostWindow, milepost_table, single_pv, years_from_text
 
 ERAS = Path(__file__).resolve().parents[2] / "measurements" / "eras_depth10_sf151.parquet"
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
@@ -64,11 +62,11 @@ def test_another_era_uses_the_line_that_is_given():
     chosen = rng.choice(6, 600, p=[0.5, 0.2, 0.1, 0.1, 0.05, 0.05])
     context = pa.table({"elo": [2400, 2500] * 300, "ply": [40] * 600})
     batch = Decisions.from_lists(["Ann"] * 600, values, chosen.tolist(), context=context)
-    assert milepost_table(batch).line is None
+    assert milepost_table(batch).c_line is None
     table = milepost_table(batch, line=(0.3, 0.0001))
-    assert [row.c_fit for row in table.rows] == [pytest.approx(0.55), pytest.approx(0.54)]
-    assert all(row.s_fit is not None and row.s_fit.c == pytest.approx(row.c_fit) for row in table.rows)
-    assert milepost_table(batch, line=(-9.0, 0.0)).rows[0].s_fit is None
+    assert [row.c_fit for row in table.groups] == [pytest.approx(0.55), pytest.approx(0.54)]
+    assert all(row.refit is not None and row.refit.c == pytest.approx(row.c_fit) for row in table.groups)
+    assert milepost_table(batch, line=(-9.0, 0.0)).groups[0].s_fit is None
 
 
 def control_losses(first_choice: list[bool | None]) -> Losses:
@@ -77,25 +75,26 @@ def control_losses(first_choice: list[bool | None]) -> Losses:
         np.zeros(6, np.int32),
         np.array([0.0, 0.2, 0.5, 3.5, -0.1, 0.4]),
         np.array([-1.0, 0.1, -0.75, 3.0, 0.1, 0.4]),
-        pa.table({"ply": [15, 16, 18, 20, 22, 24], "first_choice": first_choice}),
+        context=pa.table({"ply": [15, 16, 18, 20, 22, 24], "first_choice": first_choice}),
     )
 
 
 def test_a_match_is_the_first_choice_played_whatever_the_evaluation_does():
     # The move of 0.2 → 0.1 is the engine's own: its loss is the engine's change of mind. 0.4 → 0.4 is another move.
-    (row,) = single_pv(control_losses([True, True, False, True, False, False]))
+    control = single_pv(control_losses([True, True, False, True, False, False]))
+    (row,) = control.groups
     assert row.moves == 4
     assert row.match == pytest.approx(1 / 4)
     assert row.average_difference == pytest.approx(float(scaled_loss(0.5, -0.75)) / 4)
     assert row.rising == 1
-    assert row.tally.counts == {"before move 9": 1, "decided (beyond ±3 pawns)": 1}
-    (plain,) = single_pv(control_losses([True, True, False, True, False, False]), scaling=0.0)
+    assert control.tally.counts == {"before move 9": 1, "decided (beyond ±3 pawns)": 1}
+    (plain,) = single_pv(control_losses([True, True, False, True, False, False]), scaling=0.0).groups
     assert plain.average_difference == pytest.approx(1.25 / 4)
 
 
 def test_what_is_not_known_to_be_a_first_choice_is_counted_and_comments_are_refused():
-    (row,) = single_pv(control_losses([True, None, False, True, False, False]))
-    assert row.tally.counts["first choice unknown"] == 1
+    control = single_pv(control_losses([True, None, False, True, False, False]))
+    assert control.tally.counts["first choice unknown"] == 1
     with pytest.raises(InputError, match="which move the engine prefers"):
         single_pv(Losses(("Ann",), np.zeros(1, np.int32), np.zeros(1), np.zeros(1)))
 
@@ -103,7 +102,7 @@ def test_what_is_not_known_to_be_a_first_choice_is_counted_and_comments_are_refu
 def test_the_command_reaches_the_control(fake_engine, tmp_path):
     moves = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Na5 10. Bc2 c5 *"
     (tmp_path / "game.pgn").write_text(f'[White "Ann"]\n[Black "Bob"]\n\n{moves}\n')
-    line = ["intrinsic", str(tmp_path / "game.pgn"), "--single-pv", "--first-move", "9", "--by", "player", "--json"]
+    line = ["papers", "ipr", str(tmp_path / "game.pgn"), "--single-pv", "--first-move", "9", "--by", "player", "--json"]
     done = CliRunner().invoke(app, [*line, "--engine", str(fake_engine()), "--depth", "1"])
     assert done.exit_code == 0, done.stderr
     report = json.loads(done.stdout)
@@ -114,7 +113,7 @@ def test_the_command_reaches_the_control(fake_engine, tmp_path):
 def test_the_eras_that_were_searched_stand_on_one_c_line(shared_data):
     if not ERAS.is_file():
         pytest.skip(f"{ERAS.name} is absent")
-    budget = Budget(data=shared_data, work=Work(imports=(ERAS,)))
+    budget = Budget(data=shared_data, work=EngineJob(imports=(ERAS,)))
     (entry,) = reproduce(ENTRIES, "RH11.table", budget).as_dict()["entries"]
     ours = {row["label"]: row["ours"] for row in entry["rows"]}
     for era in ("1991-1994", "1976-1979"):

@@ -11,10 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import skilloscope as sk
-from skilloscope.chess.positions import positions_of
+from skilloscope.chess.pgn.positions import positions_of
 from skilloscope.cli.app import app
-from skilloscope.studies.moves.moves import Judgement, MovesStudy, levels, moves_study, spans_of_half
-from skilloscope.studies.moves.tables import difficulty_line, moves_table
+from skilloscope.studies.moves import Judgement, MovesStudy, levels, moves_study, spans_of_half
 
 pytest.importorskip("onnxruntime")
 
@@ -120,27 +119,28 @@ def test_the_strength_at_which_half_find_a_move_is_where_the_curve_crosses():
     ],
 )
 def test_the_difficulty_is_said_in_words(found, said, difficulty):
-    told = judged(found).as_dict()
-    assert difficulty_line(told).endswith(said)
-    assert told["best"]["difficulty"] == (None if difficulty is None else pytest.approx(difficulty))
+    best = judged(found).best
+    assert str(best).endswith(said)
+    assert best.difficulty == (None if difficulty is None else pytest.approx(difficulty))
 
 
 def test_moves_of_exactly_the_best_value_are_best_too():
     study = judged(np.zeros(0))
     values = {"e2e4": Judgement(1, 30), "d2d4": Judgement(2, 30), "c2c4": Judgement(3, 29)}
-    assert MovesStudy(study.answer, study.model, values).best == ["e2e4", "d2d4"]
-    assert Judgement(1, 3, mate=True).pawns > Judgement(2, 900).pawns == 9.0
+    assert MovesStudy(study.answer, study.model, values).best.moves == ["e2e4", "d2d4"]
+    mate = {"e2e4": Judgement(1, 3, mate=True), "d2d4": Judgement(2, 3)}
+    assert MovesStudy(study.answer, study.model, mate).best.moves == ["e2e4"]
 
 
 def test_the_table_shows_the_likeliest_the_best_and_the_rest_as_one():
     study = moves_study(chess.STARTING_FEN)
     rare = study.answer.moves[-1]
-    told = MovesStudy(study.answer, study.model, {rare: Judgement(1, 30)}, np.zeros(0), {"engine": "told"}).as_dict()
-    sheet = moves_table(told, 3)
-    assert len(sheet.rows) == 5
-    assert sheet.rows[3][0] == study.answer.san[-1]
-    assert sheet.rows[4][0] == "16 others"
-    assert sheet.rows[3][-1] == "+0.30"
+    judged = MovesStudy(study.answer, study.model, {rare: Judgement(1, 30)}, np.zeros(0), {"engine": "told"})
+    (table,) = judged.tables(3)
+    assert len(table.rows) == 5
+    assert table.rows[3][0] == study.answer.san[-1]
+    assert table.rows[4][0] == "16 others"
+    assert table.rows[3][-1] == "+0.30"
 
 
 def test_the_page_holds_the_bars_and_every_move(tmp_path, fake_engine):
@@ -169,7 +169,7 @@ def test_the_page_holds_the_bars_and_every_move(tmp_path, fake_engine):
     ],
 )
 def test_what_cannot_be_answered_is_refused_before_an_engine_starts(words, said, monkeypatch):
-    monkeypatch.setattr("skilloscope.studies.moves.moves.analyse_as", None)
+    monkeypatch.setattr("skilloscope.studies.moves.analyse_as", None)
     done = run("moves", *words)
     assert done.exit_code == (2 if "--elo" in words else 1)
     assert said in done.stderr

@@ -15,30 +15,38 @@ from scipy.stats import binomtest, norm
 from scipy.stats import t as student
 from typer.testing import CliRunner
 
+import skilloscope as sk
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import GridError, InputError
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import write_decisions
-from skilloscope.inference import Evidence, EvidenceTable, Grid, Normal, Posterior, Uniform, evidence
-from skilloscope.inference.filter import PERIOD_PRIORS, PeriodEvidence, filter_histories
-from skilloscope.inference.walk import Lattice, backward, fit_drift, forward, lattice_for, reflected_walk, walk_kernel
+from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Uniform, agent_evidence
+from skilloscope.evidence.lattice import (
+    PERIOD_PRIORS,
+    Lattice,
+    PeriodEvidence,
+    backward,
+    filter_histories,
+    fit_drift,
+    forward,
+    lattice_for,
+    reflected_walk,
+    walk_kernel,
+)
+from skilloscope.evidence.periods import column_periods, date_periods
+from skilloscope.evidence.scales import scale
+from skilloscope.inputs.bundled import analyses_file, demo_file
+from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.load import load_decisions, renamed
 from skilloscope.models.agent import Agent
 from skilloscope.papers import ENTRIES, reproduce
-from skilloscope.papers.dfh.profiles import PLAYERS
+from skilloscope.papers.dfh13_profiles import PLAYERS
 from skilloscope.papers.harness import Budget
-from skilloscope.papers.page import reproduction_page
-from skilloscope.ratings.scale import scale
-from skilloscope.results.names import aliases_given
-from skilloscope.simulate.careers import Career, simulate_career
-from skilloscope.sources.judge import Work, judge, renamed
-from skilloscope.sources.shipped import analyses_file, demo_file
-from skilloscope.studies.profile.figures import priors_figure, profile_figure
-from skilloscope.studies.profile.page import profile_page
-from skilloscope.studies.profile.periods import column_periods, date_periods
-from skilloscope.studies.profile.profile import competence_profiles, profile, profiles
-from skilloscope.studies.profile.tables import profile_sheet
-from skilloscope.studies.rate.rate import rate_decisions as rate
+from skilloscope.results.aliases import aliases_given
+from skilloscope.simulate.deciders import Career, simulate_career
+from skilloscope.studies.agent_ratings import rate_decisions as rate
+from skilloscope.studies.profile import agent_profile, competence_profile
 
 DEFAULT = scale("default")
 GRID = Grid(0.0, 4.0, 96)
@@ -193,9 +201,9 @@ def test_smoothed_intervals_cover_the_true_competence():
     hits = trials = 0
     for _ in range(12):
         career = simulate_career(rng, years=(10, 14), games=(4, 20), drift=(0.05, 0.05))
-        found = competence_profiles(career.decisions, priors=("drift",), every="year")[0].players[0]
+        found = competence_profile(career.decisions, every="year").players[0]
         for one in found.periods:
-            low, high = one.c.interval(0.8)
+            low, high = one.posterior.interval(0.8)
             hits += low <= career.truth[int(one.period)] <= high
             trials += 1
     # Neighbouring years share their evidence, so there are fewer independent trials than years: a third is assumed.
@@ -244,7 +252,7 @@ def expected_log_score(posterior: Posterior, one: Evidence) -> float:
 
 
 def by_year(batch: Decisions, grid: Grid) -> EvidenceTable:
-    return evidence(batch, Agent(), grid, by="year")
+    return agent_evidence(batch, Agent(), grid, by="year")
 
 
 def by_year_history(table: EvidenceTable) -> PeriodEvidence:
@@ -314,26 +322,26 @@ class TestPeriods:
 class TestProfile:
     def test_a_year_alone_has_the_elo_that_rating_by_year_gives_it(self):
         career = chess_career()
-        found = profile(career.decisions, prior="reset").players[0]
+        found = agent_profile(career.decisions, prior="reset").players[0]
         rated = {one.player: one for one in rate(career.decisions, by="year", prior="flat").players}
         for one in found.periods:
-            assert one.elo is not None
+            assert one.scaled is not None
             own = rated[one.period].elo
-            if own.edge is None:  # at an end of the range it matters whether the evidence or the posterior was blurred
-                assert one.elo.mean == pytest.approx(own.mean, abs=1.0)
-            assert one.games == rated[one.period].games
-            assert one.header_elo == pytest.approx(2000 + int(one.period) % 10)
+            if own.edge is None:  # at an end of the range it matters whether the evidence or the posterior was widened
+                assert one.scaled.mean == pytest.approx(own.mean, abs=1.0)
+            assert one.part.games == rated[one.period].games
+            assert one.part.header_elo == pytest.approx(2000 + int(one.period) % 10)
 
     def test_periods_without_games_are_gaps(self):
         career = chess_career(pause=0.6)
         played = {str(year) for year in career.decisions.column("year").to_pylist()}
-        found = profile(career.decisions, prior="carry").players[0]
+        found = agent_profile(career.decisions, prior="carry").players[0]
         assert [one.period for one in found.periods] == sorted(played)
         assert len(played) < len(career.truth)
 
     def test_the_drift_is_common_to_all_players_and_the_sum_of_decisions_is_kept(self):
         one, two = chess_career(3, "Ann"), chess_career(4, "Bob")
-        both = profile(Decisions.concat([one.decisions, two.decisions]), players=["Bob", "Ann"])
+        both = agent_profile(Decisions.concat([one.decisions, two.decisions]), players=["Bob", "Ann"])
         assert [player.player for player in both.players] == ["Bob", "Ann"]
         report = both.as_dict()
         assert report["drift"]["drift_unit"] == "year"
@@ -343,35 +351,37 @@ class TestProfile:
 
     def test_dispersion_widens_and_one_believes_in_full(self):
         batch = chess_career().decisions
-        wide, full = (profile(batch, prior="reset", dispersion=d).players[0].periods[0].c.sd for d in (None, 1.0))
+        wide, full = (
+            agent_profile(batch, prior="reset", dispersion=d).players[0].periods[0].part.posterior.sd
+            for d in (None, 1.0)
+        )
         assert wide > full
         with pytest.raises(InputError, match="dispersion"):
-            profile(batch, dispersion=0.0)
+            agent_profile(batch, dispersion=0.0)
 
     def test_months_and_events_have_profiles_too(self):
         batch = chess_career().decisions
-        assert len(profile(batch, every="event", prior="widen").players[0].periods) > 3
-        assert len(profile(batch, every="month", prior="carry").players[0].periods) > 12
+        assert len(agent_profile(batch, every="event", prior="widen").players[0].periods) > 3
+        assert len(agent_profile(batch, every="month", prior="carry").players[0].periods) > 12
 
     def test_who_has_no_dated_decision_is_refused_by_name(self):
         with pytest.raises(InputError, match="Eve"):
-            profile(chess_career().decisions, players=["Eve"])
+            agent_profile(chess_career().decisions, players=["Eve"])
 
     def test_figures_and_page_show_every_player_and_prior_and_need_nothing_from_elsewhere(self):
         batch = Decisions.concat([chess_career(3, "Ann").decisions, chess_career(4, "B$b<").decisions])
-        found = profiles(batch)
-        drawn = profile_figure(found[-1])
-        assert drawn == profile_figure(found[-1])
-        panels = priors_figure(found)
-        assert all(f"<!-- {prior}: " in panels for prior in PERIOD_PRIORS)
-        page = profile_page(found[-1], found, title="Skill over time", source="two simulated players")
+        found = agent_profile(batch)
+        drawn, panels = found.figures()
+        assert drawn.svg() == drawn.svg()
+        assert all(f"<!-- {prior}: " in panels.svg() for prior in PERIOD_PRIORS)
+        page = found.page("two simulated players")
         assert "B$b&lt;" in page
-        assert "drift of c: sd" in page
+        assert "drift of c in one year: sd" in page
         assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
             "http://creativecommons.org", ""
         )
-        rows = profile_sheet(found[0].as_dict()).rows
-        assert len(rows) == sum(len(player.periods) for player in found[0].players)
+        rows = found.tables()[0].rows
+        assert len(rows) == sum(len(player.periods) for player in found.players) == found.to_arrow().num_rows
 
 
 class TestPlayersOfGames:
@@ -387,18 +397,18 @@ class TestPlayersOfGames:
     def test_only_the_wanted_players_moves_are_taken_and_faults_are_counted_once(self, tmp_path):
         path = tmp_path / "games.pgn"
         path.write_text(dated(3) + '[White "X"]\n\n1. e4 Qh9 *\n')
-        work = Work(store=tmp_path / "store.sqlite", imports=(analyses_file(),))
+        work = EngineJob(store=tmp_path / "store.sqlite", imports=(analyses_file(),))
         two, four = "simulated, c = 2.0", "simulated, c = 0.6"
-        judged = judge([path], work, player=[two, "Weak"], aliases={four: "Weak"})
+        judged = load_decisions([path], work, player=[two, "Weak"], aliases={four: "Weak"})
         assert set(judged.decisions.names()) <= {two, "Weak"}
         assert len(judged.decisions.tally.faults) == 1
         table = tmp_path / "table.parquet"
         write_decisions(judged.decisions, table)
-        again = judge([path, table], work, player=[two, "Weak"], aliases={four: "Weak"})
+        again = load_decisions([path, table], work, player=[two, "Weak"], aliases={four: "Weak"})
         assert len(again.decisions) == len(judged.decisions)
         assert again.decisions.skipped["decision given twice"] == len(judged.decisions)
         with pytest.raises(InputError, match="Nobody"):
-            judge([path], work, player=["Nobody"])
+            load_decisions([path], work, player=["Nobody"])
 
 
 def dated(count: int) -> str:
@@ -425,10 +435,10 @@ def test_the_command_follows_players_through_their_games(tmp_path: Path, monkeyp
         one["time"] for one in report["players"][0]["periods"]
     )
     assert "Under every prior" in (tmp_path / "page.html").read_text()
-    code, out, _ = run("profile", *common, "--prior", "carry", "--every", "month")
+    code, out, _ = run("profile", *common, "--prior", "carry", "--per", "month")
     assert code == 0
     assert "2001-05" in out
-    for wrong in (("--prior", "hope"), ("--every", "week"), ("--mass", "2"), ("--alias", "x")):
+    for wrong in (("--prior", "hope"), ("--per", "week"), ("--level", "2"), ("--alias", "x")):
         assert run("profile", *common, *wrong)[0] == 2
 
 
@@ -439,12 +449,12 @@ def test_the_command_for_any_domain_takes_its_periods_from_a_column(tmp_path: Pa
     ]
     path = tmp_path / "table.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in lines))
-    code, out, _ = run("decisions", "profile", path, "--every", "season", "--k", 1, "--json")
+    code, out, _ = run("decisions", "profile", path, "--per", "season", "--k", 1, "--json")
     assert code == 0
     report = json.loads(out)
     assert [one["period"] for one in report["players"][0]["periods"]] == ["1", "2", "3", "4"]
     assert report["scale"] is None
-    assert run("decisions", "profile", path, "--every", "year")[0] == 1
+    assert run("decisions", "profile", path, "--per", "year")[0] == 1
 
 
 def test_reproduction_is_empty_without_games_and_says_what_it_needs():
@@ -456,23 +466,45 @@ def test_reproduction_is_empty_without_games_and_says_what_it_needs():
 def test_the_papers_figures_are_drawn_from_what_is_known_of_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
     (tmp_path / "players").mkdir()
-    for player in PLAYERS:
-        text = dated(10).replace("simulated, c = 1.4", player.name).replace("simulated, c = 0.6", player.name)
+    for player, (file, _) in PLAYERS.items():
+        text = dated(10).replace("simulated, c = 1.4", player).replace("simulated, c = 0.6", player)
         text = text.replace('[Date "2', '[WhiteElo "2500"]\n[BlackElo "2510"]\n[Date "2').replace(
             '"2009.05', '"2007.05'
         )
-        (tmp_path / "players" / player.file).write_text(text)
-    work = Work(store=tmp_path / "store.sqlite", imports=(analyses_file(),))
+        (tmp_path / "players" / file).write_text(text)
+    work = EngineJob(store=tmp_path / "store.sqlite", imports=(analyses_file(),))
     done = reproduce(ENTRIES, "DFH13.figure6", Budget(data=tmp_path, work=work))
     rows = {row["label"]: row for row in done.as_dict()["entries"][0]["rows"]}
     assert 0 < rows["games"]["ours"] < 4 * 10
     assert rows["games"]["within"] is None
     assert any(label.startswith("Fischer, Robert James, drift, ") for label in rows)
-    assert "carry: the prior is" in reproduction_page(done)
+    assert "carry: the prior of each period is" in done.page()
 
 
 def test_uniform_on_the_range_is_what_a_profile_begins_with():
-    found = profile(chess_career().decisions, prior="carry")
-    low, high = found.span
-    assert found.players[0].periods[0].c.prior == str(Uniform(low, high))
+    found = agent_profile(chess_career().decisions, prior="carry")
+    low, high = found.as_dict()["range"]
+    assert found.players[0].periods[0].part.posterior.prior == str(Uniform(low, high))
     assert DEFAULT.elo([low, high]) == pytest.approx([400, 3600])
+
+
+def test_python_has_what_the_command_shows(tmp_path: Path):
+    path = tmp_path / "career.pgn"
+    path.write_text(dated(6))
+    code, out, _ = run("profile", path, "--player", "c = 2.0", "--effort", "instant", "--json")
+    assert code == 0
+    study = sk.profile(path, "c = 2.0", effort="instant")
+    assert json.loads(json.dumps(study.as_dict())) == json.loads(out)
+    assert {"player", "period", "elo", "elo_low", "elo_high"} <= set(study.to_arrow().column_names)
+    with pytest.raises(InputError, match="needs a player"):
+        sk.profile(path, effort="instant")
+
+
+def test_decisions_have_the_agents_competence_and_elo_on_a_scale():
+    batch = chess_career().decisions
+    study = sk.profile(batch, "Ann")
+    assert {"c", "past_only", "elo"} <= set(study.as_dict()["players"][0]["periods"][0])
+    by_column = sk.profile(replace(batch, context=batch.context.rename_columns({"year": "season"})), every="season")
+    assert "elo" not in by_column.as_dict()["players"][0]["periods"][0]
+    with pytest.raises(InputError, match="no effort"):
+        sk.profile(batch, effort="instant")

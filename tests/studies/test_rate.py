@@ -8,16 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from line_fitting import fit_line
 from skilloscope.core.errors import InputError
 from skilloscope.decision import UNLISTED, Decisions
-from skilloscope.inference import Evidence, Grid, Uniform, evidence
+from skilloscope.evidence import Evidence, Grid, Uniform, agent_evidence
+from skilloscope.evidence.scales import Scale, elo_prior, scale
+from skilloscope.inputs.load import resolve_player
 from skilloscope.models.agent import Agent
-from skilloscope.ratings.line import fit_line
-from skilloscope.ratings.scale import Scale, elo_prior, scale
-from skilloscope.simulate.agents import made_up_spreads, simulate_choices
-from skilloscope.sources.judge import found_name
-from skilloscope.studies.rate.rate import loss_with_floor
-from skilloscope.studies.rate.rate import rate_decisions as rate
+from skilloscope.simulate.deciders import made_up_spreads, simulate_choices
+from skilloscope.studies.agent_ratings import rate_decisions as rate
 
 DEFAULT = scale("default")
 
@@ -35,7 +34,7 @@ def player_games(elo: np.ndarray, decisions: int, rng: np.random.Generator, spre
 def test_a_line_is_recovered_with_honest_standard_errors():
     rng = np.random.default_rng(5)
     elo = rng.uniform(1600, 2700, 600)
-    line = fit_line(evidence(player_games(elo, 40, rng), grid=Grid()), elo - DEFAULT.origin, np.arange(600))
+    line = fit_line(agent_evidence(player_games(elo, 40, rng), grid=Grid()), elo - DEFAULT.origin, np.arange(600))
     sd = np.sqrt(np.diag(line.covariance))
     assert abs(line.intercept - DEFAULT.intercept) < 3 * sd[0]
     assert abs(line.slope - DEFAULT.slope) < 3 * sd[1]
@@ -46,13 +45,13 @@ def test_games_that_scatter_more_than_the_model_raise_the_dispersion():
     rng = np.random.default_rng(6)
     elo = rng.uniform(1600, 2700, 600)
     batch = player_games(elo, 40, rng, spread=0.25)
-    line = fit_line(evidence(batch, grid=Grid()), elo - DEFAULT.origin, np.arange(600))
+    line = fit_line(agent_evidence(batch, grid=Grid()), elo - DEFAULT.origin, np.arange(600))
     assert line.dispersion > 1.5
 
 
 def test_a_line_needs_two_distinct_points():
     rng = np.random.default_rng(7)
-    table = evidence(player_games(np.array([2000.0, 2000.0]), 5, rng), grid=Grid())
+    table = agent_evidence(player_games(np.array([2000.0, 2000.0]), 5, rng), grid=Grid())
     with pytest.raises(InputError, match="two distinct"):
         fit_line(table, [0.0, 0.0], np.arange(2))
 
@@ -61,7 +60,7 @@ def test_elo_intervals_cover_when_elo_comes_from_the_prior_and_are_wider_by_the_
     rng = np.random.default_rng(8)
     elo = rng.uniform(400, 3600, 400)
     exact = replace(DEFAULT, dispersion=1.0, covariance=((0.0, 0.0), (0.0, 0.0)))
-    table = evidence(player_games(elo, 60, rng))
+    table = agent_evidence(player_games(elo, 60, rng))
     bounds = np.array([exact.posterior(table[name], Uniform(400, 3600)).interval() for name in table])
     covered = ((bounds[:, 0] <= elo) & (elo <= bounds[:, 1])).mean()
     assert covered == pytest.approx(0.95, abs=0.035)
@@ -141,10 +140,10 @@ def test_evidence_that_says_nothing_leaves_the_whole_range():
 
 def test_move_match_and_mean_loss_count_unlisted_choices():
     batch = Decisions.from_lists(["a"] * 4, [[0.0, -0.3, -1.0]] * 4, [0, 0, 1, UNLISTED], n_legal=[20] * 4)
-    assert loss_with_floor(batch).tolist() == pytest.approx([0, 0, 0.3, 1.0])
+    assert batch.loss_with_floor().tolist() == pytest.approx([0, 0, 0.3, 1.0])
     player = rate(batch).players[0]
-    assert player.move_match == 0.5
-    assert player.mean_loss == pytest.approx(1.3 / 4)
+    assert player.statistics.move_match == 0.5
+    assert player.statistics.mean_loss == pytest.approx(1.3 / 4)
     assert player.decisions == 3
     assert player.unlisted == 1
 
@@ -153,9 +152,9 @@ def test_grouping_by_another_column_and_choosing_a_player():
     rng = np.random.default_rng(12)
     batch = player_games(np.array([2000.0, 2400.0]), 50, rng)
     assert len(rate(batch, by="elo").players) == 2
-    found_name("game 1", batch.names())
+    resolve_player("game 1", batch.names())
     with pytest.raises(InputError, match="no decisions of a player") as error:
-        found_name("gam 1", batch.names())
+        resolve_player("gam 1", batch.names())
     assert "game 1" in error.value.hint
 
 
@@ -168,8 +167,8 @@ def test_the_shipped_line_comes_out_of_the_analysed_games(shared_data):
         from fit_scale import fit_scale
     finally:
         sys.path.pop(0)
-    from skilloscope.chess.analysis.given import read_analysed
-    from skilloscope.chess.decisions import decisions
+    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.files import read_analysed
 
     batch = decisions(read_analysed(shared_data / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz")).at_depths()
     fitted = fit_scale(batch, dict(DEFAULT.population))
@@ -180,13 +179,13 @@ def test_the_shipped_line_comes_out_of_the_analysed_games(shared_data):
 
 
 def test_competence_rises_with_elo_as_an_independent_calculation_found(shared_data):
-    from skilloscope.chess.analysis.given import read_analysed
-    from skilloscope.chess.decisions import decisions
+    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.files import read_analysed
 
     batch = decisions(read_analysed(shared_data / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz")).at_depths()
     milepost = np.round(batch.column("elo").to_numpy().astype(float), -2)
     expected = {1600: 0.963, 1700: 1.093, 1800: 1.040, 1900: 1.101, 2000: 1.108, 2100: 1.138, 2200: 1.185, 2300: 1.270}
     expected |= {2400: 1.252, 2500: 1.406, 2600: 1.381, 2700: 1.398}
     for elo, c in expected.items():
-        found = evidence(batch.select(milepost == elo)).total().posterior().mean
+        found = agent_evidence(batch.select(milepost == elo)).total().posterior().mean
         assert found == pytest.approx(c, abs=0.005), elo

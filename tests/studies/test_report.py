@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,40 +14,49 @@ import pytest
 from typer.testing import CliRunner
 
 import skilloscope as sk
-from skilloscope.chess.human.model import elo_basis
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.human.played import played_moves
+from skilloscope.chess.pgn.games import Games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.models.joint import log_alternatives, log_choice
-from skilloscope.reports.board import board_svg
-from skilloscope.reports.page import ANALYSIS_BOARD
-from skilloscope.reports.words import share
-from skilloscope.sources.costs import LEVELS, MoveCosts, move_costs
-from skilloscope.sources.judge import Work, found_name, judge_games, players
-from skilloscope.sources.shipped import demo_file
-from skilloscope.sources.strength import played_moves
-from skilloscope.studies.rate.front import effort_settings
-from skilloscope.studies.rate.games import AxisRating, rate_each_by, rate_on_axis
-from skilloscope.studies.report.event import EventReport, crosstable, event_report
-from skilloscope.studies.report.page import event_page, player_page
-from skilloscope.studies.report.player import PlayerReport, beside_people, player_report
-from skilloscope.studies.report.tables import MOST_ACROSS, crosstable_sheet, event_sheets, player_sheets
-from skilloscope.studies.report.told import decision_card, pawns
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.inputs.costs import LEVELS, MoveCosts, MoveJudgement, move_costs
+from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.load import players, resolve_player
+from skilloscope.inputs.pipeline import analysed_games, effort_settings
+from skilloscope.inputs.request import RatingRequest
+from skilloscope.models.joint import elo_basis, log_alternatives, log_choice
+from skilloscope.report.board import board_svg
+from skilloscope.report.page import ANALYSIS_BOARD
+from skilloscope.report.words import share
+from skilloscope.studies.breakdown import breakdown
+from skilloscope.studies.game import GameTags
+from skilloscope.studies.report import report_on
+from skilloscope.studies.report.event import MOST_ACROSS, EventReport, Meeting, PlayerStanding, crosstable, standings
+from skilloscope.studies.report.player import Decision, PeerComparison, PlayerReport, pawns
 
-FULL = AxisRating.of(None, None, "full")
-WORK = Work(settings=effort_settings(FULL.effort), imports=(Path(sk.analyses_file()),))
+FULL = RatingRequest.of(None, None, "full")
+WORK = EngineJob(settings=effort_settings(FULL.effort), imports=(Path(sk.analyses_file()),))
 
 
 @pytest.fixture(scope="module")
 def told() -> PlayerReport:
     """A player of the games that ship, with the analyses that ship."""
     games = sk.demo_games()
-    name = players(games)[0]
-    return player_report(games, name, FULL, WORK, strict=True)[0]
+    found = report_on(analysed_games(games, FULL, WORK, players=players(games)[:1]), players(games)[:1])
+    assert isinstance(found, PlayerReport)
+    return found
 
 
 @pytest.fixture(scope="module")
 def event() -> EventReport:
-    return event_report(sk.demo_games(), FULL, WORK, strict=True)[0]
+    found = report_on(analysed_games(sk.demo_games(), FULL, WORK))
+    assert isinstance(found, EventReport)
+    return found
+
+
+def engine_costs(games: Games, found: Analyses, levels: dict[str, float]) -> MoveCosts:
+    return move_costs(games, levels, analyses=found, weights=FULL.effort.weights).judged_by("engine")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +64,7 @@ def costs() -> MoveCosts:
     games = sk.demo_games()
     found = sk.analyse(games, settings=WORK.settings, imports=list(WORK.imports))
     assert FULL.effort.weights is not None
-    return move_costs(games, found, FULL.effort.weights, dict.fromkeys(players(games), 1800.0))
+    return engine_costs(games, found, dict.fromkeys(players(games), 1800.0))
 
 
 def test_the_expected_loss_is_the_mean_over_what_people_of_the_level_choose():
@@ -64,7 +72,7 @@ def test_the_expected_loss_is_the_mean_over_what_people_of_the_level_choose():
     weights = FULL.effort.weights
     assert weights is not None
     found = sk.analyse(games, settings=WORK.settings, imports=list(WORK.imports))
-    ours = move_costs(games, found, weights, dict.fromkeys(players(games), 1500.0))
+    ours = engine_costs(games, found, dict.fromkeys(players(games), 1500.0))
     moves = played_moves(games).with_engine(found, len(weights.depths))
     assert moves.joint is not None
     level = np.full(len(moves.joint), 1500.0)
@@ -109,16 +117,16 @@ def test_a_level_that_is_given_decides_whose_moves_count(costs):
     found = sk.analyse(games, settings=WORK.settings, imports=list(WORK.imports))
     assert FULL.effort.weights is not None
     name = players(games)[0]
-    own = move_costs(games, found, FULL.effort.weights, {name: 1800.0})
+    own = engine_costs(games, found, {name: 1800.0})
     assert 0 < len(own) < len(costs)
 
 
 def test_people_at_their_own_level_lose_what_is_expected_of_it(costs):
     """The level that the moves themselves give is one at which the expected loss is near to the actual one."""
-    beside = beside_people(costs)
-    assert beside["moves"] == len(costs)
-    assert beside["loss_se"] > 0
-    assert 0 < beside["expected_first"] < 1
+    beside = PeerComparison.of(costs)
+    assert beside.moves == len(costs)
+    assert beside.loss_se > 0
+    assert 0 < beside.expected_first < 1
 
 
 def test_a_player_is_told_from_elo_to_decisions(told):
@@ -135,7 +143,7 @@ def test_a_player_is_told_from_elo_to_decisions(told):
 
 
 def test_the_page_of_a_player_has_boards_with_words_and_loads_nothing(told):
-    page = player_page(told, "games.pgn")
+    page = told.page("games.pgn")
     assert page.count('<article class="card">') == len(told.costliest) + len(told.finds)
     assert page.count(" to move; played ") >= len(told.costliest)
     assert f"{told.rating.elo.mean:.0f}" in page
@@ -158,11 +166,11 @@ def test_an_event_has_every_game_with_both_in_it(event):
         for side in ("white", "black"):
             own = game[side]
             assert own["elo"] is None or own["elo_low"] < own["elo"] < own["elo_high"]
-    best = event.best_played
-    assert best is not None
-    assert report["best_played"] == best["game"]
-    assert "Turning points" in event_page(event, "games.pgn")
-    assert {sheet.title for sheet in event_sheets(report)} >= {"Crosstable", "Every game"}
+    strengths = {game.tags.game: game.strength for game in event.games if game.strength is not None}
+    assert strengths[report["best_played"]] == max(strengths.values())
+    assert report["best_games"][0] == next(game.number for game in event.best_first)
+    assert "Turning points" in event.page("games.pgn")
+    assert {table.title for table in event.tables()} >= {"Crosstable", "Every game"}
 
 
 def test_a_crosstable_counts_points_both_ways():
@@ -170,27 +178,28 @@ def test_a_crosstable_counts_points_both_ways():
         f'[White "{white}"]\n[Black "{black}"]\n[Result "{result}"]\n\n1. e4 {result}\n\n'
         for white, black, result in (("A", "B", "1-0"), ("B", "A", "1/2-1/2"), ("A", "C", "*"), ("C", "B", "0-1"))
     )
-    rows = {row["player"]: row for row in crosstable(sk.read_games(io.StringIO(pgn)))}
-    assert {name: (row["points"], row["games"]) for name, row in rows.items()} == {
+    rows = {row.player: row for row in standings(sk.read_games(io.StringIO(pgn)))}
+    assert {name: (row.points, row.games) for name, row in rows.items()} == {
         "A": (1.5, 2),
         "B": (1.5, 3),
         "C": (0.0, 1),
     }
-    assert rows["A"]["against"] == [{"opponent": "B", "scores": [1.0, 0.5]}]
+    assert rows["A"].against == [Meeting("B", [1.0, 0.5], [1, 2])]
 
 
 def test_a_part_of_a_name_is_enough_where_only_one_has_it():
-    assert found_name("ann", ["Anna Bo", "Cy"]) == "Anna Bo"
-    assert found_name("Cy", ["Cy", "Cyd"]) == "Cy"
+    assert resolve_player("ann", ["Anna Bo", "Cy"]) == "Anna Bo"
+    assert resolve_player("Cy", ["Cy", "Cyd"]) == "Cy"
     with pytest.raises(InputError, match="2 players"):
-        found_name("c", ["Cy", "Cyd"])
+        resolve_player("c", ["Cy", "Cyd"])
     with pytest.raises(InputError, match="no decisions"):
-        found_name("x", ["Cy"])
+        resolve_player("x", ["Cy"])
 
 
 def test_without_an_engine_the_report_says_what_is_missing(tmp_path):
     page, data = report("--player", players(sk.demo_games())[0], "--effort", "instant", tmp_path=tmp_path)
-    assert data["costliest"] == []
+    assert data["judge"] == "people"
+    assert all(move["loss"] is None and move["better"] is None for move in data["costliest"])
     assert "No engine judged these games" in page
 
 
@@ -240,23 +249,53 @@ def test_hostile_names_are_shown_as_text(tmp_path):
 def test_words_of_a_decision():
     assert pawns(-0.001) == "+0.00"
     assert share(0.0) == "< 1 %"
-    card = decision_card(
-        {
-            "fen": chess.STARTING_FEN, "played": "e4", "played_uci": "e2e4", "better": "d4", "better_uci": "d2d4",
-            "side": "white", "number": "1.", "value": 0.3, "played_value": None, "loss": 0.1, "expected": 0.05,
-            "level": 1500.0, "p_better": 0.4, "p_better_by_level": [0.1, 0.2, 0.3, 0.4], "player": "Ann",
-            "white": "Ann", "black": None, "event": "?", "date": None,
-        }
-    )  # fmt: skip
+    tags = GameTags("x#1", "?", None, None, None, "Ann", None, None, None, None, None, None)
+    judged = MoveJudgement("e4", 0.5, "engine", 0.05, 0.1, 0.2, False, "d4", "d2d4", {"1200": 0.1, "2400": 0.4})
+    card = Decision(
+        tags=tags, player="Ann", side="white", ply=0, number="1.", fen=chess.STARTING_FEN, played="e4",
+        played_uci="e2e4", better="d4", better_uci="d2d4", value=0.3, played_value=None, expected=0.05, level=1500.0,
+        p_played=0.5, p_better=0.4, p_better_by_level=[0.1, 0.2, 0.3, 0.4], p_played_by_level=[], probability=0.5,
+        judgement=judged,
+    ).card()  # fmt: skip
     assert dict(card.lines)["evaluation"] == "+0.30 → not listed"
     assert card.link.startswith(ANALYSIS_BOARD)
     assert " " not in card.link
 
 
 def test_the_tables_of_a_player_are_those_of_the_page(told):
-    titles = [sheet.title for sheet in player_sheets(told.as_dict())]
-    assert "Elo by phase" in titles
+    titles = [table.title for table in told.tables()]
+    assert "Elo by phase: parts pooled towards the player's own level" in titles
     assert "The decisions that cost most for this level" in titles
+
+
+def test_the_parts_of_a_report_are_those_of_a_breakdown(told):
+    for by in ("phase", "colour"):
+        options = {"effort": "full", "imports": WORK.imports}
+        alone = breakdown(sk.demo_games(), by, told.player, **options)
+        assert told.as_dict()["parts"][by]["players"] == alone.as_dict()["players"]
+
+
+def test_turning_points_are_the_moves_that_cost_most_for_their_level(event):
+    assert event.judge == "engine"
+    costs = [move.judgement.cost for move in event.turning]
+    assert costs == sorted(costs, reverse=True)
+    assert all(move.judgement.cost == pytest.approx(move.judgement.loss - move.expected) for move in event.turning)
+
+
+def test_without_an_engine_evaluations_in_comments_say_what_a_move_cost():
+    found = sk.report(demo_file("game_of_the_century.pgn"), effort="instant")
+    assert isinstance(found, EventReport)
+    assert found.judge == "evaluations"
+    costly = next(move for move in found.turning if move.side == "white")
+    assert (costly.played, costly.judgement.pawns_lost) == ("Bxb6", pytest.approx(5.56, abs=0.01))
+    assert found.finds == []
+
+
+def test_the_name_of_the_function_is_not_hidden_by_the_folder():
+    import skilloscope.report.words
+
+    assert callable(sk.report)
+    assert sk.report is skilloscope.studies.report.report
 
 
 def pgn_file(folder: Path) -> Path:
@@ -273,26 +312,12 @@ def report(*words: object, tmp_path: Path) -> tuple[str, dict[str, Any]]:
     return html.read_text(), json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("judged", [False, True])
-def test_one_reading_of_the_games_rates_everybody_as_a_reading_for_each_does(judged):
-    games = sk.demo_games().select(np.arange(4))
-    asked = FULL if judged else AxisRating.of(None, None, "instant")
-    said = judge_games(games, WORK) if judged else None
-    for by in ("phase", "eco"):
-        one = replace(asked, by=by)
-        each = rate_each_by(games, said, one)
-        assert set(each) == set(players(games))
-        for player, found in each.items():
-            alone = rate_on_axis(games, said, one, players=[player])
-            assert found.as_dict()["players"] == alone.as_dict()["players"]
-
-
 def test_a_crosstable_of_many_names_those_who_were_met():
     names = [f"Member {at:02d}" for at in range(MOST_ACROSS + 1)]
-    table = [{"player": name, "points": 0.5, "games": 1, "against": []} for name in names]
-    table[0]["against"] = [{"opponent": names[3], "scores": [0.5, 1.0]}, {"opponent": names[2], "scores": [0.0]}]
-    sheet = crosstable_sheet({"table": table})
+    met = [Meeting(names[3], [0.5, 1.0], [1, 2]), Meeting(names[2], [0.0], [3])]
+    table = [PlayerStanding(name, 0.5, 1, [] if name != names[0] else met) for name in names]
+    sheet = crosstable(table)
     assert sheet.columns == ["player", "opponent: score", "points"]
     assert sheet.rows[0] == ["1 Member 00", "3: 0, 4: ½ 1", "0.5 / 1"]
-    few = crosstable_sheet({"table": table[:MOST_ACROSS]})
+    few = crosstable(table[:MOST_ACROSS])
     assert len(few.columns) == MOST_ACROSS + 2

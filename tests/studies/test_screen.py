@@ -12,19 +12,23 @@ from scipy.stats import binom, kstest, norm
 from typer.testing import CliRunner
 
 import skilloscope as sk
+from fit_screen import fit_spread
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.sources.shipped import demo_file
-from skilloscope.studies.screen.baseline import FairSpread, fit_spread, pool_scatter, pool_shift, shipped_baseline
-from skilloscope.studies.screen.front import digests
+from skilloscope.evidence.axis import elo_axis
+from skilloscope.inputs.bundled import demo_file
+from skilloscope.studies.screen.baseline import (
+    FairSpread,
+    group_sums,
+    pool_scatter,
+    pool_shift,
+    shipped_baseline,
+)
 from skilloscope.studies.screen.moves import GivenRatings, ScreenedMoves, screened_moves
-from skilloscope.studies.screen.page import CANNOT_TELL
-from skilloscope.studies.screen.power import LEVELS, drawn_places, likelihood_ratio
+from skilloscope.studies.screen.power import LEVELS, drawn_places, likelihood_ratio, longest_streak
 from skilloscope.studies.screen.saddlepoint import Draws, score_table
-from skilloscope.studies.screen.screen import group_sums, screened
+from skilloscope.studies.screen.screen import CANNOT_TELL, digests, screened
 from skilloscope.studies.screen.statistics import WITH_ENGINE, WITHOUT_ENGINE, Statistic
-from skilloscope.studies.screen.streaks import longest_streak
 
 VERDICTS = re.compile(r"cheat|guilt|innocen|suspect|suspicious|fraud|culprit|offend", re.IGNORECASE)
 BASELINE = shipped_baseline("full")
@@ -48,9 +52,15 @@ def screen(*words: object, code: int = 0) -> str:
 # Scores
 
 
+def _of_two(p, yes: float, no: float) -> Draws:
+    """Draws of one of two values, the first with probability p."""
+    values = np.tile([yes, no], len(p))
+    return Draws(np.arange(len(p) + 1) * 2, np.stack([p, 1.0 - p], axis=1).ravel(), values)
+
+
 def test_the_score_of_a_count_is_that_of_the_binomial():
     n, p = 60, 0.1
-    table = score_table(Draws.of_two(np.full(n, p), 1.0, 0.0), np.zeros(n, int), 1, dispersion=1.0, effect=np.zeros(1))
+    table = score_table(_of_two(np.full(n, p), 1.0, 0.0), np.zeros(n, int), 1, dispersion=1.0, effect=np.zeros(1))
     for k in (1, 3, 6, 10, 16):
         middle = binom.sf(k, n, p) + 0.5 * binom.pmf(k, n, p)
         assert table.z([k - n * p])[0] == pytest.approx(norm.isf(middle), abs=0.08)
@@ -72,7 +82,7 @@ def test_sums_of_rare_losses_have_normal_scores_where_their_z_has_not():
 
 
 def test_scores_rise_with_the_sum_and_a_certain_draw_has_none():
-    draws = Draws.of_two(np.array([0.3, 0.5, 1.0]), 1.0, 0.0)
+    draws = _of_two(np.array([0.3, 0.5, 1.0]), 1.0, 0.0)
     table = score_table(draws, np.array([0, 0, 1]), 2, dispersion=1.2, effect=np.array([0.1, 0.0]))
     assert (np.diff(table.score[0]) >= 0).all()
     assert np.isnan(table.z([0.0, 0.0])[1])
@@ -111,7 +121,7 @@ def test_somebody_far_out_moves_the_baseline_of_the_others_no_further_than_two_s
 
 
 def test_nobody_is_a_wonder_for_no_blunders_in_a_pool_that_scatters_little():
-    draws = Draws.of_two(np.full(20, 0.09), -1.0, 0.0)  # 1.8 blunders are to be expected; none: once in seven games
+    draws = _of_two(np.full(20, 0.09), -1.0, 0.0)  # 1.8 blunders are to be expected; none: once in seven games
     table = score_table(draws, np.zeros(20, int), 1, dispersion=1.0, effect=np.array([0.1]))
     little = np.array([0.85])
     none = -draws.mean.sum()
@@ -183,8 +193,8 @@ def test_fair_players_raise_no_more_flags_than_promised(moves):
 
 
 def test_an_engine_is_seen_more_the_more_it_helps(moves):
-    found = screened(moves, BASELINE, ratings="2000", engine={"engine": "made up"})
-    seen = [row["seen"] for row in found.as_dict()["power"] if row["statistic"] == "index" and row["level"] == 0.01]
+    found = screened(moves, BASELINE)
+    seen = [row.seen for row in found.power if row.statistic == "index" and row.level == 0.01]
     assert seen == sorted(seen)
     assert seen[-1] > 0.9
     assert [player.p for player in found.players] == sorted(player.p for player in found.players)
@@ -204,8 +214,8 @@ def test_who_always_plays_the_engines_first_choice_is_far_out(moves):
 
 
 def test_nobody_is_taken_to_have_had_help_at_prevalence_0(moves):
-    found = screened(moves, BASELINE, prevalence=0.0, ratings="2000", engine={"x": 1})
-    assert {player.odds for player in found.players} == {0.0}
+    found = screened(moves, BASELINE, prevalence=0.0)
+    assert {player.posterior_odds for player in found.players} == {0.0}
 
 
 def test_a_score_of_zero_speaks_against_help():
@@ -224,10 +234,10 @@ def test_a_streak_somewhere_is_less_surprising_than_the_same_streak_alone(moves)
 
 
 def test_positions_come_with_what_people_of_that_level_play(moves):
-    found = screened(moves, BASELINE, ratings="2000", engine={"x": 1})
+    found = screened(moves, BASELINE)
     for place in found.players[0].positions:
-        assert 0 < sum(place.people.values()) <= 1 + 1e-9
-        assert place.move.split()[-1] == list(place.people)[-1]
+        assert 0 < sum(one.probability for one in place.people) <= 1 + 1e-9
+        assert place.move.split()[-1] == place.people[-1].move
         assert place.weight > 0
 
 
@@ -313,6 +323,13 @@ def test_without_an_engine_what_people_play_decides_alone(tmp_path, monkeypatch)
     assert "Streaks" not in page.read_text()
 
 
+def test_python_and_the_command_give_the_same_screening():
+    found = sk.screen(demo_file("simulated.pgn"), elo=2000, effort="instant")
+    told = screen(demo_file("simulated.pgn"), "--elo", 2000, "--effort", "instant", "--json")
+    assert json.loads(told) == json.loads(json.dumps(found.as_dict()))
+    assert "All players, by p-value" in found._repr_html_()
+
+
 def test_each_event_is_a_group_of_its_own(tmp_path):
     report = json.loads(screen(*GAMES, "--store", tmp_path, "--elo", 2000, "--event", "--json"))
     assert all(player["event"] for player in report["players"])
@@ -331,5 +348,5 @@ def test_two_files_of_one_name_are_both_named(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "games.pgn").write_text(folder)
     found = digests([tmp_path / "a" / "games.pgn", tmp_path / "b" / "games.pgn"])
-    assert [name for name, _ in found] == ["games.pgn", "games.pgn"]
-    assert len({digest for _, digest in found}) == 2
+    assert [one.file for one in found] == ["games.pgn", "games.pgn"]
+    assert len({one.sha256 for one in found}) == 2

@@ -20,10 +20,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from skilloscope.web.app import ServeOptions, create_app, serving
-from skilloscope.web.intake import add_upload
-from skilloscope.web.jobs import Job, Jobs
+from skilloscope.web.jobs import Job, Jobs, JobTask
 from skilloscope.web.safety import Safety
-from skilloscope.web.workers import JobTask, work_of_job
+from skilloscope.web.uploads import add_upload
+from skilloscope.web.workers import work_of_job
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -104,7 +104,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         done[kind] = do(jobs, job, store)
         assert done[kind].state == "done", done[kind]
     done["live"] = jobs.add("live", HOSTILE[0], [], owner="me", lane="live")
-    sides = [{"elo": None}, {"elo": None}]
+    sides = [{"axis_elo": None}, {"axis_elo": None}]
     board = {"event": HOSTILE[1], "round": HOSTILE[5], "white": HOSTILE[0], "black": HOSTILE[3], "players": sides}
     board |= {"moves": 1, "last": "e4", "fen": START, "white_value_cp": None, "result": HOSTILE[1], "in_feed": True}
     jobs.put(done["live"].id, {"live": {"boards": [board], "problem": HOSTILE[1], "engine": True}})

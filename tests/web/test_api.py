@@ -68,7 +68,7 @@ def test_a_fault_that_is_put_in_is_found(own: Filled, monkeypatch: pytest.Monkey
     def fails(*_args: object, **_more: object) -> None:
         raise RuntimeError("put in")
 
-    monkeypatch.setattr("skilloscope.web.views.event_view", fails)
+    monkeypatch.setattr("skilloscope.web.api._game_numbers", fails)
     assert any("event: 500" in text for text in broken(own))
 
 

@@ -49,7 +49,7 @@ def test_a_table_sorts_and_filters(page, job):
     expect(page.locator("table.ratings tbody tr")).to_have_count(1)
     assert names() == ["Cecil, Long Name"]
     page.fill("#search", "nobody at all")
-    page.wait_for_selector("text=No player is called so")
+    page.wait_for_selector("text=No matching player")
 
 
 def test_the_board_follows_the_moves_and_the_slider_shows_what_people_play(page, job):

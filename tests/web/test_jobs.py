@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from skilloscope.chess.human.network import Network
+from skilloscope.chess.human.model import Network
 from skilloscope.core.errors import InputError, StoreError
 from skilloscope.web import workers
-from skilloscope.web.intake import MOST_WAITING, BusyError, add_feed, add_upload
-from skilloscope.web.jobs import DAY, MOST_ATTEMPTS, Jobs
-from skilloscope.web.rendering import rendered
+from skilloscope.web.jobs import DAY, MOST_ATTEMPTS, BusyError, Jobs, NotFoundError
+from skilloscope.web.pages import rendered
+from skilloscope.web.uploads import MOST_WAITING, add_feed, add_upload
 from web.conftest import ITALIAN, SLAV, do, pgn
 
 
@@ -93,7 +93,7 @@ def test_a_deleted_job_leaves_nothing(jobs):
     jobs.put(job.id, {"ratings": {"a": 1}})
     jobs.delete(job.id)
     assert jobs.unwanted(job.id)
-    with pytest.raises(InputError, match="no such job"):
+    with pytest.raises(NotFoundError, match="no such job"):
         jobs[job.id]
     with sqlite3.connect(jobs.path) as base:
         for table in ("jobs", "inputs", "reports"):
@@ -175,7 +175,7 @@ def test_what_is_no_text_is_refused(jobs, files, said):
 
 
 def test_too_many_waiting_jobs_are_refused_and_say_so(jobs, monkeypatch):
-    monkeypatch.setattr("skilloscope.web.intake.MOST_WAITING", 2)
+    monkeypatch.setattr("skilloscope.web.uploads.MOST_WAITING", 2)
     for _ in range(2):
         add_upload(jobs, "games", [("x", b"1. e4")], owner="me")
     with pytest.raises(BusyError, match="waiting already"):
@@ -218,7 +218,7 @@ def test_a_cancelled_job_ends_between_two_batches_of_positions(jobs, tmp_path, m
         return ask(self, planes)
 
     monkeypatch.setattr(Network, "maps", cancel_then_ask)
-    monkeypatch.setattr("skilloscope.web.workers._EVERY", -1.0)
+    monkeypatch.setattr("skilloscope.web.jobs._EVERY", -1.0)
     assert do(jobs, job, tmp_path).state == "cancelled"
     assert len(asked) <= 1
     assert jobs.report(job.id, "ratings") is None
@@ -245,5 +245,5 @@ def test_an_unforeseen_fault_fails_the_job_alone_and_is_told_without_its_text(jo
     monkeypatch.setattr("web.conftest.work_of_job", lambda job: broken)
     job = do(jobs, add_upload(jobs, "games", [("x.pgn", b"1. e4")], owner="me"), tmp_path)
     assert job.state == "failed"
-    assert "unforeseen" in job.error
+    assert "unexpected" in job.error
     assert "/secret" not in rendered("_progress.html", job=job, token="")

@@ -8,24 +8,24 @@ import re
 import signal
 import time
 import urllib.request
+from typing import Any
 
+import chess
 import numpy as np
 import pytest
 
 from skilloscope.chess.human.model import human
+from skilloscope.chess.human.played import played_moves
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.configuration import store_file
-from skilloscope.ratings.elo_axis.axis import elo_axis
-from skilloscope.sources.judge import Work
-from skilloscope.sources.strength import played_moves
-from skilloscope.studies.moves.moves import moves_study
-from skilloscope.studies.rate.front import effort_settings
-from skilloscope.studies.rate.games import AxisRating
-from skilloscope.studies.report.player import player_report
+from skilloscope.inputs.engine_job import EngineBudget, EngineJob
+from skilloscope.inputs.pipeline import analysed_games, effort_settings
+from skilloscope.inputs.request import RatingRequest
+from skilloscope.studies.moves import moves_study
+from skilloscope.studies.report import report_on
 from skilloscope.web.app import ServeOptions, serving
-from skilloscope.web.game_records import game_records
-from skilloscope.web.intake import add_upload
 from skilloscope.web.jobs import Jobs
+from skilloscope.web.uploads import add_upload
 from web.conftest import DECISIONS, ITALIAN, Filled, do, feeding, few_games, kill, pgn, start_server, wait_for
 
 PARTS = {
@@ -57,14 +57,42 @@ def test_the_ratings_are_those_of_the_command_line(filled: Filled, tmp_path):
         assert {name: own[name] for name in row} == json.loads(json.dumps(row))
 
 
-def test_the_parts_of_the_play_are_those_of_the_report(filled: Filled):
-    games = read_games(io.StringIO(few_games()))
-    asked = AxisRating.of(None, "human", "instant")
-    told = player_report(games, "Ann", asked, Work(settings=effort_settings(asked.effort)))[0].as_dict()["parts"]
-    sent = filled.client().get(f"/api/jobs/{filled.done['games'].id}/players/1").json()["parts"]
-    assert list(sent) == list(told) == ["phase", "colour", "eco"]
-    for name, part in told.items():
-        assert sent[name]["players"] == json.loads(json.dumps(part["players"]))
+def sent_and_reported(filled: Filled, path: str, player: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the API sends and what `skilloscope report` does, as JSON has it, of the same games."""
+    from skilloscope import report
+
+    ours = report(read_games(io.StringIO(few_games())), player, effort="instant").as_dict()
+    sent = filled.client().get(f"/api/jobs/{filled.done['games'].id}/{path}").json()
+    return sent, json.loads(json.dumps(ours))
+
+
+def without_files(found: Any) -> Any:
+    """Return JSON without the ids of games, which hold the name of the file, and without what was skipped."""
+    if isinstance(found, dict):
+        return {name: without_files(one) for name, one in found.items() if name not in ("game", "skipped")}
+    return [without_files(one) for one in found] if isinstance(found, list) else found
+
+
+def test_a_player_is_the_one_of_the_report(filled: Filled):
+    sent, ours = sent_and_reported(filled, "players/1", "Ann")
+    assert list(sent["report"]["parts"]) == list(ours["parts"]) == ["phase", "colour", "eco"]
+    for name in ("parts", "judge", "judged", "costliest", "finds", "beside"):
+        assert without_files(sent["report"][name]) == without_files(ours[name]), name
+
+
+def test_an_event_is_the_one_of_the_report(filled: Filled):
+    sent, ours = sent_and_reported(filled, "event")
+    for name in ("games", "table", "best_games", "judge", "judged", "turning", "finds"):
+        assert without_files(sent[name]) == without_files(ours[name]), name
+
+
+def test_the_elo_in_a_game_is_the_same_on_its_page_and_in_the_event(filled: Filled):
+    client, job = filled.client(), filled.done["games"].id
+    for game in client.get(f"/api/jobs/{job}/games").json()["games"]:
+        players = client.get(f"/api/jobs/{job}/games/{game['number']}").json()["players"]
+        for side, player in zip((game["white"], game["black"]), players, strict=True):
+            assert player["axis_elo"] == pytest.approx(side["elo"])
+            assert player["axis_low"] == pytest.approx(side["elo_low"])
 
 
 def test_a_page_that_is_not_there_yet_or_never_says_so(filled: Filled):
@@ -108,21 +136,22 @@ def test_each_position_at_an_elo_of_its_own_is_the_model_at_that_elo():
         np.testing.assert_allclose(own[inside], moves.choices.log_probabilities(levels[at])[inside, 0], atol=1e-9)
 
 
-def test_a_record_holds_every_move_its_position_and_a_strength_with_its_interval():
-    axis = elo_axis()
-    games = read_games(io.StringIO(pgn("A", "B")))
-    (record,) = game_records(games, None, axis, axis.effort("instant"), {"A": 1200.0, "B": 2400.0})
-    assert [move["san"] for move in record.moves[:3]] == ["e4", "e5", "Nf3"]
-    assert record.moves[0]["fen_before"] == record.start_fen
-    assert all(a["fen"] == b["fen_before"] for a, b in zip(record.moves, record.moves[1:], strict=False))
-    last = record.moves[-1]["strength"]
-    assert last["elo_low"] < last["elo"] < last["elo_high"]
-    assert record.head["elo"]["black"] == last
-    assert 0 < record.moves[5]["probability"] <= record.moves[5]["people_probability"] <= 1
+def test_a_game_holds_every_move_its_position_and_a_strength_with_its_interval(filled: Filled):
+    game = filled.client().get(f"/api/jobs/{filled.done['games'].id}/games/1").json()
+    assert [move["san"] for move in game["moves"][:3]] == ["e4", "e5", "Nf3"]
+    board = chess.Board(game["start_fen"])
+    for move in game["moves"]:
+        assert board.push_san(move["san"]).uci() == move["uci"]
+        assert board.fen() == move["fen"]
+    last = game["moves"][-1]
+    assert last["axis_low"] < last["axis_elo"] < last["axis_high"]
+    assert [game["players"][1][name] for name in ("axis_elo", "axis_low")] == [last["axis_elo"], last["axis_low"]]
+    assert {player["level_source"] for player in game["players"]} == {"ratings"}
+    assert 0 < game["moves"][5]["probability"] <= game["moves"][5]["people_probability"] <= 1
 
 
 def test_evaluations_in_the_comments_say_what_a_move_cost(tmp_path):
-    from skilloscope.sources.shipped import demo_file
+    from skilloscope.inputs.bundled import demo_file
 
     jobs = Jobs(tmp_path / "jobs.sqlite")
     body = demo_file("game_of_the_century.pgn").read_bytes()
@@ -130,9 +159,9 @@ def test_evaluations_in_the_comments_say_what_a_move_cost(tmp_path):
     assert do(jobs, job, tmp_path).state == "done"
     assert jobs.report(job.id, "ratings")["effort"]["name"] == "evaluations"
     white = jobs.report(job.id, "player/1")
-    assert white["judge"] == "comments"
-    assert white["costly"][0]["san"] == "Bxb6"
-    assert white["costly"][0]["loss"] == pytest.approx(5.56, abs=0.01)
+    assert white["judge"] == "evaluations"
+    assert white["costliest"][0]["played"] == "Bxb6"
+    assert white["costliest"][0]["pawns_lost"] == pytest.approx(5.56, abs=0.01)
 
 
 def test_the_engine_sharpens_the_numbers_and_what_was_found_before_stays(tmp_path, stockfish):
@@ -153,18 +182,22 @@ def test_the_engine_sharpens_the_numbers_and_what_was_found_before_stays(tmp_pat
     game = jobs.report(job.id, "game/1")
     blunder = next(move for move in game["moves"] if move["san"] == "Qf3")
     assert blunder["judge"] == "engine"
-    assert blunder["loss"] > 1
+    assert blunder["pawns_lost"] > 1
     assert blunder["better"] not in (None, "Qf3")
-    assert blunder["value"] is not None
+    assert blunder["white_value_cp"] is not None
     own = jobs.report(job.id, "player/1")
     assert own["judge"] == "engine"
-    asked = AxisRating.of(None, "joint", "quick")
-    work = Work(settings=effort_settings(asked.effort), store=store_file(tmp_path), workers=1)
-    told = player_report(read_games(io.StringIO(text.decode())), "Ann", asked, work, strict=True)[0]
-    for ours, report in ((own["costly"], told.costliest), (own["found"], told.finds)):
-        assert [move["san"] for move in ours] == [move["played"] for move in report][: len(ours)]
-        assert len(ours) > 3
-    assert list(own["costly"][0]["found_by"].values()) == pytest.approx(told.costliest[0]["p_better_by_level"])
+    asked = RatingRequest.of(None, "joint", "quick")
+    work = EngineJob(settings=effort_settings(asked.effort), store=store_file(tmp_path), workers=1)
+    games, strict = read_games(io.StringIO(text.decode())), EngineBudget(strict=True)
+    told = report_on(analysed_games(games, asked, work, players=["Ann"], limit=strict), ["Ann"]).as_dict()
+    for name in ("costliest", "finds"):
+        assert [move["played"] for move in own[name]] == [move["played"] for move in told[name]]
+        assert len(own[name]) > 3
+    assert own["costliest"][0]["p_better_by_level"] == pytest.approx(told["costliest"][0]["p_better_by_level"])
+    assert {name: part["players"] for name, part in own["parts"].items()} == {
+        name: json.loads(json.dumps(part["players"])) for name, part in told["parts"].items()
+    }
 
 
 def test_a_k_that_cannot_be_used_is_told_with_what_to_do(tmp_path):
@@ -217,9 +250,8 @@ def test_games_are_followed_again_when_a_killed_server_is_back(tmp_path, living)
             moves = len(feed.moves.replace(".", ". ").split()) * 2 // 3
             wait_for(lambda: _ask(address, f"/api/jobs/{name}/live")["boards"][0]["moves"] >= moves - 2)
             (board,) = _ask(address, f"/api/jobs/{name}/live")["boards"]
-            for player in board["players"]:  # the browser tells what `live` does
-                told = [player["elo"][part] for part in ("elo", "elo_low", "elo_high")]
-                assert told == [player["axis_elo"], player["axis_low"], player["axis_high"]]
+            for player in board["players"]:  # the Elo that `live` sends
+                assert player["axis_low"] < player["axis_elo"] < player["axis_high"]
             with urllib.request.urlopen(f"{address}/jobs/{name}/events", timeout=60) as events:
                 said = [events.readline().decode() for _ in range(2)]
             assert said[0] == "event: progress\n"

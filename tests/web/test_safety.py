@@ -11,8 +11,8 @@ from urllib.error import HTTPError
 import pytest
 
 from skilloscope.core.errors import InputError
-from skilloscope.web.addresses import checked_opener, is_public, public_addresses
 from skilloscope.web.app import STATIC, ServeOptions, create_app
+from skilloscope.web.safe_fetch import checked_opener, is_public, public_addresses
 from skilloscope.web.safety import MOST_GUESSES, Safety, allowed_hosts, kept_secret
 from web.conftest import HOSTILE, Filled
 
@@ -225,7 +225,7 @@ def test_hostile_names_are_only_ever_text(filled: Filled):
     paths = [f"/jobs/{job}{page}" for page in pages] + [f"/jobs/{job}/table?search=%3Cscript%3E&sort=%22%3E%3Cb"]
     results = filled.done["results"].id
     board = client.get(f"/api/jobs/{results}/results").json()["players"]
-    paths += [f"/jobs/{results}", *(f"/jobs/{results}/members/{row['number']}" for row in board)]
+    paths += [f"/jobs/{results}", *(f"/jobs/{results}/members/{row['place']}" for row in board)]
     paths += [f"/jobs/{filled.done['decisions'].id}", f"/jobs/{filled.done['live'].id}"]
     texts = {path: client.get(path).text for path in paths}
     for path, text in texts.items():

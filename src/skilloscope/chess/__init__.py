@@ -1,1 +1,1 @@
-"""Chess, one producer of decisions: games → positions → analysis → decisions."""
+"""Chess, one producer of decisions: moves → pgn → engine → analysis → human. Nothing imports what comes after it."""

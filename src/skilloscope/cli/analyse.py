@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.options import EngineOptions, Json, Options, command
+from skilloscope.cli.options import EngineOptions, Json, Options
 
 if TYPE_CHECKING:
-    from skilloscope.sources.judge import Judged, Work
+    from skilloscope.inputs.engine_job import EngineJob
+    from skilloscope.inputs.load import AnalysedDecisions
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,6 @@ class PlanOptions(Options):
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the measurement.")] = 1
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    epilog = "Example: skilloscope analyse games.pgn --depth 10 --multipv 10 --out decisions.parquet"
-    app.command(epilog=epilog)(command(analyse))
-
-
 def analyse(
     games: Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")],
     out: Annotated[
@@ -41,18 +36,17 @@ def analyse(
     *,
     planning: PlanOptions,
     export: Annotated[
-        Path | None,
-        typer.Option(help="Write the engine's answers: .parquet, .jsonl or .jsonl.gz.", metavar="FILE"),
+        Path | None, typer.Option(help="Write the engine's answers: .parquet, .jsonl or .jsonl.gz.", metavar="FILE")
     ] = None,
     player: Annotated[str | None, typer.Option(help="Analyse this player's moves only.", metavar="NAME")] = None,
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:
-    """Analyse games: the engine values every alternative of every position, all depths kept, nothing searched twice."""
+    """Analyse games with an engine: each position once, all listed moves and depths kept."""
     from dataclasses import replace
 
     from skilloscope.chess.analysis.files import check_export
-    from skilloscope.cli.work import working
+    from skilloscope.cli.request import working
     from skilloscope.decision.text import check_format, write_decisions
 
     if out:
@@ -69,9 +63,9 @@ def analyse(
     return _report(judged, as_json)
 
 
-def _report(judged: Judged, as_json: bool) -> int:
+def _report(judged: AnalysedDecisions, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
-    from skilloscope.reports.words import engine_line, skipped_line
+    from skilloscope.report.words import engine_line, skipped_line
 
     batch = judged.decisions
     report_faults(batch.tally)
@@ -86,18 +80,18 @@ def _report(judged: Judged, as_json: bool) -> int:
     return exit_code(batch.tally)
 
 
-def _dry_run(paths: list[Path], work: Work, planning: PlanOptions, player: str | None, as_json: bool) -> int:
+def _dry_run(paths: list[Path], work: EngineJob, planning: PlanOptions, player: str | None, as_json: bool) -> int:
     """Say what the analysis would cost; with a budget also which part of it would be done."""
-    from skilloscope.chess.duplicates import read_distinct
+    from skilloscope.chess.pgn.games import read_distinct
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
-    from skilloscope.reports.words import plan_lines, plural
-    from skilloscope.sources.judge import found_name, games_of, players
-    from skilloscope.sources.plan import MEASURED, plan, sample_games
+    from skilloscope.inputs.budget import MEASURED, plan, sample_games
+    from skilloscope.inputs.load import games_of, players, resolve_player
+    from skilloscope.report.words import plan_lines, plural
 
     err().print("reading the games")
     games = read_distinct(list(paths))
     if player:
-        player = found_name(player, players(games))
+        player = resolve_player(player, players(games))
         games = games.select(games_of(games, [player]))
     err().print(
         f"{plural(len(games), 'game')} read; looking up what is known, then measuring up to {MEASURED} positions"
@@ -115,14 +109,15 @@ def _dry_run(paths: list[Path], work: Work, planning: PlanOptions, player: str |
     return exit_code(games.tally)
 
 
-def _judge(paths: list[Path], work: Work, planning: PlanOptions, player: str | None) -> Judged:
+def _judge(paths: list[Path], work: EngineJob, planning: PlanOptions, player: str | None) -> AnalysedDecisions:
     """Analyse the games, or those that fit the budget; then say on stderr which part of all that is."""
     from skilloscope.cli.console import err
-    from skilloscope.reports.words import sample_line
-    from skilloscope.sources.judge import SearchBudget, judge
+    from skilloscope.inputs.engine_job import EngineBudget
+    from skilloscope.inputs.load import load_decisions
+    from skilloscope.report.words import sample_line
 
-    budget = None if planning.budget is None else SearchBudget(planning.budget, planning.seed)
-    judged = judge(paths, work, player=player, budget=budget)
+    budget = None if planning.budget is None else EngineBudget(planning.budget, planning.seed)
+    judged = load_decisions(paths, work, player=player, budget=budget)
     if judged.sample:
         err().print(sample_line(judged.sample))
     return judged

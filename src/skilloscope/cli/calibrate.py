@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.options import Json, Options, command
-from skilloscope.core.outputs import check_writable, write_whole
+from skilloscope.cli.options import Options, Output
+from skilloscope.core.paths import check_writable, write_whole
 
 
 @dataclass(frozen=True)
@@ -28,40 +28,35 @@ class PoolOptions(Options):
         return self.out or Path(f"{self.name}.json")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog="Example: skilloscope calibrate games.pgn --name my-pool")(command(calibrate))
-
-
 def calibrate(
     games: Annotated[list[Path], typer.Argument(help="PGN files with ratings in the headers.", metavar="GAMES…")],
     *,
     pool: PoolOptions,
-    as_json: Json = False,
+    output: Output,
 ) -> int:
-    """Fit an Elo axis to the ratings of another pool or speed, for `--scale FILE.json`. No engine is needed."""
-    from skilloscope.chess.duplicates import read_distinct
-    from skilloscope.cli.console import exit_code, progress_bar, report_faults, show_report
-    from skilloscope.studies.calibrate.calibrate import PoolCalibration, pool_census
-    from skilloscope.studies.calibrate.calibrate import calibrate as fit_axis
-    from skilloscope.studies.calibrate.tables import calibration_sheets
+    """Fit an Elo axis to the ratings of another pool or time control, for --scale; needs no engine."""
+    from skilloscope.chess.pgn.games import read_distinct
+    from skilloscope.cli.console import progress_bar, report_faults, report_notes
+    from skilloscope.cli.request import source_line
+    from skilloscope.cli.show import show
+    from skilloscope.studies.calibrate import PoolCalibration, pool_census
+    from skilloscope.studies.calibrate import calibrate as fit_axis
 
     if not pool.check:
         _check_target(pool.file)
     batch = read_distinct(list(games))
     report_faults(batch.tally)
     if pool.check:
-        found = PoolCalibration(pool.name, pool_census(batch), batch.tally)
+        study = PoolCalibration(pool.name, pool_census(batch), tally=batch.tally)
     else:
-        with progress_bar("reading moves") as show:
-            found = fit_axis(batch, pool.name, most=pool.sample, seed=pool.seed, progress=show)
-    notes = []
-    if found.axis:
-        write_whole(pool.file, found.axis.to_json())
-        notes.append(f"axis written to {pool.file}; use it with --scale {pool.file}")
-    report = found.as_dict()
-    show_report(report, *calibration_sheets(report), as_json=as_json, notes=notes)
-    return exit_code(batch.tally)
+        with progress_bar("reading moves") as moved:
+            study = fit_axis(batch, pool.name, most=pool.sample, seed=pool.seed, progress=moved)
+    if study.axis:
+        write_whole(pool.file, study.axis.to_json())
+    code = show(study, output, source=source_line(games))
+    if study.axis and not output.as_json:
+        report_notes([f"axis written to {pool.file}; use it with --scale {pool.file}"])
+    return code
 
 
 def _check_target(file: Path) -> None:

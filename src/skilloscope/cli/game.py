@@ -1,19 +1,32 @@
-"""`skilloscope game`: one game move by move."""
+"""`skilloscope game`, `by-game`, `moves` and `play`: one game, one player's games, one position, one opponent."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from skilloscope.cli.gain_options import EngineGainOptions
-from skilloscope.cli.options import EngineOptions, IntervalOutput, command
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog="Example: skilloscope game games.pgn --index 3 --html game.html")(command(game))
+from skilloscope.__about__ import __version__
+from skilloscope.cli.console import print_json
+from skilloscope.cli.options import (
+    Aliases,
+    EffortOptions,
+    EngineGainOptions,
+    EngineName,
+    EngineOptions,
+    GameFiles,
+    IntervalOutput,
+    Json,
+    Output,
+    PlayerName,
+    Rule,
+    gain_search,
+)
+from skilloscope.cli.request import analysed_for_elo, asked_elo, working
+from skilloscope.cli.show import show
+from skilloscope.core.errors import OptionError
 
 
 def game(
@@ -26,32 +39,107 @@ def game(
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
-    """Follow one game: evaluation, gain, strength against the engine, and how likely people find each move."""
-    from skilloscope.cli.console import exit_code, report_faults, show_report, write_outputs
-    from skilloscope.cli.gain_options import gain_search
-    from skilloscope.cli.work import working
-    from skilloscope.sources.gains import engine_gains, gains_of_one
-    from skilloscope.studies.game.game import game_study
-    from skilloscope.studies.game.people import game_people
-    from skilloscope.studies.game.tables import game_sheets
+    """Analyse one game move by move: evaluation, gain, strength, and how likely people find each move."""
+    from skilloscope.cli.request import working
+    from skilloscope.cli.show import show
+    from skilloscope.studies.game import game_of
 
     curve = gain.elo_curve()
     with working(gain_search(engine)) as work:
-        gained = gains_of_one(games, index, work, values=gain.values, mate_cap=gain.mate_cap)
-        own = engine_gains(gained, gain.engine_gains, work)
-    study = game_study(
-        gained,
-        engine=own,
-        engine_elo=gain.engine_elo,
-        curve=curve,
-        people=game_people(gained.games, analyses=gained.analyses, mass=output.mass),
-        mass=output.mass,
-    )
-    report_faults(gained.games.tally)
-    report = {**study.as_dict(), "positions": gained.positions()}
-    show_report(report, *game_sheets(report), as_json=output.as_json)
-    if output.wanted:
-        from skilloscope.studies.game.page import game_page
+        study = game_of(
+            games,
+            index,
+            work,
+            values=gain.values,
+            mate_cap=gain.mate_cap,
+            engine_gains=gain.engine_gains,
+            engine_elo=gain.engine_elo,
+            curve=curve,
+            mass=output.mass,
+        )
+    return show(study, output, source=games.name)
 
-        write_outputs(output, lambda: game_page(study, games.name))
-    return exit_code(gained.games.tally)
+
+def by_game(
+    games: GameFiles,
+    player: PlayerName,
+    highlight: Annotated[
+        str | None, typer.Option(help="Highlight the games against this opponent.", metavar="OPPONENT")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option(help="Show this game (games.pgn#12) move by move too.", metavar="GAME")
+    ] = None,
+    alias: Aliases = None,
+    rule: Rule = None,
+    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None,
+    *,
+    effort: EffortOptions,
+    output: IntervalOutput,
+    engine: EngineOptions,
+) -> int:
+    """Show one player's Elo in each game, with the opponent's."""
+    from skilloscope.cli.request import agent_of, analysed_decisions, source_line
+    from skilloscope.cli.show import show
+    from skilloscope.studies.by_game import competence_by_game, elo_by_game
+
+    asked = asked_elo(games, effort, prior=prior, rule=rule)
+    if asked.by_agent:
+        model = agent_of(rule)
+        judged = analysed_decisions(games, engine, player=player, aliases=alias, both_sides=True)
+        study = competence_by_game(judged, judged.players[0], model, mark=highlight, game=game, mass=output.mass)
+    else:
+        found, (name,) = analysed_for_elo(
+            games, asked, effort, engine, mass=output.mass, players=[player], aliases=alias, both_sides=True
+        )
+        study = elo_by_game(found, name, mark=highlight, game=game)
+    return show(study, output, source=source_line(games, study.basis.analysed))
+
+
+def moves(
+    fen: Annotated[str, typer.Argument(help="A position as FEN, in quotation marks.", metavar="FEN")],
+    elo: Annotated[str, typer.Option(help="Levels of Elo, with commas between them.")] = "1200,1600,2000,2400",
+    top: Annotated[int, typer.Option(help="How many moves the table shows.", min=1)] = 10,
+    no_engine: Annotated[bool, typer.Option("--no-engine", help="Ask no engine.")] = False,
+    *,
+    output: Output,
+    engine: EngineOptions,
+) -> int:
+    """Show what players of each strength play in a position, and at which Elo half find the best move."""
+    from skilloscope.studies.moves import moves_study
+
+    try:
+        levels = [float(part) for part in elo.split(",")]
+    except ValueError as error:
+        raise OptionError(f"--elo lists numbers, got {elo!r}", hint="for instance --elo 1200,1600,2000") from error
+    if no_engine:
+        study = moves_study(fen, levels)
+    else:
+        with working(engine) as work:
+            study = moves_study(fen, levels, work=work)
+    return show(study, output, source=fen, top=top)
+
+
+def play(
+    elo: Annotated[float, typer.Option(help="Elo of the opponent; the option Elo of the engine.")] = 1500.0,
+    style: Annotated[
+        str | None, typer.Option(help="joint, human, agent or curves (default: joint where an engine is found).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draws; 0: other games every time.", min=0)] = 0,
+    engine: EngineName = None,
+    as_json: Json = False,
+) -> int:
+    """Play chess like people of a given Elo: a UCI engine for any chess program."""
+    from skilloscope.simulate.opponent import Persona, UciPlayer, usual_style
+
+    def say(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]  # invalid bytes do not end it
+    persona = Persona(elo, style or usual_style(engine), seed)
+    if as_json:  # describes the player without playing
+        print_json({"schema": 1, "elo": persona.elo, "style": persona.style, "seed": persona.seed})
+        return 0
+    with UciPlayer(persona, say, engine=engine, name=f"skilloscope {__version__}") as player:
+        player.run(sys.stdin)
+    return 0

@@ -1,43 +1,44 @@
-"""`skilloscope live`: strength after every move of games that are being played."""
+"""`skilloscope live` and `skilloscope decisions live`: games and decisions followed while they arrive."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.gain_options import EngineGainOptions
-from skilloscope.cli.options import EngineOptions, Json, Options, command
+from skilloscope.cli.console import err, out, show_tables
+from skilloscope.cli.options import AgentOptions, EngineGainOptions, EngineOptions, Json, Mass, Options, gain_search
+from skilloscope.cli.request import working
+from skilloscope.core.errors import InputError
+from skilloscope.core.text import json_text
 
 if TYPE_CHECKING:
     from skilloscope.studies.live.live import Event, Follower
 
 GRACE_SECONDS = 2.0
-"""So long after its time `live` may still be at work, on a feed of many games, before it is ended."""
+"""How long `live` may go on after its time, on a feed of many games, before it is ended."""
 
 
 @dataclass(frozen=True)
 class FollowOptions(Options):
-    """How much time the engine has, how often an address is looked at, and when to stop."""
+    """The engine's time, how often an address is fetched, and when to stop."""
 
     budget: Annotated[
         float, typer.Option(help="Engine time for new moves, shared by the boards that moved.", metavar="MS", min=1)
     ] = 200.0
-    every: Annotated[float, typer.Option(help="Seconds between two looks at an address.", min=0.1)] = 2.0
-    once: Annotated[bool, typer.Option("--once", help="Stop when all is valued that the feed holds now.")] = False
+    every: Annotated[float, typer.Option(help="Seconds between two fetches of an address.", min=0.1)] = 2.0
+    once: Annotated[bool, typer.Option("--once", help="Stop when all moves in the feed are evaluated.")] = False
     finish: Annotated[bool, typer.Option("--finish", help="Stop when every game has a result.")] = False
-    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.", min=0)] = None
-    stall: Annotated[float, typer.Option(help="Say so where there is no news for so many seconds.")] = 60.0
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog="Example: skilloscope live broadcast.pgn --budget 200")(command(live))
+    seconds: Annotated[float | None, typer.Option(help="Stop after this many seconds.", min=0)] = None
+    stall: Annotated[float, typer.Option(help="Report a feed without news for this many seconds.")] = 60.0
 
 
 def live(
@@ -48,17 +49,11 @@ def live(
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:
-    """Follow games while they are played: both players' strength after every move, on every board."""
-    from dataclasses import replace
-    from functools import partial
-
+    """Follow games in progress: both players' strength after every move, on every board."""
     from skilloscope.chess.engine.engine import find_engine
-    from skilloscope.cli.gain_options import gain_search
-    from skilloscope.cli.work import working
-    from skilloscope.core.errors import InputError
-    from skilloscope.sources.gains import check_values
-    from skilloscope.sources.running_elo import elo_of_sides
-    from skilloscope.studies.live.feed_sources import open_feed
+    from skilloscope.inputs.gains import check_values
+    from skilloscope.inputs.running_elo import elo_of_sides
+    from skilloscope.studies.live.feed import open_feed
     from skilloscope.studies.live.following import Following, Stopping
     from skilloscope.studies.live.live import Follower, Live
 
@@ -95,7 +90,7 @@ def live(
 
 @contextlib.contextmanager
 def _bounded(seconds: float | None) -> Iterator[None]:
-    """End the block, as Ctrl-C does, where it does not end by itself a little after its time: a feed may be huge."""
+    """End the block, as Ctrl-C does, if it has not ended by itself a little after its time: a feed may be huge."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -104,7 +99,7 @@ def _bounded(seconds: float | None) -> Iterator[None]:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, end)
-    # Again and again: whatever is at work may take the first for its own.
+    # Repeatedly, since the running code may catch the first one.
     signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS, GRACE_SECONDS)
     try:
         yield
@@ -115,28 +110,71 @@ def _bounded(seconds: float | None) -> Iterator[None]:
 
 def _show(events: Iterable[Event], follower: Follower, as_json: bool) -> None:
     """Write JSON lines, draw one table that is kept up to date, or print a line for each event."""
-    import sys
-
-    from skilloscope.cli.console import out, show
-    from skilloscope.core.plain import json_text
-    from skilloscope.reports.terminal import drawn
-    from skilloscope.studies.live.live import SCHEMA
-    from skilloscope.studies.live.tables import event_line, live_sheet
-
-    if as_json:
-        for event in events:
-            sys.stdout.write(json_text({"schema": SCHEMA, **event}) + "\n")
-            sys.stdout.flush()
-        return
-    console = out()
-    if not console.is_terminal:
-        for event in events:
-            console.print(event_line(event), soft_wrap=True)
-        show(live_sheet(follower.table()))
-        return
     from rich.live import Live as Screen
 
-    with Screen(drawn(live_sheet([])), console=console, auto_refresh=False) as screen:
+    from skilloscope.report.study import json_fields
+    from skilloscope.report.terminal import drawn
+    from skilloscope.studies.live.live import SCHEMA
+
+    console = out()
+    if as_json:
         for event in events:
-            note = "" if event["type"] == "move" else event_line(event)
-            screen.update(drawn(live_sheet(follower.table(), note)), refresh=True)
+            _write_line({"schema": SCHEMA, **json_fields(event)})
+    elif not console.is_terminal:
+        for event in events:
+            console.print(str(event), soft_wrap=True)
+        show_tables(*follower.state().tables())
+    else:
+        with Screen(drawn(follower.state().tables()[0]), console=console, auto_refresh=False) as screen:
+            for event in events:
+                note = "" if event.type == "move" else str(event)
+                screen.update(drawn(follower.state(note).tables()[0]), refresh=True)
+
+
+def _write_line(value: object) -> None:
+    sys.stdout.write(json_text(value) + "\n")
+    sys.stdout.flush()
+
+
+def decisions_live(
+    source: Annotated[str, typer.Argument(help="JSON lines of decisions: a file that grows, or - for stdin.")],
+    *,
+    agent: AgentOptions,
+    prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
+    mass: Mass = 0.95,
+    once: Annotated[bool, typer.Option("--once", help="Stop at the end of what the file holds now.")] = False,
+    seconds: Annotated[float | None, typer.Option(help="Stop after this many seconds.", min=0)] = None,
+    as_json: Json = False,
+) -> int:
+    """Follow deciders as decisions arrive: c with credible interval after every line."""
+    from skilloscope.evidence import prior_from_text
+    from skilloscope.report.study import json_fields
+    from skilloscope.studies.deciders import DeciderStream, LineFault
+
+    stream = DeciderStream(agent.agent(), prior_from_text(prior, *agent.c_range), mass)
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how one stops following
+        for number, text in enumerate(_lines(source, once, seconds), start=1):
+            if not text.strip():
+                continue
+            event = stream.line(text, number)
+            if as_json:
+                _write_line(json_fields(event))
+            elif isinstance(event, LineFault):
+                err().print(f"bad input: line {number}: {event.reason}", style="yellow")
+            else:
+                out().print(str(event))
+    if not as_json:
+        show_tables(stream.table())
+    return 1 if stream.faults else 0
+
+
+def _lines(source: str, once: bool, seconds: float | None) -> Iterator[str]:
+    from skilloscope.core.files import MOST_LINE
+    from skilloscope.studies.deciders import growing_lines
+
+    if source == "-":
+        yield from iter(partial(sys.stdin.readline, MOST_LINE), "")
+    elif not Path(source).is_file():
+        raise InputError(f"{source}: no such file", hint="give a file of JSON lines, or - for stdin")
+    else:
+        yield from growing_lines(Path(source), once=once, seconds=seconds)

@@ -8,25 +8,25 @@ It also runs the command: errors become a message, a hint and an exit code. No c
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from skilloscope.core.checks import check_mass
-from skilloscope.core.errors import OptionError
-from skilloscope.core.inputs.paths import GAME_ENDINGS, RESULT_ENDINGS, named_files
-from skilloscope.core.outputs import check_outputs, check_writable
+from skilloscope.core.errors import OptionError, check_mass
+from skilloscope.core.paths import GAME_ENDINGS, RESULT_ENDINGS, check_outputs, check_writable, named_files
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
+    from skilloscope.models.gain import Curve
 
+_DEPTH = 13
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
-Mass = Annotated[float, typer.Option(help="Mass of the intervals.")]
+Mass = Annotated[float, typer.Option("--level", help="Level of the credible intervals.")]
 GameFiles = Annotated[
     list[Path],
     typer.Argument(
@@ -49,8 +49,6 @@ EngineName = Annotated[str | None, typer.Option(help="Engine to run: a name or a
 
 OUTPUTS = frozenset({"html", "out", "export", "history", "truth", "pdf", "figure"})
 """The options that name a file to write. Every other path or text that names a file is something to read."""
-
-
 FIGURES = (".svg", ".png", ".pdf")
 """What a figure can be written as."""
 
@@ -100,13 +98,13 @@ class Output(Options):
         if self.figure is not None and self.figure.suffix.lower() not in FIGURES:
             raise OptionError(f"{self.figure}: a figure is {', '.join(FIGURES)}", hint="its name says which")
         if self.pdf is not None:
-            from skilloscope.reports.pdf import check_pdf
+            from skilloscope.report.page import check_pdf
 
             check_pdf()
 
     @property
     def wanted(self) -> bool:
-        """Whether a page is to be made, to be written itself or for its figures."""
+        """Whether a page or its figures are to be written."""
         return any((self.html, self.pdf, self.figure))
 
 
@@ -148,9 +146,10 @@ class EffortOptions(Options):
         ),
     ] = None
     budget: Annotated[
-        float | None, typer.Option(help="Let the engine search so long, a fair share of games.", metavar="MINUTES")
+        float | None,
+        typer.Option(help="Stop the engine after this many minutes, shared between players.", metavar="MINUTES"),
     ] = None
-    seed: Annotated[int, typer.Option(help="Decides between games alike in a budget.")] = 1
+    seed: Annotated[int, typer.Option(help="Random seed used to choose games when a budget is set.")] = 1
 
 
 @dataclass(frozen=True)
@@ -168,11 +167,48 @@ class AgentOptions(Options):
         return Agent(k=self.k, rule=self.rule)
 
 
-def command(function: Callable[..., int | None], *, writing: str = "") -> Callable[..., None]:
-    """Make a typer command of a function: its groups of options spread, its errors turned into messages.
+@dataclass(frozen=True)
+class GainOptions(Options):
+    """Whose values the gains are computed from, and how strengths follow from them."""
 
-    `writing` is the argument that names a file to write, where there is one beside the options.
-    """
+    values: Annotated[
+        str,
+        typer.Option(help="Whose values: comments ([%eval]), engine, or auto: comments where most moves carry one."),
+    ] = "auto"
+    mate_cap: Annotated[float, typer.Option(help="Cut values at ± this many pawns; a mate is worth as much.")] = 39.0
+    curve: Annotated[str, typer.Option(help="From expected score to Elo: normal (the paper's) or logistic.")] = "normal"
+    engine_elo: Annotated[
+        float | None, typer.Option(help="The engine's strength, if known; then strengths are shown.", metavar="ELO")
+    ] = None
+
+    def elo_curve(self) -> Curve:
+        """Return the curve by its name; an unknown one is refused before the engine is asked."""
+        from skilloscope.models.gain import elo_curve
+
+        return elo_curve(self.curve)
+
+
+@dataclass(frozen=True)
+class EngineGainOptions(GainOptions):
+    """The same, and the engine's own gains."""
+
+    engine_gains: Annotated[
+        str,
+        typer.Option(
+            help="The engine's own gains: peak (none), agreed or searched (measured); auto: agreed where it can be.",
+            metavar="KIND",
+        ),
+    ] = "auto"
+
+
+def gain_search(asked: EngineOptions) -> EngineOptions:
+    """Return what was asked, with FER12's search under it: one line, every position; depth 13 by default."""
+    said = asked.preset or asked.depth or asked.nodes
+    return replace(asked, preset=asked.preset or "FER12", depth=asked.depth if said else _DEPTH)
+
+
+def command(function: Callable[..., int | None]) -> Callable[..., None]:
+    """Make a typer command of a function: its groups of options spread, its errors turned into messages."""
 
     @wraps(function)
     def run_command(**given: Any) -> None:
@@ -186,11 +222,18 @@ def command(function: Callable[..., int | None], *, writing: str = "") -> Callab
         raise typer.Exit(run(checked))
 
     hints = get_type_hints(function, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
+    groups: dict[str, Any] = {
+        name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)
+    }
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
-        parameters += _spread(name, groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
-    writes = {one.name for one in parameters if one.name.rpartition("_")[2] in OUTPUTS or one.name == writing}
+        if name not in groups:
+            parameters.append(parameter.replace(annotation=hints[name]))
+        else:  # the field FIELD of a group becomes the parameter NAME_FIELD, on the command line --FIELD
+            for own, default, hint in _options_of(groups[name]):
+                kind = inspect.Parameter.KEYWORD_ONLY
+                parameters.append(inspect.Parameter(f"{name}_{own}", kind, default=default, annotation=hint))
+    writes = {one.name for one in parameters if one.name.rpartition("_")[2] in OUTPUTS}
     files = {one.name: found for one in parameters if (found := _files_named(one.annotation))}
     keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
     run_command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
@@ -211,7 +254,7 @@ def _check_files(given: Mapping[str, Any], writes: Collection[str]) -> None:
     """Refuse an output that is an input, by whatever name, and one that cannot be written."""
     named = {name: value if isinstance(value, list | tuple) else [value] for name, value in given.items()}
     outputs = [Path(one) for name in sorted(writes) for one in named[name] if one is not None]
-    read = (one for name in named.keys() - writes for one in named[name] if isinstance(one, str | Path))
+    read = [one for name in named.keys() - writes for one in named[name] if isinstance(one, str | Path)]
     check_outputs(outputs, read)
     for path in outputs:
         check_writable(path)
@@ -225,21 +268,15 @@ def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict
     return values
 
 
-def _spread(name: str, group: Any) -> Iterator[inspect.Parameter]:
-    """Yield the fields of a group as parameters NAME_FIELD that the command line knows as --FIELD."""
-    for own, default, hint in _options_of(group):
-        yield inspect.Parameter(f"{name}_{own}", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-
-
 @cache
 def _options_of(group: Any) -> list[tuple[str, Any, Any]]:
     """Return name, default and hint of each field of a group: many commands share one, and hints are slow to read."""
     hints = get_type_hints(group, include_extras=True)
-    return [(one.name, _default(one), _named(hints[one.name], one.name)) for one in fields(group)]
-
-
-def _default(one: Field[Any]) -> Any:
-    return inspect.Parameter.empty if one.default is MISSING else one.default
+    empty = inspect.Parameter.empty
+    return [
+        (one.name, empty if one.default is MISSING else one.default, _named(hints[one.name], one.name))
+        for one in fields(group)
+    ]
 
 
 def _named(hint: Any, name: str) -> Any:

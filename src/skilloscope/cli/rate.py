@@ -1,29 +1,45 @@
-"""`skilloscope rate`: players' strength from their moves."""
+"""`skilloscope rate`, `breakdown`, `compare` and `decisions compare`: players' strength from their moves.
+
+By default on the Elo axis; with --method agent, or for decisions, by the papers' agent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from skilloscope.cli.elo import AskedElo, asked_elo, axis_work, refuse_single_lines
 from skilloscope.cli.options import (
+    AgentOptions,
+    Aliases,
     AxisOptions,
     EffortOptions,
     EngineOptions,
     GameFiles,
     IntervalOutput,
     Options,
-    command,
+    Rule,
 )
+from skilloscope.cli.request import (
+    AskedElo,
+    agent_of,
+    analysed_decisions,
+    analysed_for_elo,
+    asked_elo,
+    check_column,
+    refuse_agents,
+    refuse_single_lines,
+    scale_of,
+    scaled_agent,
+    source_line,
+    working,
+)
+from skilloscope.cli.show import show
+from skilloscope.core.errors import OptionError
 
-if TYPE_CHECKING:
-    from skilloscope.sources.judge import Judged
-    from skilloscope.studies.rate.elo import EloRatings
-    from skilloscope.studies.rate.rate import Ratings
+Values = Annotated[tuple[str, str] | None, typer.Option(help="Two values of the column.", metavar="FIRST SECOND")]
 
 
 @dataclass(frozen=True)
@@ -32,18 +48,16 @@ class RateOptions(Options):
 
     player: Annotated[str | None, typer.Option(help="Rate this player only.", metavar="NAME")] = None
     by: Annotated[
-        str, typer.Option(help="What to rate: player, event, year, colour, phase, eco, opponent, result, game …")
+        str, typer.Option(help="What to rate: player, event, game; or parts of the play, as `breakdown --by` has them.")
     ] = "player"
+    parts: Annotated[
+        str, typer.Option(help="With parts: pooled (towards the player's own level) or independent.", metavar="MODEL")
+    ] = "pooled"
     prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None
     with_results: Annotated[
         Path | None,
         typer.Option(help="Count the results of this file too: games (PGN) or a table of results.", metavar="FILE"),
     ] = None
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog="Example: skilloscope rate games.pgn --html report.html")(command(rate))
 
 
 def rate(
@@ -55,117 +69,182 @@ def rate(
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
-    """Rate players from their moves: Elo with an interval, games, moves, move match, mean loss."""
+    """Estimate each player's Elo from the moves, with credible interval, move match and mean loss."""
     asked = asked_elo(games, effort, prior=rating.prior, scale=axis.scale, rule=axis.rule)
     if asked.by_agent:
         if rating.with_results is not None:
-            from skilloscope.core.errors import OptionError
-
             raise OptionError("--with-results is of the Elo axis, not of the papers' agent", hint="leave it out")
         return _rate_by_agent(games, rating, asked, output, engine)
-    return _rate_on_axis(games, rating, asked, effort, output, engine)
 
-
-def _rate_on_axis(
-    paths: list[Path],
-    rating: RateOptions,
-    asked: AskedElo,
-    effort: EffortOptions,
-    output: IntervalOutput,
-    engine: EngineOptions,
-) -> int:
-    from skilloscope.cli.console import exit_code, progress_bar, report_faults, write_outputs
-    from skilloscope.cli.judged import source_line
-    from skilloscope.studies.rate.front import Limit, rate_files
-    from skilloscope.studies.rate.fusion import fuse, read_results_to_fuse
+    from skilloscope.studies.elo_ratings import rate_on_axis
+    from skilloscope.studies.rate import fuse, rate_analysed, read_results_to_fuse
 
     results = None if rating.with_results is None else read_results_to_fuse(rating.with_results)
-    limit = Limit(effort.budget, effort.seed, asked.strict)
-    with progress_bar("rating") as show:
-        wanted, work = axis_work(asked, effort, engine, show, by=rating.by, mass=output.mass)
-        ratings, judged = rate_files(paths, wanted, work, player=rating.player, limit=limit)
+    wanted = [] if rating.player is None else [rating.player]
+    found, names = analysed_for_elo(games, asked, effort, engine, by=rating.by, mass=output.mass, players=wanted)
+    source = source_line(games, found.judged) if output.wanted else ""
     if results is not None:
-        ratings = fuse(ratings, results)
-    report_faults(ratings.tally)
-    show_elo(ratings, judged, as_json=output.as_json)
-    if output.wanted:
-        from skilloscope.studies.rate.page import elo_page
-
-        title = _title(len(ratings.players), rating.by)
-        batch = None if judged is None else judged.decisions
-        write_outputs(output, lambda: elo_page(ratings, batch, title=title, source=source_line(paths, judged)))
-    return exit_code(ratings.tally)
+        return show(fuse(rate_on_axis(found, names), results), output, source=source)
+    return show(rate_analysed(found, names, rating.parts), output, source=source)
 
 
 def _rate_by_agent(
     paths: list[Path], rating: RateOptions, asked: AskedElo, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Rate as the papers do: by the agent, after the opening, in undecided positions."""
-    from skilloscope.cli.console import exit_code, report_faults, write_outputs
-    from skilloscope.cli.judged import check_column, scaled_agent, source_line
-    from skilloscope.cli.work import working
-    from skilloscope.decision.text import table_kind
-    from skilloscope.ratings.elo_axis.axis import elo_axis
-    from skilloscope.ratings.scale import elo_prior
-    from skilloscope.ratings.scale import scale as agent_scale
-    from skilloscope.sources.judge import judge, players
-    from skilloscope.studies.rate.rate import rate_decisions
+    from dataclasses import replace
 
-    own, prior = asked.agents or agent_scale(), asked.prior
-    check_column(rating.by, paths, ("player", "decider"), what="column")  # refused before the engine is asked
+    from skilloscope.decision.text import table_kind
+    from skilloscope.evidence.axis import elo_axis
+    from skilloscope.evidence.scales import elo_prior
+    from skilloscope.evidence.scales import scale as agent_scale
+    from skilloscope.inputs.load import load_decisions, players
+    from skilloscope.studies.agent_ratings import rate_decisions
+
+    own, by = asked.agents or agent_scale(), rating.by
+    check_column(by, paths, ("player", "decider"), what="column")  # refused before the engine is asked
     model = scaled_agent(own, asked.rule)
-    elo_prior(prior, own)
+    elo_prior(asked.prior, own)
     settings = {} if asked.effort is None else elo_axis().effort(asked.effort).settings
     with working(engine, otherwise=settings) as work:
         if not all(table_kind(path) for path in paths):
             refuse_single_lines(work)
-        judged = judge(paths, work, player=rating.player)
-    batch = judged.decisions
-    report_faults(batch.tally)
-    everybody = (
-        players(judged.analyses.games) if judged.analyses and rating.by == "player" and not rating.player else ()
+        judged = load_decisions(paths, work, player=rating.player)
+    everybody = players(judged.analyses.games) if judged.analyses and by == "player" and not rating.player else ()
+    ratings = rate_decisions(
+        judged.decisions, own, model=model, by=by, prior=asked.prior, mass=output.mass, everybody=everybody
     )
-    ratings = rate_decisions(batch, own, model=model, by=rating.by, prior=prior, mass=output.mass, everybody=everybody)
-    show_ratings(ratings, judged, by=rating.by, as_json=output.as_json)
-    if output.wanted:
-        from skilloscope.studies.rate.page import ratings_page
-
-        title = _title(len(ratings.players), rating.by)
-        source = source_line(paths)
-        write_outputs(output, lambda: ratings_page(ratings, batch, title=title, source=source, by=rating.by))
-    return exit_code(batch.tally)
+    return show(replace(ratings, analysed=judged), output, source=source_line(paths))
 
 
-def _title(n: int, by: str) -> str:
-    from skilloscope.reports.words import plural
-
-    return f"Ratings of {plural(n, 'player')}" if by == "player" else f"Ratings of {plural(n, 'group')} by {by}"
-
-
-def show_elo(ratings: EloRatings, judged: Judged | None, *, as_json: bool = False) -> None:
-    """Show ratings on the Elo axis as tables with their notes, or as JSON."""
-    from skilloscope.cli.console import show_report
-    from skilloscope.studies.rate.elo_tables import elo_sheets
-
-    report = {**ratings.as_dict(), **({"positions": judged.as_dict()} if judged else {})}
-    head = "" if judged is None else str(judged)
-    show_report(report, *elo_sheets(report, by=ratings.by), as_json=as_json, head=head, notes=ratings.warnings)
-
-
-def show_ratings(
-    ratings: Ratings,
-    judged: Judged,
+def breakdown(
+    games: GameFiles,
+    player: Annotated[
+        list[str] | None, typer.Option(help="A player; may be repeated. Without it everybody together.", metavar="NAME")
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="phase, colour, eco, time-left, time-spent, opponent-rating, year, event …")
+    ] = "phase",
+    parts: Annotated[
+        str, typer.Option(help="pooled (towards the player's own level) or independent.", metavar="MODEL")
+    ] = "pooled",
+    dispersion: Annotated[
+        float | None, typer.Option(help="With --method agent: divide all evidence by this (default: the scale's).")
+    ] = None,
     *,
-    by: str = "player",
-    truth: Mapping[str, float] | None = None,
-    notes: Sequence[str] = (),
-    as_json: bool = False,
-) -> None:
-    """Show ratings by the agent as a table with its notes, or as JSON; with the true c of simulated players."""
-    from skilloscope.cli.console import show_report
-    from skilloscope.cli.judged import judge_line
-    from skilloscope.studies.rate.tables import ratings_sheet
+    effort: EffortOptions,
+    output: IntervalOutput,
+    engine: EngineOptions,
+) -> int:
+    """Break down players' Elo by phase, colour, opening, clock or opponent."""
+    from skilloscope.models.agent import Agent
+    from skilloscope.studies.breakdown import DIMENSIONS, check_parts
+    from skilloscope.studies.breakdown import breakdown as break_down
 
-    report = {**ratings.as_dict(), "positions": judged.as_dict(), **({"truth": truth} if truth else {})}
-    head, told = judge_line(judged), [*ratings.warnings, *notes]
-    show_report(report, ratings_sheet(report, truth, by=by), as_json=as_json, head=head, notes=told)
+    check_parts(parts)
+    asked = asked_elo(games, effort)
+    if asked.by_agent:
+        check_column(by, games, DIMENSIONS, what="dimension")
+        scale = scale_of()
+        judged = analysed_decisions(games, engine, player=player)
+        model, allowed = Agent.from_about(scale.model), scale.dispersion if dispersion is None else dispersion
+        study = break_down(judged, by, judged.players, parts, model=model, dispersion=allowed, mass=output.mass)
+        return show(study, output, source=source_line(games, judged))
+    if by == "complexity":
+        raise OptionError("complexity is defined by the agent's choices", hint="--method agent")
+    refuse_agents(dispersion=dispersion)
+    found, names = analysed_for_elo(games, asked, effort, engine, by=by, mass=output.mass, players=player or ())
+    return show(break_down(found, by, names, parts), output, source=source_line(games, found.judged))
+
+
+def compare(
+    games: GameFiles,
+    player: Annotated[
+        list[str], typer.Option(help="A player, or a part of the name; twice to compare two.", metavar="NAME")
+    ],
+    *,
+    at: Annotated[
+        str | None, typer.Option("--split-on", help="Split before this day: YYYY-MM-DD.", metavar="DATE")
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="Split by the two values of a column.", metavar="COLUMN")] = None,
+    values: Values = None,
+    alias: Aliases = None,
+    dispersion: Annotated[
+        str | None, typer.Option(help="With --method agent: scale (default), games, or a number.", metavar="NUMBER")
+    ] = None,
+    rule: Rule = None,
+    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None,
+    effort: EffortOptions,
+    output: IntervalOutput,
+    engine: EngineOptions,
+) -> int:
+    """Compare two players, or one before and after a date: both Elos, the difference, who is stronger."""
+    from skilloscope.studies.compare import check_sides
+    from skilloscope.studies.compare import compare as compare_sides
+
+    check_sides(player, at, by)
+    asked = asked_elo(games, effort, prior=prior, rule=rule)
+    if asked.by_agent:
+        if len(player) != 1:
+            raise OptionError(
+                "the papers' agent compares two sets of one player", hint="one --player, or another method"
+            )
+        model, scale = agent_of(rule), scale_of()
+        allowed = scale.dispersion if dispersion in (None, "scale") else _dispersion(str(dispersion))
+        judged = analysed_decisions(games, engine, player=player, aliases=alias)
+        study = compare_sides(
+            judged, split_on=at, by=by, values=values, model=model, scale=scale, dispersion=allowed, mass=output.mass
+        )
+        return show(study, output, source=source_line(games, judged))
+    refuse_agents(dispersion=dispersion)
+    found, names = analysed_for_elo(
+        games, asked, effort, engine, by=by or "player", mass=output.mass, players=player, aliases=alias
+    )
+    study = compare_sides(found, players=names, split_on=at, by=by, values=values)
+    return show(study, output, source=source_line(games, found.judged))
+
+
+def decisions_compare(
+    tables: Annotated[
+        list[Path], typer.Argument(help="Two tables of decisions, or one with --by.", metavar="TABLE [TABLE]")
+    ],
+    by: Annotated[str | None, typer.Option(help="Split one table by the two values of a column.")] = None,
+    values: Values = None,
+    dispersion: Annotated[
+        str, typer.Option(help="Scatter to allow for: a number, or games to fit it to a column `game`.")
+    ] = "1",
+    prior: Annotated[str, typer.Option(help="Prior of each c: uniform, or normal:MEAN,SD.")] = "uniform",
+    *,
+    agent: AgentOptions,
+    output: IntervalOutput,
+) -> int:
+    """Compare two sets of decisions of the same deciders: both competences, and which is greater."""
+    from skilloscope.decision.align import split_by_column
+    from skilloscope.evidence import prior_from_text
+    from skilloscope.inputs.load import told_tables
+    from skilloscope.studies.compare import compare_sets
+
+    if len(tables) != (1 if by else 2):
+        given = f"{len(tables)} tables {'with' if by else 'without'} --by"
+        raise OptionError(given, hint="give two tables, or one with --by COLUMN")
+    chosen, allowed = prior_from_text(prior, *agent.c_range), _dispersion(dispersion)
+    batches = told_tables(tables)
+    if by:
+        first, second, labels = split_by_column(batches[0], by, values)
+    else:
+        (first, second), labels = batches, (tables[0].name, tables[1].name)
+    study = compare_sets(
+        first, second, agent.agent(), labels=labels, prior=chosen, dispersion=allowed, mass=output.mass
+    )
+    return show(study, output, source=source_line(tables))
+
+
+def _dispersion(text: str) -> float | None:
+    """Return the dispersion asked for; None is to be fitted to the games."""
+
+    if text == "games":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"no dispersion {text!r}", hint="a positive number, or games to fit it") from None

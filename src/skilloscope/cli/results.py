@@ -2,25 +2,217 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.options import IntervalOutput, Json, Options, command
-from skilloscope.cli.results_options import (
-    AddingOptions,
-    BoardOptions,
-    ClusterAddress,
-    ResultFiles,
-    ResultsOptions,
-    StateFile,
-)
-from skilloscope.cli.results_predict import results_predict
-from skilloscope.cli.results_report import results_report
+from skilloscope.cli.console import err, exit_code, print_json, report_faults, report_notes
+from skilloscope.cli.options import Aliases, IntervalOutput, Json, Options, Output
+from skilloscope.cli.show import show
+from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.paths import check_outputs, check_writable
 
-group = typer.Typer(help="Ratings from results: who played whom, when, and how it ended.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from skilloscope.inputs.results import ClusterWork
+    from skilloscope.results.table import Results
+    from skilloscope.studies.results.rating import Rated, RatingOptions, ResultsStudy
+
+ResultFiles = Annotated[
+    list[Path],
+    typer.Argument(help="Tables of results (.csv, .parquet), PGN files, folders of them, or -.", metavar="RESULTS…"),
+]
+OptionalFiles = Annotated[
+    list[Path] | None, typer.Argument(help="Results to rate by; not needed with --state.", metavar="RESULTS…")
+]
+Columns = Annotated[
+    list[str] | None, typer.Option(help="Columns with other names, such as player_1=white.", metavar="OURS=THEIRS")
+]
+AtDate = Annotated[str | None, typer.Option(help="Let time pass until this date's period.", metavar="DATE")]
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="Read, or fit again, on the cluster of this scheduler.", metavar="ADDR"),
+]
+StateFile = Annotated[
+    Path | None, typer.Option("--state", help="Keep the ratings here; continue them where they exist.", metavar="FILE")
+]
+
+
+@dataclass(frozen=True)
+class ResultsOptions(Options):
+    """How results are read and rated; what is not given is fitted, or none."""
+
+    period: Annotated[
+        str | None,
+        typer.Option(
+            help="Length of a rating period: 1D, 1W, 1M, 1Y … (default: the shortest that the dates allow).",
+            metavar="LENGTH",
+        ),
+    ] = None
+    sigma0: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of new players' strength (default: fitted).", min=0.01),
+    ] = None
+    nu: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of its change in a period (default: fitted).", min=0.0),
+    ] = None
+    advantage: Annotated[
+        str | None,
+        typer.Option(
+            help="First-player advantage in Elo (default: fitted from 500 games up, otherwise 0). Not in the paper.",
+            metavar="ELO|fit",
+        ),
+    ] = None
+    drift: Annotated[
+        str | None,
+        typer.Option(
+            help="How much higher newcomers enter with each period (default: as the advantage). Not in the paper.",
+            metavar="ELO|fit",
+        ),
+    ] = None
+    observed: Annotated[
+        str | None,
+        typer.Option(
+            "--known-ratings",
+            help="Columns of published ratings, such as welo,belo; `header` for PGN. Not in the paper.",
+            metavar="ONE,TWO",
+        ),
+    ] = None
+    entry: Annotated[
+        Path | None,
+        typer.Option(
+            "--initial-ratings",
+            help="Table player,rating of new players' first ratings. Not in the paper.",
+            metavar="FILE",
+        ),
+    ] = None
+    columns: Columns = None
+    date_format: Annotated[
+        str | None, typer.Option(help="What 01/05/2024 means: dmy, the 1st of May, or mdy.", metavar="dmy|mdy")
+    ] = None
+    alias: Aliases = None
+    allow_loss: Annotated[
+        bool, typer.Option("--allow-loss", help="Go on if more than a fifth of the rows cannot be used.")
+    ] = False
+    drop_duplicates: Annotated[
+        bool, typer.Option("--drop-duplicates", help="Leave out games listed twice (default: keep them).")
+    ] = False
+
+    def rating(self) -> RatingOptions:
+        """Return the options as the studies take them."""
+        from skilloscope.inputs.results import pair_columns
+        from skilloscope.results.aliases import aliases_given
+        from skilloscope.results.reading import Reading
+        from skilloscope.studies.results.rating import RatingOptions
+
+        if self.date_format not in (None, "dmy", "mdy"):
+            raise OptionError(f"no date format is called {self.date_format!r}", hint="dmy or mdy")
+        columns = pair_columns(self.columns) if self.columns else {}
+        return RatingOptions(
+            period=self.period,
+            sigma0=self.sigma0,
+            nu=self.nu,
+            advantage=self.advantage or "auto",
+            drift=self.drift or "auto",
+            entry=self.entry,
+            reading=Reading(columns, self.observed, self.date_format, self.drop_duplicates),
+            aliases=aliases_given(self.alias) if self.alias else {},
+            allow_loss=self.allow_loss,
+        )
+
+    def read(self, files: list[Path] | None) -> tuple[Results, RatingOptions]:
+        """Return the results of the files, and how they are rated; rows at fault are shown before anything is rated."""
+        from skilloscope.inputs.results import read_files
+
+        if not files:
+            raise OptionError("no results given", hint="name a table or PGN files")
+        options = self.rating()
+        results = read_files(files, options.reading, options.aliases)
+        if results.tally.faults:
+            report_faults(results.tally)
+        if note := options.loss(results):
+            report_notes([note])
+        return results, options
+
+    def rate(
+        self,
+        files: list[Path] | None,
+        state: Path | None = None,
+        rewind: str | None = None,
+        *,
+        adding: AddingOptions | None = None,
+        save: bool = False,
+    ) -> Rated:
+        """Rate everybody, on the kept ratings of `state` if there are some; without files, take those as they are."""
+        from skilloscope.ratings.periods.saved import SavedRatings, load_ratings, save_ratings
+        from skilloscope.studies.results.rating import Rated, rated
+
+        if state is not None and not files and not save:
+            if not state.is_file():
+                raise InputError(f"{state}: no such file", hint="`results rate --state` keeps ratings")
+            return Rated.from_kept(load_ratings(state), self.rating())
+        kept = load_ratings(state) if state is not None and state.is_file() else None
+        results, options = self.read(files)
+        adding = adding or AddingOptions()
+        run = rated(results, options, kept=kept, rewind=rewind, corrected=adding.corrected, again=adding.again)
+        if state is not None and save:
+            save_ratings(SavedRatings(run.state, run.history, run.every), state)
+            which = "ratings" if kept else "new ratings, from these games alone,"
+            err().print(f"{which} up to {run.calendar.label(run.latest)} kept in {state}")
+        return run
+
+
+@dataclass(frozen=True)
+class AddingOptions(Options):
+    """How further games are added to kept ratings."""
+
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="These games replace the kept ones of their day and players.")
+    ] = False
+    again: Annotated[
+        bool, typer.Option("--allow-repeats", help="Count games again that are in the ratings already.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class BoardOptions(IntervalOutput):
+    """Who is in the leaderboard, when, and where it goes; what cannot be written is refused."""
+
+    at: AtDate = None
+    active: Annotated[
+        str | None,
+        typer.Option(
+            help="Only players active in the last so many periods, or in the last 6M, 1Y …", metavar="N|LENGTH"
+        ),
+    ] = None
+    player: Annotated[
+        list[str] | None, typer.Option(help="Show only this player, with its place; may be repeated.", metavar="NAME")
+    ] = None
+    top: Annotated[int, typer.Option(help="How many players the table shows.", metavar="N", min=1)] = 20
+    history: Annotated[
+        Path | None,
+        typer.Option(help="Write everybody's ratings by period: .csv or .parquet.", metavar="FILE"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.history:
+            _check_tables(self.history)
+
+    def show(self, run: Rated, files: list[Path]) -> int:
+        """Show the leaderboard of a run, and write its history."""
+        from skilloscope.core.table_files import write_table
+        from skilloscope.studies.results.rating import leaderboard_study
+
+        study = leaderboard_study(run, at=self.at, active=self.active, mass=self.mass, players=self.player)
+        if self.history:
+            write_table(run.history.to_arrow(), self.history)
+            err().print(f"history written to {self.history}")
+        return _show(study, self, files, top=self.top)
 
 
 @dataclass(frozen=True)
@@ -30,27 +222,8 @@ class PopulationOptions(Options):
     players: Annotated[int, typer.Option(help="How many players.", min=2)] = 100
     games: Annotated[int, typer.Option(help="How many games in all.", min=1)] = 5000
     periods: Annotated[int, typer.Option(help="How many rating periods.", min=1)] = 12
-    sigma0: Annotated[float, typer.Option("--sigma0", help="Standard deviation of first strengths.", min=0.0)] = 300.0
-    nu: Annotated[float, typer.Option("--nu", help="Standard deviation of their change.", min=0.0)] = 40.0
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    for name, function, example in (
-        ("fit", results_fit, "fit results.csv --period 2M"),
-        ("rate", results_rate, "rate results.csv --at 2024-12-31 --active 4 --html ratings.html"),
-        ("smooth", results_smooth, "smooth results.csv --period 1Y --history history.csv"),
-        ("predict", results_predict, "predict results.csv --pairs pairs.csv --out predicted.csv"),
-        ("report", results_report, "report --state ratings.state --since 2024-03"),
-        ("simulate", results_simulate, "simulate --players 100 --games 5000 --out results.csv"),
-    ):
-        group.command(name, epilog=f"Example: skilloscope results {example}")(command(function))
-    app.add_typer(group, name="results")
-
-
-@group.callback()
-def results() -> None:
-    """Ratings from results: who played whom, when, and how it ended."""
+    sigma0: Annotated[float, typer.Option(help="Standard deviation of first strengths.", min=0.0)] = 300.0
+    nu: Annotated[float, typer.Option(help="Standard deviation of their change.", min=0.0)] = 40.0
 
 
 def results_fit(
@@ -59,51 +232,34 @@ def results_fit(
     how: ResultsOptions,
     method: Annotated[str, typer.Option(help="quick, or nelder-mead as in the paper; the same optimum.")] = "quick",
     intervals: Annotated[
-        bool, typer.Option("--intervals", help="Say where the truth may lie, by games played again.")
+        bool, typer.Option("--intervals", help="Add intervals of the true values, from simulated games.")
     ] = False,
     lengths: Annotated[
-        str | None, typer.Option(help="Compare how well periods of these lengths foretell: 1M,2M,1Y.", metavar="LIST")
+        str | None, typer.Option(help="Compare how well periods of these lengths predict: 1M,2M,1Y.", metavar="LIST")
     ] = None,
     scheduler: ClusterAddress = None,
     output: IntervalOutput,
 ) -> int:
-    """Fit how much new players differ (sigma0) and how fast strength changes (nu), by what they foretell."""
-    from skilloscope.cli.console import exit_code, show_report, write_outputs
-    from skilloscope.cli.results_work import remark, workers
-    from skilloscope.studies.results.results import fit_posterior, fit_report
-    from skilloscope.studies.results.tables import fit_sheets
+    """Estimate how much new players differ (sigma0) and how fast strength changes (nu)."""
+    from skilloscope.studies.results.forecasts import fit_results
 
-    posterior = None
     if (intervals or output.wanted) and not (how.sigma0 is None and how.nu is None):
         raise typer.BadParameter("intervals are of both parameters: leave --sigma0 and --nu out")
     if scheduler and not intervals:
-        raise typer.BadParameter("a cluster fits games played again: give --intervals too", param_hint="--scheduler")
-    table, enter = how.read(files)
-    period, first, later = how.length(table), how.advantage or "auto", how.drift or "auto"
-    if output.wanted:
-        posterior = fit_posterior(table, period, advantage=first, drift=later, entry=enter)
-    with workers(scheduler) as cluster:
-        report = fit_report(
-            table,
-            period,
-            sigma0=how.sigma0,
-            nu=how.nu,
-            advantage=first,
-            drift=later,
-            entry=enter,
+        raise typer.BadParameter("a cluster fits simulated games: give --intervals too", param_hint="--scheduler")
+    results, options = how.read(files)
+    with _workers(scheduler) as cluster:
+        study = fit_results(
+            results,
+            options,
             method=method,
             intervals=intervals,
             lengths=[length.strip() for length in (lengths or "").split(",") if length.strip()],
+            posterior=output.wanted,
             mass=output.mass,
             each=cluster.each if cluster else map,
         )
-    remark(report)
-    show_report(report, *fit_sheets(report), as_json=output.as_json)
-    if posterior is not None:
-        from skilloscope.studies.results.page import fit_page
-
-        write_outputs(output, lambda: fit_page(report, posterior))
-    return exit_code(table.tally)
+    return _show(study, output, files)
 
 
 def results_rate(
@@ -114,7 +270,7 @@ def results_rate(
     rewind: Annotated[
         str | None,
         typer.Option(
-            "--from", help="Rewind kept ratings to before this period, and play all from there.", metavar="PERIOD"
+            "--from", help="Rewind kept ratings to before this period, and rate all games from there.", metavar="PERIOD"
         ),
     ] = None,
     stream: Annotated[
@@ -124,23 +280,24 @@ def results_rate(
     adding: AddingOptions,
     board: BoardOptions,
 ) -> int:
-    """Rate everybody from results: a rating with its standard deviation, period by period."""
-    from skilloscope.cli.results_work import rated, show_board, streamed
-    from skilloscope.core.outputs import check_outputs, check_writable
-    from skilloscope.ratings.periods.kept import games_file, history_file
-
-    check_writable(state)
+    """Rate all players from results: rating and standard deviation, period by period."""
     if state:
-        check_outputs(
-            [state, history_file(state), games_file(state), *filter(None, (board.history, board.html))], files
-        )
+        check_writable(state)
+        from skilloscope.ratings.periods.saved import games_file, history_file
+
+        written = [state, history_file(state), games_file(state), *filter(None, (board.history, board.html))]
+        check_outputs(written, files)
     if stream and (board.history or board.wanted or state or rewind):
         raise typer.BadParameter("a stream keeps no history: leave out --history, --html, --state and --from")
     if scheduler and not stream:
         raise typer.BadParameter("a cluster reads sorted Parquet: give --stream too", param_hint="--scheduler")
-    return show_board(
-        streamed(files, how, scheduler) if stream else rated(files, how, state, rewind, adding=adding), board
-    )
+    if not stream:
+        return board.show(how.rate(files, state, rewind, adding=adding, save=True), files)
+    from skilloscope.studies.results.rating import rated_stream
+
+    with _workers(scheduler) as cluster:
+        paths = [file.resolve() for file in files] if cluster else files
+        return board.show(rated_stream(paths, how.rating(), cluster.read if cluster else None), files)
 
 
 def results_smooth(
@@ -155,15 +312,117 @@ def results_smooth(
     ] = False,
     board: BoardOptions,
 ) -> int:
-    """Tell the past anew with what came later: smoothed ratings, and everybody's peak."""
-    from skilloscope.cli.results_work import rated, show_board
-    from skilloscope.studies.results.runs import smoothed
+    """Re-estimate past ratings using later results: smoothed ratings and each player's peak."""
+    return board.show(how.rate(files).smoothed(method, from_last_active=from_last_active), files)
 
-    return show_board(smoothed(rated(files, how), method, from_last_active=from_last_active), board)
+
+def results_predict(
+    files: OptionalFiles = None,
+    pairs: Annotated[
+        Path | None, typer.Option(help="Table player_1,player_2 to predict: .csv or .parquet.", metavar="FILE")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the pairs with their probability: .csv or .parquet.", metavar="FILE"),
+    ] = None,
+    holdout: Annotated[
+        str | None,
+        typer.Option(
+            help="Predict the last so many periods, or all since a date, and evaluate that.", metavar="N|DATE"
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="Predict so many stretches of time, each from all before it.", metavar="N", min=1)
+    ] = None,
+    *,
+    how: ResultsOptions,
+    draws: Annotated[
+        bool, typer.Option("--draws", help="Separate probabilities of win, draw and loss. Not in the paper.")
+    ] = False,
+    joint: Annotated[bool, typer.Option("--joint", help="Estimate all periods jointly. Not in the paper.")] = False,
+    at: AtDate = None,
+    state: StateFile = None,
+    output: Output,
+) -> int:
+    """Predict games: win probability of the first player, or prediction error in past periods."""
+    from skilloscope.core.table_files import write_table
+    from skilloscope.inputs.results import read_pairs
+    from skilloscope.studies.results.forecasts import hold_out, predict_folds, predict_pairs
+
+    if output.wanted and holdout is None:
+        raise typer.BadParameter("--html goes with --holdout")
+    if sum(asked is not None for asked in (pairs, holdout, folds)) != 1:
+        raise typer.BadParameter("give --pairs, --holdout or --folds, one of the three")
+    if holdout is not None:
+        results, options = how.read(files)
+        return _show(hold_out(results, holdout, options, draws=draws), output, files)
+    if folds is not None:
+        results, options = how.read(files)
+        return _show(predict_folds(results, folds, options), output, files)
+    assert pairs is not None
+    _check_tables(out)
+    wanted, *sides = read_pairs(pairs)  # what is wrong with them is said before anybody is rated
+    study = predict_pairs(how.rate(files, state), *sides, at=at, draws=draws, joint=joint)
+    if out:
+        write_table(study.added_to(wanted), out)
+        err().print(f"{len(wanted):,} predictions written to {out}")
+    if output.as_json or not out:
+        return _show(study, output, files)
+    report_notes(filter(None, [*study.warnings, study.new_line]))
+    report_faults(study.tally)
+    return exit_code(study.tally)
+
+
+def results_report(
+    files: OptionalFiles = None,
+    since: Annotated[str | None, typer.Option(help="Since when: a date, a month or a year.", metavar="DATE")] = None,
+    player: Annotated[str | None, typer.Option(help="One player: history and opponents.", metavar="NAME")] = None,
+    *,
+    how: ResultsOptions,
+    state: StateFile = None,
+    output: Output,
+) -> int:
+    """List who rose, fell, joined or left since a date, or one player's history and opponents."""
+    from skilloscope.studies.results.changes import changes_since, member_study
+
+    if since is None and player is None:
+        raise typer.BadParameter("give --since, --player or both")
+    run = how.rate(files, state)
+    if player is not None:
+        return _show(member_study(run, player, since), output, files or [state])
+    return _show(changes_since(run, str(since)), output, files or [state], top=20)
+
+
+def results_aliases(
+    files: ResultFiles,
+    *,
+    alias: Annotated[
+        list[str] | None, typer.Option(help="Aliases that are already confirmed.", metavar="SPELLING=NAME|FILE")
+    ] = None,
+    columns: Columns = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the list to be confirmed: .csv or .parquet.", metavar="FILE")
+    ] = None,
+    top: Annotated[int, typer.Option(help="How many names the table shows.", metavar="N", min=1)] = 40,
+    output: Output,
+) -> int:
+    """List names that may belong to one person, with games and years, for use with --alias."""
+    from skilloscope.core.table_files import write_table
+    from skilloscope.report.words import plural
+    from skilloscope.studies.aliases import alias_study
+
+    _check_tables(out)
+    study = alias_study(ResultsOptions(alias=alias, columns=columns).read(files)[0])
+    code = show(study, output, source=", ".join(file.name for file in files), top=top)
+    if out:
+        write_table(study.to_confirm(), out)
+        written = f"{plural(study.listed, 'name')} written to {out}"
+        err().print(f"{written}: write yes into `confirmed` where they are one person")
+    return code
 
 
 def results_simulate(
-    out: Annotated[Path, typer.Option("--out", help="Results to write: .csv or .parquet.", metavar="FILE")],
+    out: Annotated[Path, typer.Option(help="Results to write: .csv or .parquet.", metavar="FILE")],
     *,
     sizes: PopulationOptions,
     period: Annotated[str, typer.Option(help="Length of a period; dates are drawn in it.", metavar="LENGTH")] = "1M",
@@ -171,29 +430,50 @@ def results_simulate(
     truth: Annotated[
         Path | None, typer.Option(help="Write the true strengths by period: .csv or .parquet.", metavar="FILE")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 1,
     as_json: Json = False,
 ) -> int:
-    """Simulate a population whose strengths wander: results, and the truth to compare ratings with."""
+    """Simulate players whose strength changes over time: results, and the true strengths."""
     import numpy as np
 
-    from skilloscope.cli.console import err, print_json
-    from skilloscope.reports.words import plural
-    from skilloscope.results.writing import check_table_format, results_to_arrow, write_table
+    from skilloscope.core.table_files import write_table
+    from skilloscope.report.words import plural
     from skilloscope.simulate.populations import Population, simulate_results, truth_table
 
-    for file in filter(None, (out, truth)):
-        check_table_format(file)
+    _check_tables(out, truth)
     population = Population(sizes.players, sizes.periods, sizes.games, sizes.sigma0, sizes.nu)
     made = simulate_results(population, rng=np.random.default_rng(seed), period=period, start=start)
-    write_table(results_to_arrow(made.results), out)
+    write_table(made.results.to_arrow(), out)
     if truth:
         write_table(truth_table(population, made), truth)
     if as_json:
-        names = ("players", "periods", "games", "sigma0", "nu")
-        known = {name: getattr(sizes, name) for name in names}
+        known = {name: getattr(sizes, name) for name in ("players", "periods", "games", "sigma0", "nu")}
         print_json({"schema": 1, **known, "period": period, "seed": seed})
     else:
         counts = f"{plural(sizes.games, 'game')} of {sizes.players:,} players in {sizes.periods:,} periods of {period}"
         err().print(f"{counts} (σ0 = {sizes.sigma0:g}, ν = {sizes.nu:g}, seed {seed}) written to {out}")
     return 0
+
+
+def _show(study: ResultsStudy, output: Output, files: Sequence[Path | None] | None, top: int | None = None) -> int:
+    """Show a study; its warnings are on stderr under --json too."""
+    if output.as_json:
+        report_notes(study.warnings)
+    return show(study, output, source=", ".join(file.name for file in files or () if file), top=top)
+
+
+def _check_tables(*files: Path | None) -> None:
+    """Refuse a table to write whose name does not say how."""
+    from skilloscope.core.table_files import check_table_format
+
+    for file in filter(None, files):
+        check_table_format(file)
+
+
+def _workers(scheduler: str | None) -> contextlib.AbstractContextManager[ClusterWork | None]:
+    """Give the workers of a cluster, or nobody where no scheduler was named."""
+    if scheduler is None:
+        return contextlib.nullcontext()
+    from skilloscope.inputs.results import cluster_work
+
+    return cluster_work(scheduler)

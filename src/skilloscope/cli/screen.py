@@ -1,4 +1,4 @@
-"""`skilloscope screen`: what was played beside what is expected at a player's rating."""
+"""`skilloscope screen`: observed play against what is expected at a player's rating."""
 
 from __future__ import annotations
 
@@ -8,28 +8,26 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.options import EngineOptions, Options, Output, command
+from skilloscope.cli.console import err, progress_bar
+from skilloscope.cli.options import EngineOptions, Options, Output
+from skilloscope.cli.request import asked_depth, work_of
+from skilloscope.cli.show import show
 
 
 @dataclass(frozen=True)
 class ScreenOptions(Options):
-    """At which rating, in which groups, and how rare help is taken to be."""
+    """The ratings, the groups, and the assumed prevalence of help."""
 
     elo: Annotated[str, typer.Option(help="Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")] = (
         "header"
     )
-    event: Annotated[bool, typer.Option("--event", help="Screen each player in each event apart.")] = False
-    prevalence: Annotated[
-        float, typer.Option(help="The share of players taken to have had help; posterior odds follow from it.")
-    ] = 0.001
+    event: Annotated[bool, typer.Option("--event", help="Screen each player in each event separately.")] = False
+    prevalence: Annotated[float, typer.Option(help="Assumed share of players with help, for the posterior odds.")] = (
+        0.001
+    )
     effort: Annotated[str | None, typer.Option(help="instant (no engine), quick or full (default with an engine).")] = (
         None
     )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog="Example: skilloscope screen event.pgn --prevalence 0.001 --html report.html")(command(screen))
 
 
 def screen(
@@ -39,39 +37,31 @@ def screen(
     output: Output,
     engine: EngineOptions,
 ) -> int:
-    """Compare match, loss and blunders with what is expected at each player's rating: z, p, odds; never a verdict."""
-    from skilloscope.cli.console import err, exit_code, progress_bar, report_faults, show_report, write_outputs
-    from skilloscope.cli.work import asked_depth, work_of
-    from skilloscope.ratings.elo_axis.axis import elo_axis
-    from skilloscope.studies.rate.methods import effort_for
-    from skilloscope.studies.screen.front import ScreenRequest, check_prevalence, screen_files
-    from skilloscope.studies.screen.moves import GivenRatings
-    from skilloscope.studies.screen.tables import screen_sheets
+    """Compare match, loss and blunders with what each player's rating predicts: z, p, odds; never a verdict."""
+    from skilloscope.evidence.axis import elo_axis
+    from skilloscope.inputs.request import RatingRequest, effort_for
+    from skilloscope.studies.screen.screen import screen
 
-    check_prevalence(screening.prevalence)  # before the engine is asked
-    ratings = GivenRatings.from_text(screening.elo)
     axis = elo_axis()
     effort = effort_for(axis, None, screening.effort, asked_depth(engine))
-    with progress_bar("screening") as show:
-        work = work_of(engine, show, otherwise=effort.settings)
-        asked = ScreenRequest(
+    with progress_bar("screening") as bar:
+        job = work_of(engine, bar, otherwise=effort.settings)
+        request = RatingRequest(
             axis,
             effort,
-            ratings,
-            screening.event,
-            screening.prevalence,
-            strict=screening.effort is not None,
-            workers=work.workers or 1,
-            progress=lambda done, total: show(done, total, "games, what people play"),
+            "joint" if effort.weights else "human",
+            workers=job.workers or 1,
+            progress=lambda done, total: bar(done, total, "games, what people play"),
         )
-        found, judged = screen_files(games, asked, work)
-    report_faults(found.tally)
-    if judged is not None:
-        err().print(str(judged))  # not in the report: the next run takes them from the store
-    report = found.as_dict()
-    show_report(report, *screen_sheets(report), as_json=output.as_json, notes=found.warnings)
-    if output.wanted:
-        from skilloscope.studies.screen.page import screen_page
-
-        write_outputs(output, lambda: screen_page(report))
-    return exit_code(found.tally)
+        found = screen(
+            games,
+            elo=screening.elo,
+            by_event=screening.event,
+            prevalence=screening.prevalence,
+            effort=screening.effort,
+            request=request,
+            job=job,
+        )
+    if found.positions:
+        err().print(found.positions)
+    return show(found, output, source=found.source)

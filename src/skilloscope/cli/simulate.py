@@ -1,30 +1,29 @@
-"""`skilloscope simulate`: choices of a decider of known skill on given spreads; whole games (see simulate_games)."""
+"""`skilloscope simulate`: choices of a decider of known skill on the options of a table, or whole games as PGN."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.options import Options, command
-from skilloscope.cli.simulate_games import simulate_games
+from skilloscope.cli.console import err, exit_code, print_json, progress_bar
+from skilloscope.cli.options import EngineOptions, Json, Options
+from skilloscope.cli.request import read_batch, work_of
+from skilloscope.core.paths import write_whole
+from skilloscope.report.words import plural
 
 if TYPE_CHECKING:
     import numpy as np
 
     from skilloscope.decision import Decisions
-
-group = typer.Typer(
-    help="Simulated deciders of known skill: choices on the spreads of a table, or whole games of chess.",
-    no_args_is_help=True,
-)
+    from skilloscope.simulate.games import Pairing
 
 
 @dataclass(frozen=True)
 class DeciderOptions(Options):
-    """Who decides: the agent, or the curves where s is given."""
+    """The decider: the agent, or the curves if s is given."""
 
     c: Annotated[float, typer.Option("--c", help="Competence of the agent.", min=0.0)]
     k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.", min=1e-12)] = 0.1
@@ -36,20 +35,20 @@ class DeciderOptions(Options):
 
     @property
     def name(self) -> str:
-        """What the decider is called."""
+        """The name of the decider."""
         sensitivity = "" if self.s is None else f"s = {self.s:g}, "
         return f"simulated, {sensitivity}c = {self.c:g}"
 
-    def about(self) -> dict[str, Any]:
-        """Return what is beside c."""
+    @property
+    def about(self) -> dict[str, object]:
+        """The parameters other than c."""
         return {"k": self.k} if self.s is None else {"s": self.s, "mapping": self.mapping, "curve": self.curve}
 
     def choices(self, spreads: Decisions, rng: np.random.Generator) -> Decisions:
         """Return the same spreads with choices of this decider."""
-        from skilloscope.models.curve_model import CurveModel
-        from skilloscope.simulate.agents import simulate_choices
-        from skilloscope.simulate.curves import simulate_curve_choices
-        from skilloscope.studies.deciders.curves import default_scaling
+        from skilloscope.models.curves import CurveModel
+        from skilloscope.simulate.deciders import simulate_choices, simulate_curve_choices
+        from skilloscope.studies.deciders import default_scaling
 
         if self.s is None:
             return simulate_choices(spreads, self.c, k=self.k, rng=rng)
@@ -57,21 +56,7 @@ class DeciderOptions(Options):
         return simulate_curve_choices(spreads, self.s, self.c, model=model, rng=rng)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    epilog = "Example: skilloscope simulate choices spreads.jsonl --c 1.2 --seed 7 --out simulated.jsonl"
-    group.command("choices", epilog=epilog)(command(simulate_choices_of_table))
-    epilog = "Example: skilloscope simulate games --elo 1600 --against 1800 --games 100 --out games.pgn"
-    group.command("games", epilog=epilog)(command(simulate_games))
-    app.add_typer(group, name="simulate")
-
-
-@group.callback()
-def simulate() -> None:
-    """Simulated deciders of known skill: choices on the spreads of a table, or whole games of chess."""
-
-
-def simulate_choices_of_table(
+def simulate_table(
     tables: Annotated[list[Path], typer.Argument(help="Tables of decisions whose spreads are used.", metavar="TABLE…")],
     out: Annotated[Path, typer.Option(help="File to write: .jsonl, .csv or .parquet.", metavar="FILE")],
     *,
@@ -79,26 +64,82 @@ def simulate_choices_of_table(
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON about what was done to stdout.")] = False,
 ) -> int:
-    """Let the reference agent decide on the spreads of a table; the choices in the table are not used."""
+    """Let the reference agent choose among the options of a table; recorded choices are ignored."""
     from dataclasses import replace
 
     import numpy as np
 
-    from skilloscope.cli.console import err, exit_code, print_json
-    from skilloscope.cli.judged import read_batch
     from skilloscope.decision.text import check_format, write_decisions
-    from skilloscope.reports.words import plural
 
     check_format(out)
     spreads = read_batch(tables)
     simulated = decider.choices(spreads, np.random.default_rng(seed))
     one = np.zeros(len(simulated), dtype=np.int32)
     write_decisions(replace(simulated, deciders=(decider.name,), decider=one), out)
-    about = decider.about()
     if as_json:
         report = {"schema": 1, "decider": decider.name, "decisions": len(simulated), "c": decider.c}
-        print_json({**report, **about, "seed": seed})
+        print_json({**report, **decider.about, "seed": seed})
     else:
-        said = ", ".join(f"{key} = {value}" for key, value in about.items() if key != "s")
-        err().print(f"{plural(len(simulated), 'decision')} by {decider.name} ({said}, seed {seed}) written to {out}")
+        about = ", ".join(f"{key} = {value}" for key, value in decider.about.items() if key != "s")
+        err().print(f"{plural(len(simulated), 'decision')} by {decider.name} ({about}, seed {seed}) written to {out}")
     return exit_code(spreads.tally)
+
+
+@dataclass(frozen=True)
+class PairOptions(Options):
+    """The two players."""
+
+    elo: Annotated[float, typer.Option(help="Elo of the player.")]
+    against: Annotated[
+        float | None, typer.Option(help="Elo of the opponent (default: the player's).", metavar="ELO")
+    ] = None
+    assist: Annotated[
+        str | None, typer.Option(help='Help for the player: "engine on 1 move in 5".', metavar="TEXT")
+    ] = None
+
+    def pairing(self) -> Pairing:
+        """Return the pairing; impossible ones are refused."""
+        from skilloscope.simulate.games import Assist, Pairing
+
+        assist = None if self.assist is None else Assist.from_text(self.assist)
+        return Pairing(self.elo, self.elo if self.against is None else self.against, assist)
+
+
+def simulate_games(
+    out: Annotated[Path, typer.Option(help="PGN file to write.", metavar="FILE")],
+    *,
+    pair: PairOptions,
+    games: Annotated[int, typer.Option(help="How many games.", min=1)] = 10,
+    effort: Annotated[
+        str | None,
+        typer.Option(help="instant (no engine), quick or full (default: full where an engine is found)."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 1,
+    engine: EngineOptions,
+    as_json: Json = False,
+) -> int:
+    """Let simulated people of given Elos play games with human openings, errors and resignations."""
+    from skilloscope.__about__ import __version__
+    from skilloscope.chess.pgn.positions import positions_of
+    from skilloscope.evidence.axis import elo_axis
+    from skilloscope.inputs.engine_job import analyse_as
+    from skilloscope.simulate.games import GameMaker, summary
+    from skilloscope.simulate.opponent import usual_style
+
+    pairing = pair.pairing()
+    usual = "full" if usual_style(engine.engine) == "joint" else "instant"
+    chosen = elo_axis().effort(effort or usual)
+    with progress_bar("playing") as show:
+        work = work_of(engine, lambda *_: None, otherwise=chosen.settings)
+        maker = GameMaker()
+        if chosen.weights is not None or pairing.assist is not None:
+            maker = GameMaker(chosen.weights, lambda boards: analyse_as(work, positions_of(boards)))
+        made = maker.play(pairing, games, seed=seed, progress=lambda done, total: show(done, total, "games ended"))
+    about = f"skilloscope {__version__}, effort {chosen.name}, seed {seed}"
+    write_whole(out, "\n".join(game.as_pgn(pairing, about) for game in made))
+    if as_json:
+        report = {"schema": 1, "players": list(pairing.names), "elo": [pairing.elo, pairing.against]}
+        print_json({**report, "effort": chosen.name, "seed": seed, **summary(made)})
+    else:
+        err().print(f"{plural(games, 'game')} of {' and '.join(pairing.names)} ({about}) written to {out}")
+    return 0

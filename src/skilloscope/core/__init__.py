@@ -1,1 +1,1 @@
-"""What everything stands on: errors, dates, files, configuration."""
+"""Shared basics: errors, dates, files, text, tables, configuration."""

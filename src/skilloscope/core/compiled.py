@@ -3,7 +3,7 @@
 Compiling takes seconds, once in an installation, and loading what was compiled tenths of a second in every process. A
 little work is done sooner by the plain twin of a compiled function: `PlainWork` says how long.
 
-numba keeps what it compiles beside the source or in the user's cache folder. Where neither can be written, it gets
+numba caches what it compiles next to the source or in the user's cache folder. Where neither can be written, it gets
 a folder in the temporary directory, to which others may write too: it must be ours alone, or a planted file would run.
 """
 
@@ -23,8 +23,7 @@ class PlainWork:
     large one, and once compiled code was fetched there is no way back.
     """
 
-    over = False
-    """Whether compiled code is to do everything from now on, in all places."""
+    over = False  # whether compiled code is to do everything from now on, in all places
 
     def __init__(self, amount: int) -> None:
         self._left = amount

@@ -1,12 +1,8 @@
-"""Effective settings and where each came from.
+"""Effective settings and where each came from: default < the user's skilloscope.toml < ./skilloscope.toml < environment
+< flag.
 
-The order: default < the user's skilloscope.toml < ./skilloscope.toml < environment < flag.
-
-A folder may come from anybody: a skilloscope.toml that lies in the current one may set numbers and name files, but no
-program. The engine comes from the user's own file, the environment or a flag.
-
-In: what a command was given. Out: values with their source, so that `doctor` can show both. Nothing here reads the
-network or writes a file.
+A folder may come from anybody: a skilloscope.toml in the current one may set numbers and name files, but no program.
+The engine comes from the user's own file, the environment or a flag.
 """
 
 from __future__ import annotations
@@ -22,9 +18,7 @@ from typing import Any
 
 from skilloscope.core.errors import InputError
 
-LOCAL = "skilloscope.toml"
-"""The file of settings, in the user's configuration folder and in the current one."""
-
+LOCAL = "skilloscope.toml"  # the file of settings, in the user's configuration folder and in the current one
 _LOG = logging.getLogger(__name__)
 
 
@@ -35,8 +29,7 @@ class KnownSetting:
     parse: Callable[[str], Any]
     default: Any
     meaning: str
-    program: bool = False
-    """Whether it names a program that will be run: a file of the current folder may not."""
+    program: bool = False  # whether it names a program that will be run: a file of the current folder may not
 
 
 @dataclass(frozen=True)
@@ -53,11 +46,8 @@ def _default_store() -> str:
     return platformdirs.user_data_dir("skilloscope")
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 _LARGEST = 2**63
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 KNOWN: dict[str, KnownSetting] = {
     "store": KnownSetting(str, _default_store, "folder of the analysis store"),
@@ -66,20 +56,24 @@ KNOWN: dict[str, KnownSetting] = {
     "nodes": KnownSetting(int, None, "search limit in nodes, in place of a depth"),
     "multipv": KnownSetting(int, 10, "how many moves the engine lists"),
     "hash": KnownSetting(int, 16, "hash table of the engine in MB"),
-    "workers": KnownSetting(int, _cores, "engine processes side by side; one per core unless told"),
+    "workers": KnownSetting(int, lambda: _CORES, "engine processes side by side; default: one per core"),
     "scale": KnownSetting(str, "default", "the Elo axis, or the agent's scale: a name or a JSON file"),
     "prior": KnownSetting(str, "population", "prior of Elo: population, flat or header"),
     "effort": KnownSetting(str, None, "effort of `rate`: instant, quick or full; full where an engine is there"),
-    "rule": KnownSetting(
-        str, None, "choice-set rule: listed, bucket, sampled or full; the scale's where none is named"
-    ),
+    "rule": KnownSetting(str, None, "choice-set rule: listed, bucket, sampled or full; default: the scale's"),
 }
 
 
-def effective_settings(flags: Mapping[str, Any] | None = None) -> dict[str, EffectiveSetting]:
+def effective_settings(flags: Mapping[str, object] | None = None) -> dict[str, EffectiveSetting]:
     """Return every setting with its value and source; a flag of None was not given."""
-    found = {name: _default(known) for name, known in KNOWN.items()}
-    own, named = user_file(), _named_file()
+    found = {
+        name: EffectiveSetting(known.default() if callable(known.default) else known.default, "default")
+        for name, known in KNOWN.items()
+    }
+    given = os.environ.get("SKILLOSCOPE_CONFIG")
+    if given and not Path(given).is_file():
+        raise InputError(f"SKILLOSCOPE_CONFIG names {given}, which is not a file")
+    own, named = user_file(), Path(given) if given else None
     for path in (own, named or Path(LOCAL)):
         for name, value in _read(path).items() if path.is_file() else ():
             if KNOWN[name].program and path not in (own, named) and path.resolve() != own.resolve():
@@ -104,22 +98,11 @@ def store_file(folder: str | Path) -> Path:
         raise InputError(f"{folder}: there is no such user", hint="write the folder out, without ~") from error
 
 
-def _default(known: KnownSetting) -> EffectiveSetting:
-    return EffectiveSetting(known.default() if callable(known.default) else known.default, "default")
-
-
 def user_file() -> Path:
     """Return the path of the user's own settings, whether there is a file or not."""
     import platformdirs
 
     return Path(platformdirs.user_config_dir("skilloscope")) / LOCAL
-
-
-def _named_file() -> Path | None:
-    named = os.environ.get("SKILLOSCOPE_CONFIG")
-    if named and not Path(named).is_file():
-        raise InputError(f"SKILLOSCOPE_CONFIG names {named}, which is not a file")
-    return Path(named) if named else None
 
 
 @cache  # the settings are asked for several times in one run
@@ -131,7 +114,7 @@ def _refuse_program(name: str, value: str, path: str, own: str) -> None:
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, object]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, a number of too many digits, too deep

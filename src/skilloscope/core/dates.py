@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.arrays import Bools, Ints
+
 DAY: Final = 0
 MONTH: Final = 1
 YEAR: Final = 2
@@ -86,9 +88,7 @@ def parse_date(text: str, order: str | None = None) -> tuple[int | None, int]:
     return (None, DAY) if date is None else (date.first.toordinal() - _EPOCH, date.precision)
 
 
-def parse_dates(
-    texts: Sequence[str | None], order: str | None = None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+def parse_dates(texts: Sequence[str | None], order: str | None = None) -> tuple[Ints, npt.NDArray[np.uint8], Bools]:
     """Return days since 1970, precision, and whether there is a date at all, for each text."""
     read = [(None, DAY) if text is None else parse_date(text, order) for text in texts]
     days = np.array([day or 0 for day, _ in read], dtype=np.int64)

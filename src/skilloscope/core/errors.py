@@ -1,7 +1,7 @@
-"""What can go wrong, and what was left out: errors with a hint, faults with a place, tallies that add.
+"""Errors with a hint, faults with a place, and tallies of what was left out.
 
-Nothing is lost in silence. An error stops the work and says what to do next; a fault is one piece of bad
-input that was skipped while the rest went on; a tally counts everything that was left out, by reason.
+Nothing is lost in silence. An error stops the work and says what to do next; a fault is one piece of bad input that
+was skipped while the rest went on; a tally counts everything that was left out, by reason.
 """
 
 from __future__ import annotations
@@ -110,3 +110,23 @@ class Tally:
 
     def __str__(self) -> str:
         return ", ".join(f"{n:,} {reason}" for reason, n in self.as_dict().items()) or "none"
+
+
+def check_mass(mass: float) -> float:
+    """Return the mass of an interval; raise where it does not lie between 0 and 1.
+
+    >>> check_mass(0.95)
+    0.95
+    """
+    if not 0 < mass < 1:
+        raise OptionError(f"the mass of an interval lies between 0 and 1, got {mass}")
+    return mass
+
+
+def check_dispersion(dispersion: float) -> None:
+    """Raise where evidence cannot be divided by this."""
+    if not 0 < dispersion < float("inf"):
+        raise OptionError(
+            f"a dispersion is a positive number, got {dispersion}",
+            hint="1 believes every decision in full, more trusts less",
+        )

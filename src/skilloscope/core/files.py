@@ -1,41 +1,171 @@
-"""The one opener of files: packed or not, streams too, as bytes or as lines of text.
+"""The one opener of files: compressed or not, streams too, as bytes or as lines of text.
 
-In: a path or a stream. Out: its name and its content, whatever the packing, the encoding and the line ends.
+The first bytes say how a file is compressed, not its name: gzip, bzip2, zstd, xz, of one piece or of several
+concatenated, or zip, whose members follow one another. Text is UTF-8, or UTF-16 with a mark; a byte that is not UTF-8
+is read as Latin-1, one by one, because many collections concatenate files of both kinds.
 
-How a file is packed, its first bytes tell (unpacking.py). Text is UTF-8; a byte that is not is taken as Latin-1, one by
-one, for many collections are glued together from files of both kinds.
-
-A small archive can hold a line of gigabytes. No line is longer than MOST_LINE; where one is, the file is damaged there.
-A file that is damaged, or cut, gives what stands before the damage, down to half a line, and then says so.
+A small archive can hold more than any disk, or a line of gigabytes. Whatever decompresses to more than MOST_UNPACKED
+bytes and to more than MOST_TIMES its own size is stopped there, and no line is longer than MOST_LINE. A file that is
+damaged or truncated yields what comes before the damage, down to half a line, and then raises.
 """
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import contextlib
+import gzip
 import io
+import lzma
 import os
 import re
+import shutil
+import tempfile
+import zipfile
+import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+import pyarrow as pa
+
 from skilloscope.core.errors import InputError
-from skilloscope.core.inputs.paths import real_path
-from skilloscope.core.inputs.unpacking import DAMAGE, Encoded, unpacked
+from skilloscope.core.paths import STDIN, standard_input
+
+MOST_UNPACKED = 1 << 28
+MOST_TIMES = 1000
+
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, pa.ArrowException)
+"""What reading a packed file raises where it is damaged or cut, holds too much, or where a line is too long."""
+
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+}
+_WIDE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"[\x00": "utf-16-le", b"\x00[": "utf-16-be"}
+_BLOCK = 1 << 16
+
+
+def unpacked(raw: Any, stack: contextlib.ExitStack) -> Any:
+    """Return what a stream holds, unpacked and as UTF-8 where it says that it is UTF-16; the stack closes it."""
+    head = raw.peek(6)
+    packing = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+    if packing is not None:
+        raw = stack.enter_context(io.BufferedReader(_Unpacked(_opened(packing, raw, stack), raw), _BLOCK))
+    wide = next((name for mark, name in _WIDE.items() if raw.peek(2).startswith(mark)), None)
+    return io.BufferedReader(Encoded(codecs.getreader(wide)(raw, "replace")), _BLOCK) if wide is not None else raw
+
+
+class Encoded(io.RawIOBase):
+    """Text as a stream of bytes, UTF-8."""
+
+    def __init__(self, text: Any) -> None:
+        self._text, self._held = text, b""
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Put the next bytes into the buffer."""
+        if not self._held:
+            self._held = self._text.read(_BLOCK).encode("utf-8", "replace")
+        size = min(len(buffer), len(self._held))
+        buffer[:size], self._held = self._held[:size], self._held[size:]
+        return size
+
+
+class _Unpacked(io.RawIOBase):
+    """What comes out of a packed stream, as long as it is not too much."""
+
+    def __init__(self, inner: Any, raw: Any) -> None:
+        self._inner, self._raw, self._given = inner, raw, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._inner.read1(len(buffer)) if hasattr(self._inner, "read1") else self._inner.read(len(buffer))
+        self._given += len(data)
+        if self._given > MOST_UNPACKED and self._given > MOST_TIMES * self._size():
+            raise OSError(f"it unpacks to more than {MOST_UNPACKED:,} bytes and {MOST_TIMES:,} times its size")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _size(self) -> int:
+        """Return how large the packed stream is, as far as it tells."""
+        try:
+            return os.fstat(self._raw.fileno()).st_size
+        except (OSError, AttributeError):
+            with contextlib.suppress(OSError, AttributeError):
+                return int(self._raw.tell())
+        return 0
+
+
+def _opened(packing: str, raw: Any, stack: contextlib.ExitStack) -> Any:
+    if packing == "gzip":
+        return stack.enter_context(gzip.GzipFile(fileobj=raw))
+    if packing == "bzip2":
+        return stack.enter_context(bz2.BZ2File(raw))
+    if packing == "xz":
+        return stack.enter_context(lzma.LZMAFile(raw))
+    if packing == "zstd":
+        return stack.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
+    if raw.seekable():
+        return _Chained(_members(raw, stack))
+    copy: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - zip goes back and a pipe cannot
+    shutil.copyfileobj(raw, copy)
+    copy.seek(0)
+    return _Chained(_members(copy, stack))
+
+
+def _members(raw: Any, stack: contextlib.ExitStack) -> Iterator[Any]:
+    """Yield the files of a zip archive, in its order; what a Mac adds is none of them."""
+    archive = stack.enter_context(zipfile.ZipFile(raw))
+    for member in archive.infolist():
+        if not member.is_dir() and not member.filename.startswith("__MACOSX/"):
+            if member.flag_bits & 1:
+                raise OSError(f"{member.filename} in it needs a password")
+            yield archive.open(member)
+
+
+class _Chained:
+    """Streams one after another, each ending in a newline."""
+
+    def __init__(self, streams: Iterator[Any]) -> None:
+        self._streams, self._now = streams, None
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self._now is None:
+                self._now = next(self._streams, None)
+                if self._now is None:
+                    return b""
+            try:
+                data: bytes = self._now.read1(size)
+            except NotImplementedError as error:  # a packing that zipfile does not know
+                raise OSError(str(error)) from error
+            if data:
+                return data
+            self._now.close()
+            self._now = None
+            return b"\n"
+
 
 Source = str | os.PathLike[str] | IO[Any]
 
 MOST_LINE = 1 << 24
-"""The most bytes that a line may have."""
+"""The most bytes that a line may have; longer ones are archives made to fill the memory, or files that are no text."""
 
 _FALLBACK = "skilloscope-latin-1"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # 0x1a ends some old DOS files, 0x1b shifts some fonts
 _TAG = re.compile(rb'^[ \t]*\[[ \t]*\w+[ \t]+"[^\n]*"', re.MULTILINE)
 _HEAD_LINES = 20
 _HEAD_BYTES = 8192
-_BLOCK = 1 << 16
 
 
 class BinaryDataError(ValueError):
@@ -44,13 +174,6 @@ class BinaryDataError(ValueError):
     def __init__(self, offset: int) -> None:
         super().__init__(f"binary data at byte {offset}")
         self.offset = offset
-
-
-class LongLineError(OSError):
-    """A line is longer than any text has: an archive made to fill the memory, or a file that is no text."""
-
-    def __init__(self) -> None:
-        super().__init__(f"a line of more than {MOST_LINE:,} bytes")
 
 
 def source_name(source: Source) -> str:
@@ -78,13 +201,16 @@ def lines_of(stream: Any, start: bytes = b"") -> Iterator[str]:
     """
     held, fresh = bytearray(start), 0
     while True:
-        cut = _last_end(held, fresh)
+        # Where the last whole line ends; a carriage return that stands last may yet be half of a line's end.
+        since = max(fresh - 1, 0)
+        newline = held.rfind(b"\n", since)
+        cut = max(newline, held.rfind(b"\r", max(since, newline + 1), len(held) - 1)) + 1
         if cut:
             text = held[:cut].decode("utf-8", _FALLBACK)
             del held[:cut]
             yield from io.StringIO(text, newline=None)
         if len(held) > MOST_LINE:
-            raise LongLineError
+            raise OSError(f"a line of more than {MOST_LINE:,} bytes")
         fresh = len(held)
         try:
             block = stream.read1(_BLOCK)
@@ -114,17 +240,10 @@ def as_text(data: bytes) -> str:
     return data.decode("utf-8", _FALLBACK)
 
 
-def _last_end(held: bytearray, fresh: int) -> int:
-    """Return where the last whole line ends; a carriage return that stands last may yet be half of a line's end."""
-    start = max(fresh - 1, 0)
-    newline = held.rfind(b"\n", start)
-    return max(newline, held.rfind(b"\r", max(start, newline + 1), len(held) - 1)) + 1
-
-
 def _short_lines(source: io.TextIOBase) -> Iterator[str]:
     while line := source.readline(MOST_LINE + 1):
         if len(line) > MOST_LINE:
-            raise LongLineError
+            raise OSError(f"a line of more than {MOST_LINE:,} bytes")
         yield line
 
 
@@ -183,7 +302,7 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
 
 def _open_file(path: Path) -> IO[bytes]:
     try:
-        return real_path(path).open("rb", buffering=1 << 16)
+        return (standard_input() if str(path) == STDIN else path).open("rb", buffering=_BLOCK)
     except FileNotFoundError as error:
         raise InputError(f"no file {path}", hint="check the path") from error
     except IsADirectoryError as error:

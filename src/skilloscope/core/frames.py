@@ -1,6 +1,6 @@
 """pandas and polars frames at the edge: Arrow tables inside, frames where somebody wants them.
 
-A frame forgets what a table says beside its columns (depths, provenance, exact types). So a frame of ours carries the
+A frame loses what a table has besides its columns (depths, provenance, exact types). So a frame of ours carries the
 table's schema in a column of its own, `skilloscope`, the same text in every row; it takes one number a row. A frame
 that comes back with it is the same table to the bit; without it the columns alone count.
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 import base64
 import binascii
 import importlib
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from typing import Any
 
@@ -19,11 +19,7 @@ import pyarrow as pa
 
 from skilloscope.core.errors import InputError, MissingExtraError
 
-CARRIED = "skilloscope"
-"""The column in which a frame carries the schema of the table that it was made of."""
-
-_SHOWN = 20  # rows in a notebook
-_FIGURE = (7.5, 4.2)  # inches
+CARRIED = "skilloscope"  # the column in which a frame carries the schema of the table that it was made of
 
 
 class Framed:
@@ -46,34 +42,6 @@ class Framed:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
-class Drawable(Framed):
-    """A table that can be drawn: a notebook shows its first rows and the figure, `plot` gives the axes."""
-
-    def draw(self, axes: Any, names: Sequence[str]) -> None:
-        """Draw these players, or those who lead where none is named."""
-        raise NotImplementedError
-
-    def plot(self, *names: str) -> Any:
-        """Return a matplotlib Axes with these players, or those who lead where none is named, to be drawn on."""
-        import matplotlib.pyplot as plt
-
-        _, axes = plt.subplots(figsize=_FIGURE, layout="constrained")
-        self.draw(axes, names)
-        return axes
-
-    def _repr_html_(self) -> str:
-        from matplotlib.figure import Figure
-
-        table = self.to_arrow()
-        cells = [[_cell(value) for value in row.values()] for row in table.slice(0, _SHOWN).to_pylist()]
-        more = f"<p><small>{len(table) - _SHOWN:,} more rows</small></p>" if len(table) > _SHOWN else ""
-        figure, text = Figure(figsize=_FIGURE, layout="constrained"), io.StringIO()
-        self.draw(figure.subplots(), ())
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-        drawn = text.getvalue()
-        return f"{table_html(table.column_names, cells)}{more}<figure>{drawn[drawn.index('<svg') :]}</figure>"
-
-
 def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table as HTML without any style of its own.
 
@@ -83,10 +51,6 @@ def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(value: Any) -> str:
-    return "–" if value is None else f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
 def is_frame(what: Any) -> bool:
@@ -124,7 +88,7 @@ def to_polars(table: pa.Table) -> Any:
     return _need("polars").from_arrow(_carrying(table))
 
 
-def table_of_rows(rows: list[dict[str, Any]]) -> pa.Table:
+def table_of_rows(rows: Sequence[Mapping[str, object]]) -> pa.Table:
     """Return rows of a report as a table: what is nested stays nested, a column that no row fills is left out."""
     table = pa.Table.from_pylist(rows)
     return table.select([field.name for field in table.schema if not pa.types.is_null(field.type)])
@@ -155,16 +119,9 @@ def _restored(table: pa.Table) -> pa.Table:
         ) from error
     for place, name in enumerate(table.column_names):
         if name in schema.names:
-            table = table.set_column(place, name, _as(table.column(name), schema.field(name).type))
+            with suppress(pa.ArrowException):  # a column that somebody has filled with something else stays as it is
+                table = table.set_column(place, name, table.column(name).cast(schema.field(name).type))
     return table.replace_schema_metadata(schema.metadata)
-
-
-def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return a column as it was; one that somebody has filled with something else stays as it is."""
-    try:
-        return column.cast(kind)
-    except pa.ArrowException:
-        return column
 
 
 def _need(package: str) -> Any:

@@ -1,12 +1,15 @@
-"""The same choices under two judges: decisions matched by identity, alternatives by name, never by their place.
+"""Two sets of decisions to compare: the same choices under two judges, or one batch divided at a date or by a column.
 
-In: two batches of the same choices, or one with a depth axis. Out: two batches of the same length, row for row the same
-choice among the same alternatives, each valued by its own judge. What only one judge listed is left out for both:
-conditioning on the alternatives in common is exact for the agent, and the two log-likelihoods are of the same event.
+Under two judges decisions are matched by identity and alternatives by name, never by their place: two batches of the
+same length come out, row for row the same choice among the same alternatives, each valued by its own judge. What only
+one judge listed is left out for both: conditioning on the alternatives in common is exact for the agent, and the two
+log-likelihoods are of the same event.
 """
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,14 +18,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.core.columns import LABELS, group_codes, label_lists
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.arrays import Bools, Ints
+from skilloscope.core.dates import read_date
+from skilloscope.core.errors import InputError, OptionError, Tally
+from skilloscope.decision.batch import LABELS, group_codes, label_lists
 from skilloscope.decision.decisions import UNLISTED, Decisions
 
 IDENTITY = ("game", "ply", "turn", "problem", "fen", "position", "dice")
 """The context columns that, together with the decider, say which decision it is; those that both tables have count."""
 
-Mask = npt.NDArray[np.bool_]
 Flat = npt.NDArray[np.floating[Any]]
 
 
@@ -42,7 +46,10 @@ def align(first: Decisions, second: Decisions) -> tuple[Decisions, Decisions]:
     )
     keys = _alternative_keys(one, two)
     keep = np.isin(keys[0], keys[1]), np.isin(keys[1], keys[0])
-    chosen = tuple(_chosen_key(batch, key) for batch, key in zip((one, two), keys, strict=True))
+    chosen = []  # the number of each choice's alternative, −1 where it is not listed
+    for batch, key in zip((one, two), keys, strict=True):
+        at = batch.offsets[:-1] + np.maximum(batch.chosen, 0)
+        chosen.append(np.where(batch.listed, key[at], -1))
     known = (chosen[0] >= 0) & (chosen[1] >= 0)
     differ = known & (chosen[0] != chosen[1]) & np.isin(chosen[0], keys[1]) & np.isin(chosen[1], keys[0])
     listed = known & (chosen[0] == chosen[1])
@@ -83,10 +90,10 @@ def at_depth(batch: Decisions, depth: int) -> Decisions:
     return kept.with_tally(tally)
 
 
-def kept_alternatives(batch: Decisions, keep: Mask, values: Flat | None = None, *, rows: Mask) -> Decisions:
+def kept_alternatives(batch: Decisions, keep: Bools, values: Flat | None = None, *, rows: Bools) -> Decisions:
     """Return the decisions `rows` with only the alternatives `keep` of each, a choice among the others now unlisted.
 
-    With `values` (one for each alternative) the alternatives are valued and ordered anew.
+    With `values` (one for each alternative) the alternatives get new values and a new order.
     """
     if not rows.any():
         raise InputError("no decision is left that both judges valued", hint="docs/domains.md says what must match")
@@ -140,9 +147,7 @@ def _identity(first: Decisions, second: Decisions) -> list[str]:
     return ["decider", *names]
 
 
-def _common_rows(
-    first: Decisions, second: Decisions, names: list[str]
-) -> tuple[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]], Tally]:
+def _common_rows(first: Decisions, second: Decisions, names: list[str]) -> tuple[tuple[Ints, Ints], Tally]:
     """Return the rows of either batch that stand for the same decision, in the order of the first."""
     columns = [
         pa.chunked_array(
@@ -166,7 +171,7 @@ def _common_rows(
     return (once[0][at], once[1][to]), tally
 
 
-def _alternative_keys(one: Decisions, two: Decisions) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _alternative_keys(one: Decisions, two: Decisions) -> tuple[Ints, Ints]:
     """Return a number for every alternative of either batch: equal where the row and the name are."""
     flat = [label_lists(batch.column(LABELS), batch.offsets).cast(pa.string()) for batch in (one, two)]
     encoded = pc.dictionary_encode(pa.chunked_array(flat).combine_chunks())
@@ -177,9 +182,81 @@ def _alternative_keys(one: Decisions, two: Decisions) -> tuple[npt.NDArray[np.in
     return rows[0] * size + codes[:split], rows[1] * size + codes[split:]
 
 
-def _chosen_key(batch: Decisions, keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the number of each choice's alternative, −1 where it is not listed."""
-    chosen = np.full(len(batch), -1, dtype=np.int64)
-    listed = batch.listed
-    chosen[listed] = keys[batch.offsets[:-1][listed] + batch.chosen[listed]]
+UNDATED = "date not known well enough for the split"
+
+
+def split_decisions(
+    decisions: Decisions, at: str | None = None, by: str | None = None, values: Sequence[str] | None = None
+) -> tuple[Decisions, Decisions, tuple[str, str]]:
+    """Return both sides of a split at a day or by a column, and their labels."""
+    if at is not None:
+        return *split_by_date(decisions, at), (f"before {at}", f"from {at} on")
+    first, second, found = split_by_column(decisions, by or "", values)
+    return first, second, (f"{by} {found[0]}", f"{by} {found[1]}")
+
+
+def split_by_date(decisions: Decisions, at: str) -> tuple[Decisions, Decisions]:
+    """Return the decisions before a day and those from it on; those whose date is too vague are counted.
+
+    Both the day and the dates are read as everywhere: 2006.07.01, 2006-07-01, or as far as known: 2006-07, 2006.??.??.
+    """
+    day = first_day(at)
+    dates = [read_date(str(date)) if date is not None else None for date in decisions.column("date").to_pylist()]
+    before = np.array([date is not None and date.last < day for date in dates], dtype=bool)
+    after = np.array([date is not None and date.first >= day for date in dates], dtype=bool)
+    if not (before.any() and after.any()):
+        known = [date for date in dates if date is not None]
+        hint = "no decision has a date: split by another column"
+        if known:
+            low, high = min(date.first for date in known), max(date.last for date in known)
+            hint = f"the dates reach from {low} to {high}; split between them"
+        raise InputError(f"no decision {f'from {at} on' if before.any() else f'before {at}'}", hint=hint)
+    return _two_parts(decisions, before, after, UNDATED)
+
+
+def first_day(at: str) -> datetime.date:
+    """Return the day at which a split begins; a date that no calendar has is refused.
+
+    >>> first_day("2006-07")
+    datetime.date(2006, 7, 1)
+    """
+    date = read_date(at)
+    if date is None:
+        raise OptionError(f"{at!r} is no date", hint="write YYYY-MM-DD, YYYY-MM or YYYY")
+    return date.first
+
+
+def split_by_column(
+    decisions: Decisions, column: str, values: Sequence[str] | None = None
+) -> tuple[Decisions, Decisions, tuple[str, str]]:
+    """Return the decisions of the two values of a column, in the values' order, and what the values are.
+
+    Where the column has more than two, `values` says which two, first and second.
+    """
+    cells = decisions.column(column).to_pylist()
+    known: list[Any] = list(dict.fromkeys(cell for cell in cells if cell is not None))
+    texts = [str(value) for value in sorted(known, key=lambda value: (str(type(value)), value))]
+    one, other = chosen_values(texts, values, column)
+    first, second = (
+        np.array([cell is not None and str(cell) == v for cell in cells], dtype=bool) for v in (one, other)
+    )
+    return *_two_parts(decisions, first, second, f"{column} is neither {one} nor {other}"), (one, other)
+
+
+def chosen_values(texts: Sequence[str], values: Sequence[str] | None, column: str) -> list[str]:
+    """Return the two values of a column that are compared: those asked for, or the only two."""
+    chosen, few = list(values) if values else list(texts), "; ".join(texts[:10]) + (" …" if len(texts) > 10 else "")
+    if missing := [value for value in chosen if value not in texts]:
+        raise InputError(f"the column {column!r} has no value {missing[0]!r}", hint=f"its values: {few}")
+    if len(chosen) != 2 or chosen[0] == chosen[1]:
+        raise InputError(
+            f"the column {column!r} has {len(chosen):,} values, a comparison has two sides",
+            hint=f"say which two; its values: {few}",
+        )
     return chosen
+
+
+def _two_parts(decisions: Decisions, first: Bools, second: Bools, reason: str) -> tuple[Decisions, Decisions]:
+    """Return both parts; what is in neither is counted. All counts go with the first, so that they add once."""
+    counted = decisions.select(first | second, reason=reason).tally
+    return replace(decisions.select(first), tally=counted), replace(decisions.select(second), tally=Tally())

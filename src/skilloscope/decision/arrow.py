@@ -7,47 +7,31 @@ columns cannot carry (depths, provenance, the tally) travels in the schema's met
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.core.columns import decider_column
+from skilloscope.core.columns import About
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import arrow_from_frame, is_frame
-from skilloscope.core.parquet import read_checked, write_checked
-from skilloscope.core.records import read_object
-from skilloscope.decision.decisions import UNLISTED, Decisions, is_best_first
+from skilloscope.core.table_files import read_checked, write_checked
+from skilloscope.core.text import read_object
+from skilloscope.decision.batch import BATCH_KEY, BATCH_SCHEMA
+from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
 
-_SCHEMA = 1
 _MOST_LEGAL = 2**31 - 1
-_META = b"skilloscope"
 _DECISION_COLUMNS = ("decider", "values", "chosen", "n_legal", "unlisted_value")
 _LOSS_COLUMNS = ("decider", "before", "after")
 _OUT = 2**40  # beyond every number of alternatives
 _SEE = "docs/data.md describes the tables"
 _MISFITS = (pa.ArrowException, ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
 """What columns of other types than ours raise."""
-
-
-def decisions_to_arrow(batch: Decisions) -> pa.Table:
-    """Return the batch as an Arrow table that `decisions_from_arrow` reads back exactly."""
-    flat = pa.array(np.ascontiguousarray(batch.values).reshape(-1))
-    items = flat if batch.values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, batch.values.shape[1])
-    columns: dict[str, Any] = {
-        "decider": batch.column("decider"),
-        "values": pa.LargeListArray.from_arrays(pa.array(batch.offsets), items),
-        "chosen": batch.chosen,
-        "n_legal": batch.n_legal,
-    }
-    if batch.unlisted_value is not None:
-        columns["unlisted_value"] = batch.unlisted_value
-    return _with_context(columns, batch, {"depths": list(batch.depths), "kind": "decisions"})
 
 
 def decisions_from_arrow(table: pa.Table, *, name: str = "<table>") -> Decisions:
@@ -57,35 +41,25 @@ def decisions_from_arrow(table: pa.Table, *, name: str = "<table>") -> Decisions
     out, counted and named.
     """
     meta = _metadata(table, ("decider", "values", "chosen"), name)
-    try:
-        return _decisions(table, meta, name)
-    except InputError:
-        raise
-    except _MISFITS as error:
-        raise InputError(f"{name}: not a table of decisions ({error})", hint=_SEE) from error
-
-
-def _decisions(table: pa.Table, meta: Mapping[str, Any], name: str) -> Decisions:
-    table, faults = _without_faults(table.combine_chunks(), name)
-    lists = _whole(table.column("values"))
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    values = _flat_values(lists)
-    counts = np.diff(offsets)
-    chosen = _integers(table.column("chosen"), UNLISTED)
-    unknown = np.where(chosen < 0, 0, counts)
-    has = set(table.column_names)
-    legal = _integers(table.column("n_legal"), 0) if "n_legal" in has else unknown
-    deciders = _codes(table.column("decider"))
-    others: dict[str, Any] = {
-        "depths": meta["depths"],
-        "unlisted_value": table.column("unlisted_value").to_numpy().astype(float) if "unlisted_value" in has else None,
-        "context": _context(table, _DECISION_COLUMNS),
-        "tally": meta["tally"] + faults,
-        "about": meta["about"],
-    }
-    if is_best_first(values if values.ndim == 1 else values[:, -1], offsets):  # as we write it: nothing to be sorted
-        return Decisions(*deciders, values, offsets, chosen.astype(np.int32), legal.astype(np.int32), **others)
-    return Decisions.from_columns(deciders, values, counts, chosen, legal, **others)
+    with _fitting_columns(name, "decisions"):
+        table, faults = _without_faults(table.combine_chunks(), name)
+        lists = _whole(table.column("values"))
+        counts = np.diff(lists.offsets.to_numpy().astype(np.int64))
+        chosen = _integers(table.column("chosen"), UNLISTED)
+        unknown = np.where(chosen < 0, 0, counts)
+        has = set(table.column_names)
+        return Decisions.from_columns(
+            _codes(table.column("decider")),
+            _flat_values(lists),
+            counts,
+            chosen,
+            _integers(table.column("n_legal"), 0) if "n_legal" in has else unknown,
+            depths=meta.depths,
+            unlisted_value=table.column("unlisted_value").to_numpy().astype(float) if "unlisted_value" in has else None,
+            context=_context(table, _DECISION_COLUMNS),
+            tally=meta.tally + faults,
+            about=meta.about,
+        )
 
 
 def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
@@ -93,20 +67,25 @@ def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
     kind = table.schema.field("values").type
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
         raise InputError(f"{name}: the column values holds {kind}, not lists of numbers")
-    if pa.types.is_nested(kind.value_type):
-        table = _with_depths(table, kind.value_type, name)
-    else:
-        at = table.schema.get_field_index("values")
-        whole = kind.value_type if pa.types.is_floating(kind.value_type) else pa.float64()
-        table = table.set_column(at, "values", table.column("values").cast(pa.large_list(whole)))
-    lists = _whole(table.column("values"))
+    by_depth, entry = pa.types.is_nested(kind.value_type), kind.value_type
+    fixed = pa.types.is_fixed_size_list(entry) and pa.types.is_floating(entry.value_type) and entry.list_size
+    if by_depth and not fixed:
+        raise InputError(f"{name}: the column values holds lists of {entry}, not of numbers or of numbers by depth")
+    if not by_depth and not pa.types.is_floating(entry):
+        entry = pa.float64()
+    lists = _whole(table.column("values").cast(pa.large_list(entry)))
+    if by_depth and lists.flatten().null_count:
+        raise InputError(f"{name}: an alternative has no values at all", hint="leave such decisions out")
+    table = table.set_column(table.schema.get_field_index("values"), "values", lists)
     counts = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+    values = _flat_values(lists)
+    not_finite = np.repeat(np.arange(len(counts)), counts)[~np.isfinite(values if values.ndim == 1 else values[:, -1])]
     chosen = _integers(table.column("chosen"), UNLISTED)
     legal = _integers(table.column("n_legal"), 0) if "n_legal" in table.column_names else np.zeros(len(counts), int)
     reasons = {
         "no decider": table.column("decider").is_null().to_numpy(),
         "no alternatives": counts == 0,
-        "utility is not a finite number": _not_finite(lists, counts),
+        "utility is not a finite number": np.bincount(not_finite, minlength=len(counts)) > 0,
         "chosen index out of range": (chosen >= counts) | (chosen < UNLISTED),
         "n_legal is not a whole number": (legal < 0) | (legal > _MOST_LEGAL),
         "n_legal is smaller than the list": (legal > 0) & (legal < counts),
@@ -120,32 +99,11 @@ def _without_faults(table: pa.Table, name: str) -> tuple[pa.Table, Tally]:
     return (table if good.all() else table.filter(pa.array(good))), tally
 
 
-def _with_depths(table: pa.Table, kind: pa.DataType, name: str) -> pa.Table:
-    """Return the table with its lists of values by depth as large lists; raise where they are anything else."""
-    if not pa.types.is_fixed_size_list(kind) or not pa.types.is_floating(kind.value_type) or not kind.list_size:
-        raise InputError(f"{name}: the column values holds lists of {kind}, not of numbers or of numbers by depth")
-    lists = table.column("values").cast(pa.large_list(kind))
-    if _whole(lists).flatten().null_count:
-        raise InputError(f"{name}: an alternative has no values at all", hint="leave such decisions out")
-    return table.set_column(table.schema.get_field_index("values"), "values", lists)
-
-
-def _not_finite(lists: Any, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return which rows hold a judgement that is null, NaN or infinite."""
-    values = _flat_values(lists)
-    bad = ~np.isfinite(values if values.ndim == 1 else values[:, -1])
-    if not bad.any():
-        return np.zeros(len(counts), dtype=bool)
-    row = np.repeat(np.arange(len(counts)), counts)
-    return np.bincount(row[bad], minlength=len(counts)) > 0
-
-
 def _flat_values(lists: Any) -> np.ndarray[Any, Any]:
     """Return the values of all lists end to end, one column per depth where there is a depth axis."""
     items = lists.flatten()
     if pa.types.is_nested(items.type):
-        width = items.type.list_size
-        return np.asarray(items.flatten().to_numpy(zero_copy_only=False).reshape(-1, width))
+        return np.asarray(items.flatten().to_numpy(zero_copy_only=False).reshape(-1, items.type.list_size))
     return np.asarray(items.to_numpy(zero_copy_only=False))
 
 
@@ -158,38 +116,34 @@ def _integers(column: pa.ChunkedArray, missing: int) -> np.ndarray[Any, Any]:
     return np.asarray(column.cast(pa.int64()).fill_null(missing).to_numpy())
 
 
-def losses_to_arrow(batch: Losses) -> pa.Table:
-    """Return the batch as an Arrow table that `losses_from_arrow` reads back exactly."""
-    columns = {
-        "decider": decider_column(batch),
-        "before": batch.before,
-        "after": batch.after,
-    }
-    return _with_context(columns, batch, {"kind": "losses"})
-
-
 def losses_from_arrow(table: pa.Table, *, name: str = "<table>") -> Losses:
     """Return the batch that an Arrow table holds."""
     meta = _metadata(table, _LOSS_COLUMNS, name)
-    try:
+    with _fitting_columns(name, "losses"):
         return Losses(
             *_codes(table.column("decider")),
             table.column("before").cast(pa.float64()).to_numpy(),
             table.column("after").cast(pa.float64()).to_numpy(),
             context=_context(table, _LOSS_COLUMNS),
-            tally=meta["tally"],
-            about=meta["about"],
+            tally=meta.tally,
+            about=meta.about,
         )
+
+
+@contextmanager
+def _fitting_columns(name: str, kind: str) -> Iterator[None]:
+    """Say of columns of other types than ours that they are no table of this kind."""
+    try:
+        yield
     except InputError:
         raise
     except _MISFITS as error:
-        raise InputError(f"{name}: not a table of losses ({error})", hint=_SEE) from error
+        raise InputError(f"{name}: not a table of {kind} ({error})", hint=_SEE) from error
 
 
 def batch_to_parquet(batch: Decisions | Losses, path: str | Path) -> None:
     """Write a batch to a Parquet file (zstd)."""
-    table = decisions_to_arrow(batch) if isinstance(batch, Decisions) else losses_to_arrow(batch)
-    write_checked(table, path, compression="zstd")
+    write_checked(batch.to_arrow(), path, compression="zstd")
 
 
 def batch_from_parquet(path: str | Path) -> Decisions | Losses:
@@ -214,17 +168,14 @@ def decisions_from_frame(frame: Any) -> Decisions:
     return decisions_from_arrow(arrow_from_frame(frame))
 
 
-def _with_context(columns: Mapping[str, Any], batch: Decisions | Losses, extra: Mapping[str, Any]) -> pa.Table:
-    context = {name: batch.context.column(name) for name in batch.context.column_names}
-    clash = sorted(set(columns) & set(context))
-    if clash:
-        raise InputError(f"context columns {clash} have the names of the batch's own columns")
-    meta = {"schema": _SCHEMA, "about": dict(batch.about), "tally": batch.tally.as_dict(), **extra}
-    return pa.table({**columns, **context}).replace_schema_metadata({_META: json.dumps(meta).encode()})
+class _Metadata(NamedTuple):
+    depths: tuple[int, ...]
+    tally: Tally
+    about: About
 
 
-def _metadata(table: pa.Table, needed: tuple[str, ...], name: str) -> dict[str, Any]:
-    """Return what travels beside the columns, depths, tally and about, each of its type; raise where it cannot be."""
+def _metadata(table: pa.Table, needed: tuple[str, ...], name: str) -> _Metadata:
+    """Return what comes with the columns (depths, tally, about), each of its type; raise where it is broken."""
     missing = [column for column in needed if column not in table.column_names]
     if missing:
         raise InputError(
@@ -233,16 +184,13 @@ def _metadata(table: pa.Table, needed: tuple[str, ...], name: str) -> dict[str, 
         )
     if twice := [column for column in table.column_names if table.column_names.count(column) > 1]:
         raise InputError(f"{name}: the table has the column {twice[0]} twice", hint=_SEE)
-    raw = (table.schema.metadata or {}).get(_META)
+    raw = (table.schema.metadata or {}).get(BATCH_KEY)
     meta = read_object(raw) if raw else {}
-    if meta.get("schema", _SCHEMA) != _SCHEMA:
-        raise InputError(f"{name}: the table has schema {meta['schema']}, this version reads {_SCHEMA}")
+    if meta.get("schema", BATCH_SCHEMA) != BATCH_SCHEMA:
+        raise InputError(f"{name}: the table has schema {meta['schema']}, this version reads {BATCH_SCHEMA}")
     try:
-        return {
-            "depths": tuple(int(depth) for depth in meta.get("depths", ())),
-            "tally": Tally.from_dict(meta.get("tally", {})),
-            "about": dict(meta.get("about", {})),
-        }
+        depths = tuple(int(depth) for depth in meta.get("depths", ()))
+        return _Metadata(depths, Tally.from_dict(meta.get("tally", {})), dict(meta.get("about", {})))
     except _MISFITS as error:
         raise InputError(f"{name}: broken metadata ({error})", hint="write the table again") from error
 

@@ -15,18 +15,19 @@ import csv
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
-from skilloscope.core.columns import LABELS
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.core.files import Source, head_lines, is_parquet, numbered_lines, source_name
-from skilloscope.core.outputs import appearing, check_writable
-from skilloscope.core.records import read_header, read_object, read_rows
-from skilloscope.core.spreadsheets import from_safe_text, safe_text
+from skilloscope.core.paths import appearing, check_writable
+from skilloscope.core.table_files import from_safe_text, safe_text
+from skilloscope.core.text import read_header, read_object, read_rows
 from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
+from skilloscope.decision.batch import LABELS
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
 
@@ -41,7 +42,7 @@ _TRUE, _FALSE = {"1", "true", "yes", "x"}, {"0", "false", "no", ""}
 
 
 def read_decisions(path: str | Path, *, columns: Mapping[str, str] | None = None) -> Decisions:
-    """Read decisions from Parquet, JSON lines or long CSV, packed or not, told by the content.
+    """Read decisions from Parquet, JSON lines or long CSV, compressed or not, detected from the content.
 
     `columns` maps our names of columns to those of a text table.
     """
@@ -68,25 +69,18 @@ def table_kind(path: Path) -> str | None:
         if is_parquet(path):
             return ".parquet"
         head = head_lines(path)
-        if any(_is_object(line) for line in head):  # a bad line among the first makes no table of another kind
-            return ".jsonl"
+        for line in head:  # a bad line among the first makes no table of another kind
+            with suppress(InputError):
+                if line.startswith("{") and read_object(line):
+                    return ".jsonl"
         if head and "decider" in re.split(r"[,\t]", head[0]):
             return ".csv"
     named = next((ending for ending in reversed(path.suffixes) if ending.lower() not in _PACKED), "")
     return _KINDS.get(named.lower())
 
 
-def _is_object(line: str) -> bool:
-    if not line.startswith("{"):
-        return False
-    try:
-        return bool(read_object(line))
-    except InputError:
-        return False
-
-
 def write_decisions(batch: Decisions, path: str | Path) -> None:
-    """Write decisions to .jsonl, .csv or .parquet, told by the name."""
+    """Write decisions to .jsonl, .csv or .parquet, by the extension."""
     path = Path(path)
     check_format(path)
     if path.suffix == ".parquet":
@@ -97,7 +91,7 @@ def write_decisions(batch: Decisions, path: str | Path) -> None:
 
 
 def check_format(path: Path) -> None:
-    """Raise where the format to write cannot be told from the name, or the file cannot be written."""
+    """Raise where the name does not say which format to write, or the file cannot be written."""
     if path.suffix not in _WRITTEN:
         raise OptionError(f"{path}: cannot tell the format from the name", hint="use .jsonl, .csv or .parquet")
     check_writable(path)
@@ -209,7 +203,7 @@ class _Problem:
         self.chosen: list[int] = []
         self.bad: tuple[str, str, str] | None = None
         self.n_legal: int | None = None
-        self.extra: dict[str, Any] = {}
+        self.extra: dict[str, object] = {}
         self.labels: list[str] = []
 
     def add(self, place: str, entry: dict[str, str]) -> None:
@@ -253,10 +247,12 @@ class _Rows:
         self.values: list[list[float]] = []
         self.chosen: list[int] = []
         self.n_legal: list[int] = []
-        self.extra: list[dict[str, Any]] = []
+        self.extra: list[dict[str, object]] = []
 
-    def add(self, place: str, decider: Any, utilities: Any, chosen: Any, n_legal: Any, extra: dict[str, Any]) -> None:
-        fault = _fault(decider, utilities, chosen, n_legal) or _label_fault(utilities, extra.get(LABELS))
+    def add(
+        self, place: str, decider: Any, utilities: Any, chosen: Any, n_legal: Any, extra: dict[str, object]
+    ) -> None:
+        fault = _fault(decider, utilities, chosen, n_legal, extra.get(LABELS))
         if fault:
             self.tally.fault(fault[0], self.name, place, fault[1])
             return
@@ -278,7 +274,7 @@ class _Rows:
         return batch.with_tally(self.tally)
 
 
-def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any) -> tuple[str, str] | None:
+def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any, labels: Any) -> tuple[str, str] | None:
     """Return what is wrong with one decision, or None."""
     if decider is None or not str(decider).strip():
         return "no decider", ""
@@ -298,11 +294,6 @@ def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any) -> tuple[str
         return "n_legal is smaller than the list", repr(n_legal)
     if chosen is None and (n_legal is None or n_legal == len(utilities)):
         return "nothing chosen", "an unlisted choice needs n_legal to exceed the list"
-    return None
-
-
-def _label_fault(utilities: list[Any], labels: Any) -> tuple[str, str] | None:
-    """Return what is wrong with the names of the alternatives, where they are given as a list."""
     if isinstance(labels, list) and len(labels) != len(utilities):
         return "alternatives without a name", f"{len(labels)} names, {len(utilities)} utilities"
     return None

@@ -9,18 +9,16 @@ Units: the papers use pawns and k = 0.1 pawn. In another domain k scales with th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import About
 from skilloscope.core.errors import OptionError
 from skilloscope.decision import Decisions
-from skilloscope.models.choice_sets import RULES, Bucket, ChoiceSets, choice_sets, fit_bucket
-
-Array = npt.NDArray[np.float64]
+from skilloscope.models.choice_sets import RULES, Bucket, ChoiceSets, choice_sets
 
 
 @dataclass(frozen=True)
@@ -51,13 +49,13 @@ class Agent:
         """Return the decisions as choice sets under the agent's rule, what the rule leaves out counted."""
         return choice_sets(decisions, self.rule, bucket=self.bucket)
 
-    def about(self) -> dict[str, Any]:
-        """Return what must be said beside every estimate of this model."""
+    def about(self) -> About:
+        """Return what must accompany every estimate of this model."""
         bucket = {} if self.bucket is None else {"bucket": asdict(self.bucket)}
         return {"model": "agent", "parameter": "c", "k": self.k, "rule": self.rule, **bucket}
 
     @classmethod
-    def from_about(cls, about: Mapping[str, Any], *, rule: str | None = None) -> Agent:
+    def from_about(cls, about: About, *, rule: str | None = None) -> Agent:
         """Return the agent that `about` describes, under its rule or another."""
         rule = rule or about["rule"]
         bucket = Bucket(**about["bucket"]) if rule == "bucket" and "bucket" in about else None
@@ -107,11 +105,6 @@ def bayes_sequence(prior: npt.ArrayLike, evidences: npt.ArrayLike) -> Array:
     return posterior
 
 
-def competences(c_min: float, c_max: float, step: float) -> Array:
-    """c_i = c_min + i·δ_c, 0 ≤ i ≤ (c_max − c_min)/δ_c. [DFH13 (5), DFHR09 (5)]"""
-    return np.asarray(c_min + step * np.arange(int(np.floor((c_max - c_min) / step + 1e-9)) + 1))
-
-
 def log_likelihood(sets: ChoiceSets, c: npt.ArrayLike, *, k: float = 0.1) -> Array:
     """log p(choice|c) for every choice set (rows) and every c (columns): (2) in logs, the readable twin.
 
@@ -125,3 +118,36 @@ def log_likelihood(sets: ChoiceSets, c: npt.ArrayLike, *, k: float = 0.1) -> Arr
     chosen = np.where(sets.extra_chosen, extra, scaled_losses(sets.chosen_loss, k=k))
     weight = np.where(sets.extra_chosen, sets.extra_weight, 1.0)
     return np.asarray(np.log(weight)[:, None] - np.outer(chosen, grid) - np.log(total))
+
+
+def fit_bucket(decisions: Decisions, k: float = 0.1) -> Bucket:
+    """Return the bucket that makes the decisions likeliest, each decider with a competence of their own."""
+    from scipy.optimize import minimize
+
+    sets = choice_sets(decisions, "bucket", bucket=Bucket(1.0, 0.0))
+    deciders = np.unique(decisions.decider[sets.row], return_inverse=True)[1]
+    last = sets.extra_loss
+
+    def cost(at: Array) -> float:
+        moved = replace(sets, extra_loss=Bucket(float(np.exp(at[0])), float(np.exp(at[1]))).loss(last))
+        return -_profile_log_likelihood(moved, deciders, k) / max(len(sets), 1)
+
+    # log(stretch), log(drop): the unlisted lie below the list, from a thousandth of k to ten thousand k.
+    bounds = [(0.0, np.log(100.0)), (np.log(k * 1e-3), np.log(k * 1e4))]
+    start = np.array([np.log(1.5), np.log(5 * k)])
+    fit = minimize(cost, start, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-3, "fatol": 1e-8})
+    return Bucket(float(np.exp(fit.x[0])), float(np.exp(fit.x[1])))
+
+
+def _profile_log_likelihood(sets: ChoiceSets, groups: Ints, k: float) -> float:
+    """Return the sum over groups of the largest log-likelihood over c, from curves at equal steps."""
+    from skilloscope.models.kernels.choices import curves
+
+    c = np.linspace(0.0, 6.0, 62)
+    found = curves(sets, groups, int(groups.max()) + 1, c, k=k)
+    peak = np.clip(found.argmax(axis=1), 1, len(c) - 2)
+    rows = np.arange(len(found))
+    left, middle, right = found[rows, peak - 1], found[rows, peak], found[rows, peak + 1]
+    # The top of the parabola through the three highest points: the steps are coarse, the peak may be narrow.
+    bend = np.minimum(left - 2 * middle + right, -1e-300)
+    return float((middle - 0.125 * (right - left) ** 2 / bend).sum())

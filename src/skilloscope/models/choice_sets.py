@@ -16,11 +16,11 @@ Each rule is a proper conditional probability:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from skilloscope.core.arrays import Array, Bools, Ints
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions
 
@@ -38,7 +38,7 @@ class Bucket:
     stretch: float
     drop: float
 
-    def loss(self, last: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def loss(self, last: Array) -> Array:
         """Return the loss of the unlisted alternatives from the last listed one's."""
         return self.stretch * last + self.drop
 
@@ -50,13 +50,13 @@ class ChoiceSets:
     `row` says which decision of the batch each set comes from. Where there is no extra alternative its weight is 0.
     """
 
-    losses: npt.NDArray[np.float64]
-    offsets: npt.NDArray[np.int64]
-    chosen_loss: npt.NDArray[np.float64]
-    extra_loss: npt.NDArray[np.float64]
-    extra_weight: npt.NDArray[np.float64]
-    extra_chosen: npt.NDArray[np.bool_]
-    row: npt.NDArray[np.int64]
+    losses: Array
+    offsets: Ints
+    chosen_loss: Array
+    extra_loss: Array
+    extra_weight: Array
+    extra_chosen: Bools
+    row: Ints
     tally: Tally = field(default_factory=Tally)
 
     def __len__(self) -> int:
@@ -100,40 +100,7 @@ def choice_sets(decisions: Decisions, rule: str = "listed", *, bucket: Bucket | 
     )
 
 
-def fit_bucket(decisions: Decisions, k: float = 0.1) -> Bucket:
-    """Return the bucket that makes the decisions likeliest, each decider with a competence of their own."""
-    from scipy.optimize import minimize
-
-    sets = choice_sets(decisions, "bucket", bucket=Bucket(1.0, 0.0))
-    deciders = np.unique(decisions.decider[sets.row], return_inverse=True)[1]
-    last = sets.extra_loss
-
-    def cost(at: npt.NDArray[np.float64]) -> float:
-        moved = replace(sets, extra_loss=Bucket(float(np.exp(at[0])), float(np.exp(at[1]))).loss(last))
-        return -_profile_log_likelihood(moved, deciders, k) / max(len(sets), 1)
-
-    # log(stretch), log(drop): the unlisted lie below the list, from a thousandth of k to ten thousand k.
-    bounds = [(0.0, np.log(100.0)), (np.log(k * 1e-3), np.log(k * 1e4))]
-    start = np.array([np.log(1.5), np.log(5 * k)])
-    fit = minimize(cost, start, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-3, "fatol": 1e-8})
-    return Bucket(float(np.exp(fit.x[0])), float(np.exp(fit.x[1])))
-
-
-def _profile_log_likelihood(sets: ChoiceSets, groups: npt.NDArray[np.int64], k: float) -> float:
-    """Return the sum over groups of the largest log-likelihood over c, from curves at equal steps."""
-    from skilloscope.models.kernels.agent import curves
-
-    c = np.linspace(0.0, 6.0, 62)
-    found = curves(sets, groups, int(groups.max()) + 1, c, k=k)
-    peak = np.clip(found.argmax(axis=1), 1, len(c) - 2)
-    rows = np.arange(len(found))
-    left, middle, right = found[rows, peak - 1], found[rows, peak], found[rows, peak + 1]
-    # The top of the parabola through the three highest points: the steps are coarse, the peak may be narrow.
-    bend = np.minimum(left - 2 * middle + right, -1e-300)
-    return float((middle - 0.125 * (right - left) ** 2 / bend).sum())
-
-
-def _usable(decisions: Decisions, rule: str) -> tuple[npt.NDArray[np.bool_], str]:
+def _usable(decisions: Decisions, rule: str) -> tuple[Bools, str]:
     """Return which decisions the rule can use, and the reason for the others."""
     if rule == "listed":
         return decisions.listed, "unlisted choice"

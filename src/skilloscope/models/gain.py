@@ -1,7 +1,5 @@
 """Gain per move: its histogram, the expected score between two of them, and the Elo difference that follows. [FER12]
 
-In: gains in pawns, the mover's view. Out: GainHistogram, which adds across games; expected scores; Elo differences.
-
 A histogram is kept sparse, as integers: centipawns and how often each occurred. So sums are exact, order changes
 nothing, and an expected score is a ratio of two whole numbers. Nothing here knows chess: a gain is the change that a
 choice makes to the value of what the decider has.
@@ -18,21 +16,17 @@ import numpy.typing as npt
 from scipy.signal import fftconvolve
 from scipy.special import log1p, ndtri
 
+from skilloscope.core.arrays import Array, Ints
 from skilloscope.core.errors import InputError, OptionError
 
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Curve = Literal["normal", "logistic"]
 _Method = Literal["auto", "exact", "fft"]
 
 _CAP = 39.0
 """Values are cut at ± so many pawns, which is also what a mate is worth. [FER12 sect. 3]"""
 
-_SPARSE = 4_000_000
-"""Up to so many products the cross-correlation is summed one by one, and exact; beyond, by FFT."""
-
-_CHUNK = 8_000_000
-"""So many entries of a table of histograms are held at a time."""
+_SPARSE = 4_000_000  # up to so many products the cross-correlation is summed one by one, and exact; beyond, by FFT
+_CHUNK = 8_000_000  # so many entries of a table of histograms are held at a time
 
 
 def clipped_gain(before: npt.ArrayLike, after: npt.ArrayLike, cap: float = _CAP) -> Array:
@@ -56,9 +50,9 @@ class GainHistogram:
     <GainHistogram: 4 moves, mean -0.035>
     """
 
-    centipawns: Integers
+    centipawns: Ints
     """The gains that occurred, ascending."""
-    counts: Integers
+    counts: Ints
 
     def __post_init__(self) -> None:
         if len(self.centipawns) != len(self.counts):
@@ -125,7 +119,7 @@ PEAK = GainHistogram(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
 """The engine as one who never gains or loses: a single peak of height 1 at the origin. [FER12 sect. 6]"""
 
 
-def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: _Method = "auto") -> tuple[Integers, Array]:
+def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: _Method = "auto") -> tuple[Ints, Array]:
     """f_{X−Y}[n] = Σ_m f_Y[m]·f_X[n+m]: the n in centipawns, ascending, and the probability of each. [FER12 (1)]
 
     Few different gains are summed one by one, exactly; many by FFT, equal to 1e-12.
@@ -144,7 +138,7 @@ def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: _Meth
     return np.arange(start, start + len(f), dtype=np.int64), np.asarray(f)
 
 
-def score_of_difference(at: Integers, f: Array) -> float:
+def score_of_difference(at: Ints, f: Array) -> float:
     """p = 0.5·f_{X−Y}[0] + Σ_{n>0} f_{X−Y}[n]. [FER12 (2)]"""
     return float(0.5 * f[at == 0].sum() + f[at > 0].sum())
 
@@ -258,18 +252,18 @@ def _difference_counts(x: GainHistogram, y: GainHistogram) -> GainHistogram:
     return _merged(np.subtract.outer(x.centipawns, y.centipawns).ravel(), np.multiply.outer(x.counts, y.counts).ravel())
 
 
-def _centipawns(pawns: Array) -> Integers:
+def _centipawns(pawns: Array) -> Ints:
     return np.rint(pawns * 100).astype(np.int64)
 
 
-def _table(histograms: Sequence[GainHistogram], bins: Integers) -> Array:
+def _table(histograms: Sequence[GainHistogram], bins: Ints) -> Array:
     table = np.zeros((len(histograms), len(bins)))
     for row, one in enumerate(histograms):
         table[row, np.searchsorted(bins, one.centipawns)] = one.counts
     return table
 
 
-def _merged(centipawns: Integers, counts: Integers) -> GainHistogram:
+def _merged(centipawns: Ints, counts: Ints) -> GainHistogram:
     bins, places = np.unique(centipawns, return_inverse=True)
     sums = np.zeros(len(bins), dtype=np.int64)
     np.add.at(sums, places, counts)

@@ -1,45 +1,143 @@
-"""The joint choice model: what an engine says of the alternatives, and what people play, in one choice.
+"""Choices of people: what people of any Elo play, what an engine says of the alternatives, and both in one choice.
+
+A model of people gives four coefficients L of each alternative m once; every Elo E is then free:
+
+    logit(m, E) = Σ_j b_j(E)·L_j(m),   b = (1, x, x² − ½, x³ − x),   x = (E − 2100) / 450
+
+and p(m | E) is a softmax over exactly the alternatives of the decision. The joint choice model adds an engine:
 
     z(m, E) = v(E)·log p(m | E) − Σ_d w_d(E)·√δ_d(m) − u(E)·[m is not listed],   P(m | E) = softmax of z over all m
 
 p is a model of people's choices, given by coefficients of a basis in E; δ_d is the scaled loss of the alternative after
 d plies of thought; v, w_d and u are lines in E. Alternatives that the judge did not list count as the worst listed one,
 and share what is left as people do. Without losses the model is p itself; without p it is a choice by losses alone.
+
+For games in which only the move that was played has a value, `LossWeights` says how much a move loses, given who makes
+it:
+
+    P(loss in bin k | E, f) = softmax_k( f·a_k + x·(g·b_k) + x²·(g·c_k) ),   x = (E − ORIGIN) / UNIT
+
+The loss is the scaled value before the move less the one after, with its sign: evaluations are noisy, and values below
+zero measure the noise. f describes the decision (what people think of the move, how open the choice is, how the game
+stands), g is its first three columns. What the alternatives are worth is not known, so this is no choice model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 
-from skilloscope.core.columns import ragged_take
-from skilloscope.core.errors import InputError
-from skilloscope.models.kernels.joint import add_joint_curves
-from skilloscope.models.scaling import scaled_loss
+from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import About, ragged_take
+from skilloscope.core.errors import InputError, OptionError
+from skilloscope.models.kernels.choices import N_BASIS, add_joint_curves
+from skilloscope.models.scaling import scaled_loss, scaled_value
 
-Array = npt.NDArray[np.float64]
+ELO_RANGE = (700.0, 3000.0)
+"""Where the cubic in Elo may be evaluated; the ratings of the training data lie between 700 and 2900."""
 
-ORIGIN, UNIT = 2100.0, 450.0
-"""Weights are lines in x = (Elo − ORIGIN) / UNIT."""
+AXIS_SHARE, AXIS_KNEE, AXIS_WIDTH = 0.35, 1550.0, 80.0
+"""The network shrinks ratings below about 1500 towards the middle, where most games are; fitted on held-out players."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HumanChoices:
+    """All alternatives of many decisions, four coefficients each: decision i owns offsets[i]:offsets[i + 1]."""
+
+    offsets: Ints
+    moves: npt.NDArray[np.uint16]  # a code for each alternative; in chess from + 64·to + 4096·promotion
+    coefficients: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"<HumanChoices: {len(self):,} positions, {len(self.moves):,} legal moves>"
+
+    @classmethod
+    def concat(cls, parts: Sequence[HumanChoices]) -> HumanChoices:
+        """Return the choices of all parts, one after another."""
+        return cls(
+            np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part.offsets) for part in parts)])),
+            np.concatenate([np.zeros(0, dtype=np.uint16), *(part.moves for part in parts)]),
+            np.concatenate([np.zeros((0, N_BASIS), dtype=np.float32), *(part.coefficients for part in parts)]),
+        )
+
+    def take(self, rows: Ints) -> HumanChoices:
+        """Return the choices of some decisions, in the order given."""
+        offsets, entries = ragged_take(self.offsets, rows)
+        return HumanChoices(offsets, self.moves[entries], self.coefficients[entries])
+
+    def log_probabilities(self, elo: npt.ArrayLike) -> Array:
+        """Return log p of every alternative, a column for each Elo."""
+        logits = self.coefficients.astype(np.float64) @ elo_basis(elo).T
+        return np.asarray(logits - np.repeat(log_sums(logits, self.offsets), np.diff(self.offsets), axis=0))
+
+    def own_log_probabilities(self, elo: Array) -> Array:
+        """Return log p of every alternative, each decision at an Elo of its own."""
+        counts = np.diff(self.offsets)
+        logits = (self.coefficients.astype(np.float64) * np.repeat(elo_basis(elo), counts, axis=0)).sum(axis=1)
+        return np.asarray(logits - np.repeat(log_sums(logits, self.offsets), counts)) if len(self) else logits
+
+    def index_of(self, moves: npt.NDArray[np.uint16]) -> Ints:
+        """Return the place of one code per decision among its alternatives; −1 where it is not one of them."""
+        counts = np.diff(self.offsets)
+        hit = self.moves == np.repeat(np.asarray(moves, dtype=np.uint16), counts)
+        out = np.full(len(self), -1, dtype=np.int64)
+        rows = np.repeat(np.arange(len(self)), counts)[hit]
+        out[rows] = np.flatnonzero(hit) - self.offsets[rows]
+        return out
+
+
+def log_sums(z: Array, offsets: Ints) -> Array:
+    """Return log Σ exp z over the alternatives of each decision, column by column where there are several."""
+    top = np.maximum.reduceat(z, offsets[:-1])
+    total = np.add.reduceat(np.exp(z - np.repeat(top, np.diff(offsets), axis=0)), offsets[:-1])
+    return np.asarray(top + np.log(total))
+
+
+def network_elo(elo: npt.ArrayLike) -> Array:
+    """E + 0.35·80·log(1 + exp((1550 − E) / 80)): the Elo at which the network plays as people rated E do.
+
+    >>> network_elo([1200, 1600, 2400]).round().tolist()
+    [1323.0, 1612.0, 2400.0]
+    """
+    rated = np.atleast_1d(np.asarray(elo, dtype=np.float64))
+    return np.asarray(rated + AXIS_SHARE * AXIS_WIDTH * np.logaddexp(0.0, (AXIS_KNEE - rated) / AXIS_WIDTH))
+
+
+def elo_basis(elo: npt.ArrayLike) -> Array:
+    """b(E) = (1, x, x² − ½, x³ − x) with x = (E − 2100) / 450 and E the network's: a row for each Elo."""
+    x = (network_elo(elo) - 2100.0) / 450.0
+    return np.stack([np.ones_like(x), x, x * x - 0.5, x * x * x - x], axis=1)
+
+
+def checked_elo(elo: float | Sequence[float]) -> list[float]:
+    """Return the Elos as a list; refuse those outside the model's range."""
+    levels = [float(level) for level in np.atleast_1d(np.asarray(elo, dtype=np.float64))]
+    low, high = ELO_RANGE
+    for level in levels:
+        if not low <= level <= high:
+            raise OptionError(f"the human model knows Elo {low:.0f} to {high:.0f}, not {level:g}")
+    return levels
+
+
+ORIGIN, UNIT = 2100.0, 450.0  # weights are lines in x = (Elo − ORIGIN) / UNIT
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointChoices:
     """Choices among all alternatives: decision i owns offsets[i]:offsets[i + 1] of the columns."""
 
-    offsets: npt.NDArray[np.int64]
-    chosen: npt.NDArray[np.int64]
-    """The place of the choice among the decision's own alternatives."""
+    offsets: Ints
+    chosen: Ints  # the place of the choice among the decision's own alternatives
     human: npt.NDArray[np.float32]
     """Coefficients of log p, up to a constant a decision: a column for each function of the basis."""
-    roots: npt.NDArray[np.float32]
-    """√δ_d, a column for each depth; of unlisted alternatives the worst listed one's."""
-    listed: npt.NDArray[np.bool_]
+    roots: npt.NDArray[np.float32]  # √δ_d, a column for each depth; of unlisted alternatives the worst listed one's
+    listed: Bools
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -48,11 +146,11 @@ class JointChoices:
         return f"<JointChoices: {len(self):,} decisions, {len(self.listed):,} alternatives>"
 
     @property
-    def owner(self) -> npt.NDArray[np.int64]:
+    def owner(self) -> Ints:
         """The decision of each alternative."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
-    def select(self, wanted: npt.NDArray[np.bool_]) -> JointChoices:
+    def select(self, wanted: Bools) -> JointChoices:
         """Return some of the decisions."""
         offsets, entries = ragged_take(self.offsets, np.flatnonzero(wanted))
         return JointChoices(
@@ -70,23 +168,17 @@ class JointWeights:
     unlisted: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> JointWeights:
+    def from_dict(cls, given: About) -> JointWeights:
         """Return the weights that `as_dict` wrote."""
-        return cls(
-            tuple(given["depths"]),
-            tuple((float(a), float(b)) for a, b in given["losses"]),
-            (float(given["human"][0]), float(given["human"][1])),
-            (float(given["unlisted"][0]), float(given["unlisted"][1])),
+        human, unlisted, *losses = (
+            (float(a), float(b)) for a, b in (given["human"], given["unlisted"], *given["losses"])
         )
+        return cls(tuple(given["depths"]), tuple(losses), human, unlisted)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> About:
         """Return the weights for JSON."""
-        return {
-            "depths": list(self.depths),
-            "losses": [list(pair) for pair in self.losses],
-            "human": list(self.human),
-            "unlisted": list(self.unlisted),
-        }
+        pairs = {"human": list(self.human), "unlisted": list(self.unlisted)}
+        return {"depths": list(self.depths), "losses": [list(pair) for pair in self.losses], **pairs}
 
     def parts(self, choices: JointChoices) -> tuple[Array, Array]:
         """Return what losses and list add to z of each alternative: the value at ORIGIN, and the slope in x."""
@@ -122,7 +214,7 @@ def log_alternatives(choices: JointChoices, weights: JointWeights, elo: npt.Arra
 
 
 def joint_curves(
-    choices: JointChoices, weights: JointWeights, groups: npt.NDArray[np.int64], n_groups: int, elo: Array, basis: Array
+    choices: JointChoices, weights: JointWeights, groups: Ints, n_groups: int, elo: Array, basis: Array
 ) -> Array:
     """Return Σ log P of each group's choices at every Elo (a column, and a row of the basis)."""
     out = np.zeros((n_groups, len(elo)))
@@ -131,44 +223,6 @@ def joint_curves(
     columns = (choices.offsets, choices.chosen, choices.human, value, slope)
     add_joint_curves(*columns, np.array(weights.human), np.asarray(groups), x, np.ascontiguousarray(basis), out)
     return out
-
-
-def fit_weights(
-    choices: JointChoices, elo: npt.ArrayLike, basis: Array, depths: tuple[int, ...], *, ridge: float = 1e-3
-) -> JointWeights:
-    """Return the weights under which the choices of people of these Elos are likeliest, with a little ridge."""
-    x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[choices.owner]
-    design = weighted_parts(choices, basis)
-    width = design.shape[1]
-    both = np.concatenate([design, x[:, None] * design], axis=1)
-    w = fit_logit(both, choices.offsets, choices.chosen, ridge=ridge)
-    pairs = [(float(a), float(b)) for a, b in zip(w[:width], w[width:], strict=True)]
-    return JointWeights(depths, tuple(pairs[: len(depths)]), pairs[-2], pairs[-1])
-
-
-def fit_logit(
-    design: Array,
-    offsets: npt.NDArray[np.int64],
-    chosen: npt.NDArray[np.int64],
-    *,
-    ridge: float,
-    base: float | Array = 0.0,
-) -> Array:
-    """Return the weights of the design's columns under which the choices are likeliest, with a little ridge.
-
-    P is the softmax of base + design · w over the alternatives of a decision.
-    """
-    owner, places, n = np.repeat(np.arange(len(chosen)), np.diff(offsets)), offsets[:-1] + chosen, len(chosen)
-
-    def cost(w: Array) -> tuple[float, Array]:
-        z = base + design @ w
-        total = log_sums(z, offsets)
-        residual = -np.exp(z - total[owner])
-        residual[places] += 1.0
-        return float(-(z[places] - total).sum() / n + 0.5 * ridge * w @ w), -(residual @ design) / n + ridge * w
-
-    found = minimize(cost, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 400})
-    return np.asarray(found.x)
 
 
 def weighted_parts(choices: JointChoices, basis: Array) -> Array:
@@ -184,28 +238,68 @@ def log_people(choices: JointChoices, basis: Array) -> Array:
     return np.asarray(people - log_sums(people, choices.offsets)[owner])
 
 
-def weights_covariance(
-    choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array, cluster: npt.NDArray[np.int64]
+LOSS_EDGES = (-0.1, -0.05, -0.02, 0.0, 0.02, 0.05, 0.1, 0.17, 0.27, 0.45, 0.8)
+"""Where the bins of the scaled loss meet; the outer ones are open."""
+LOSS_FEATURES = ("one", "log p", "entropy", "decided", "level", "advantage", "ply")
+SLOPED = 3  # so many of the features have a slope and a curvature in Elo
+_LARGEST_VALUE = 3.0  # of the scaled value: the game is over
+
+
+@dataclass(frozen=True, eq=False)
+class LossWeights:
+    """The weights of every bin: a row for each feature."""
+
+    level: Array
+    slope: Array
+    bend: Array
+    valid: tuple[float, float]  # the Elos of those it was fitted to; beyond, the curves go on level
+    edges: tuple[float, ...] = LOSS_EDGES
+
+    @classmethod
+    def from_dict(cls, given: About) -> LossWeights:
+        """Return the weights that `as_dict` wrote."""
+        level, slope, bend = (np.array(given[name], dtype=float) for name in ("level", "slope", "bend"))
+        low, high = given["valid"]
+        bins = len(given["edges"]) + 1
+        if level.shape != (len(LOSS_FEATURES), bins) or not slope.shape == bend.shape == (SLOPED, bins):
+            raise InputError(f"weights of losses: {level.shape} and {slope.shape} do not fit {bins} bins")
+        return cls(level, slope, bend, (float(low), float(high)), tuple(given["edges"]))
+
+    def as_dict(self) -> About:
+        """Return the weights for JSON."""
+        arrays = {name: getattr(self, name).round(4).tolist() for name in ("level", "slope", "bend")}
+        return {**arrays, "valid": list(self.valid), "edges": list(self.edges), "features": list(LOSS_FEATURES)}
+
+    def log_probabilities(self, features: Array, elo: float | Array) -> Array:
+        """Return log P of every bin, a row for each move; the Elo is one for all, or each mover's own."""
+        x = np.atleast_1d((np.clip(elo, *self.valid) - ORIGIN) / UNIT)[:, None]
+        some = features[:, :SLOPED]
+        logits = features @ self.level + x * (some @ self.slope) + x * x * (some @ self.bend)
+        top = logits.max(axis=1, keepdims=True)
+        return np.asarray(logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True)))
+
+
+def loss_features(log_p: npt.ArrayLike, entropy: npt.ArrayLike, before: npt.ArrayLike, ply: npt.ArrayLike) -> Array:
+    """Return LOSS_FEATURES of decisions: log p of the move and the entropy of the choice among people, value, ply."""
+    value = np.clip(scaled_value(before, 1.0), -_LARGEST_VALUE, _LARGEST_VALUE)
+    columns = (
+        np.ones(len(value)),
+        np.clip(log_p, -6.0, 0.0) / 2,
+        np.asarray(entropy, dtype=float) - 1.5,
+        np.abs(value) - 0.4,
+        np.exp(-4 * np.abs(value)),
+        np.clip(value, -2.0, 2.0),
+        np.minimum(np.asarray(ply, dtype=float) / 40, 2.5) - 1,
+    )
+    return np.stack(columns, axis=1)
+
+
+def loss_curves(
+    losses: npt.ArrayLike, features: Array, weights: LossWeights, groups: Ints, n_groups: int, elo: Array
 ) -> Array:
-    """Return the covariance of fitted weights (all at ORIGIN, then all slopes): the sandwich over clusters of choices.
-
-    The order is that of `weighted_parts`: losses by depth, human, unlisted.
-    """
-    owner, first = choices.owner, choices.offsets[:-1]
-    design, x = weighted_parts(choices, basis), (np.asarray(elo, dtype=float) - ORIGIN) / UNIT
-    p = np.exp(log_alternatives(choices, weights, elo, basis))
-    apart = design - np.add.reduceat(p[:, None] * design, first, axis=0)[owner]
-    both = np.concatenate([apart, apart * x[owner][:, None]], axis=1)
-    information = (both * p[:, None]).T @ both
-    score = both[first + choices.chosen]
-    summed = np.zeros((int(cluster.max()) + 1, score.shape[1]))
-    np.add.at(summed, cluster, score)
-    bread = np.linalg.inv(information)
-    return np.asarray(bread @ (summed.T @ summed) @ bread)
-
-
-def log_sums(z: Array, offsets: npt.NDArray[np.int64]) -> Array:
-    """Return log Σ exp z over the alternatives of each decision."""
-    top = np.maximum.reduceat(z, offsets[:-1])
-    total = np.add.reduceat(np.exp(z - np.repeat(top, np.diff(offsets))), offsets[:-1])
-    return np.asarray(top + np.log(total))
+    """Return Σ log P of each group's losses at every Elo (a column)."""
+    own = np.digitize(np.asarray(losses, dtype=float), weights.edges)
+    rows, out = np.arange(len(own)), np.zeros((n_groups, len(elo)))
+    for column, at in enumerate(np.asarray(elo, dtype=float)):
+        out[:, column] = np.bincount(groups, weights.log_probabilities(features, float(at))[rows, own], n_groups)
+    return out

@@ -14,12 +14,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 
+from skilloscope.core.arrays import Array, Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
-
-Array = npt.NDArray[np.float64]
 
 _LARGEST = 50.0
 _LEAST = 1e-300
@@ -72,9 +70,8 @@ class Flatness:
     a: float
     centres: Array
     mean_loss: Array
-    sd: Array
-    """Standard error of each mean."""
-    decisions: npt.NDArray[np.int64]
+    sd: Array  # standard error of each mean
+    decisions: Ints
 
     @property
     def ratio(self) -> float:
@@ -102,6 +99,8 @@ def fit_scaling(decisions: Decisions) -> float:
 
     The slope falls as a grows. 0 where losses do not grow with |evaluation| in the first place.
     """
+    from scipy.optimize import brentq  # slow to load, and scaling is needed everywhere
+
     listed = decisions.listed
     best = decisions.best.astype(float)[listed]
     value = best - decisions.chosen_loss()[listed]

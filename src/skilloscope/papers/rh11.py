@@ -1,71 +1,89 @@
-"""RH11: what its printed table implies, its examples, and its table of section 7 beside ours on other games.
+"""RH11: what its printed table implies, its examples, and its table of section 7 next to ours on other games.
 
 The paper's games were judged by Rybka 3 at depth 13 with fifty lines. Ours are judged by Stockfish 15.1 at depth 10
 with ten: the numbers stand side by side, they are not the same measurement.
+
+The inflation question is a test here: log s and c as lines in Elo and time, fitted by likelihood, whose covariance is
+the sandwich over games.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy.stats import norm
 
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.errors import InputError
+from skilloscope.core.arrays import Array
+from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.optimise import climb
 from skilloscope.decision import Decisions
-from skilloscope.models.curve_model import CurveModel
-from skilloscope.models.mappings import MAPPINGS, probabilities
+from skilloscope.evidence.sources.curves import LEAST_C
+from skilloscope.inputs.load import without_repeats
+from skilloscope.models.curves import MAPPINGS, CurveColumns, CurveModel, curve, probabilities
+from skilloscope.models.kernels.curves import scores
 from skilloscope.models.scaling import Flatness, fit_scaling, flatness, scaled_loss
-from skilloscope.papers.harness import Budget, Entry, Outcome, Printed, Row, paper_table, printed
-from skilloscope.papers.samples import (
+from skilloscope.papers.harness import (
     NO_DATA,
+    Budget,
+    Entry,
+    Outcome,
+    Row,
     analysed_decisions,
     analysed_file,
     data_files,
     known_decisions,
     may_sample,
+    paper_table,
+    printed,
     sampled_decisions,
 )
+from skilloscope.ratings.curve_fits import fit_curves
 from skilloscope.ratings.mileposts import nearest_milepost
-from skilloscope.sources.judge import without_repeats
-from skilloscope.studies.intrinsic.intrinsic import Mileposts, milepost_table
-from skilloscope.studies.intrinsic.scale import inflation
-from skilloscope.studies.intrinsic.window import MilepostWindow
+from skilloscope.report.charts import Figure, Lines, Series
+from skilloscope.studies.ipr import IntrinsicRatings, MilepostWindow, milepost_table
 
 _ERAS = {"2006-2009": "bands/*_2006-2009.pgn", "1991-1994": "bands/*_1990s.pgn", "1976-1979": "bands/*_1970s.pgn"}
 _GAMES = 30  # of each milepost, that are planned for where engine time is given
-_OURS = "2006-2014"
-"""The years of the analysed games: their c line is the one that every era uses."""
+_OURS = "2006-2014"  # the years of the analysed games: their c line is the one that every era uses
+_COLUMNS = ("s", "c", "c_fit", "s_fit", "mm_p", "mm_a", "ad_p", "ad_a", "q_fit")
+_MARKERS = {"2006-2009": "o", "1991-1994": "s", "1976-1979": "^", "2006-2014": "D"}
+ORIGIN, HUNDRED = 2100.0, 100.0  # Elo is counted in hundreds from here in the lines of s and c
 _MIDDLE = {"2006-2009": 2007.5, "1991-1994": 1992.5, "1976-1979": 1977.5}
 
 
-@dataclass(frozen=True, eq=False)
-class IntrinsicTable:
-    """Our milepost tables by era, to be drawn beside the printed s_fit."""
+def _s_by_elo(tables: Mapping[str, IntrinsicRatings]) -> list[Figure]:
+    """Return s by Elo at the c of the line: printed by the paper, and ours with standard errors."""
+    lines = []
+    for colour, (era, look) in enumerate(_MARKERS.items()):
+        rows = [row for row in paper_table("RH11_table") if row["era"] == era]
+        at, values = [float(row["elo"]) for row in rows], [float(row["s_fit"]) for row in rows]
+        lines += [Series(f"printed, {era}", at, values, colour=colour, look=f"{look}-", width=1)] if rows else []
+        own = [row for row in tables[era].groups if row.refit and row.elo] if era in tables else []
+        if own:
+            s, sd = np.array([(row.refit.s, row.refit.s_sd) for row in own if row.refit]).T
+            elo = [(row.elo or 0.0) + 12 for row in own]
+            lines.append(Series(f"ours, {era}", elo, s, s - sd, s + sd, colour=colour, look=look, bars=True))
+    chart = Lines(lines, "Elo", "s at c_fit, pawns", height=3.8, y_limits=(0, None))
+    return [Figure("s by Elo", chart, "s by Elo at the c of the line, the printed ones and ours.")]
 
-    tables: dict[str, Mileposts]
 
-    def figures(self) -> list[tuple[str, str]]:
-        """Return the figures with their captions, as SVG."""
-        from skilloscope.papers.figures import milepost_figure
-
-        return [(milepost_figure(self.tables), "s by Elo at the c of the line, the printed ones and ours.")]
-
-
-@dataclass(frozen=True, eq=False)
-class ScalingStudy:
-    """Mean loss by evaluation, without scaling and with the fitted one."""
-
-    before: Flatness
-    after: Flatness
-
-    def figures(self) -> list[tuple[str, str]]:
-        """Return the figures with their captions, as SVG."""
-        from skilloscope.studies.intrinsic.figures import flatness_figure
-
-        caption = "Mean loss by the evaluation before the move, over its own mean, without and with the fitted scaling."
-        return [(flatness_figure(self.before, self.after), caption)]
+def _loss_by_evaluation(before: Flatness, after: Flatness) -> list[Figure]:
+    """Return the mean loss by the evaluation before the move, each over its own mean, without and with scaling."""
+    lines = []
+    for one, name in ((before, "no scaling"), (after, f"a = {after.a:.2f}")):
+        mean = float((one.mean_loss * one.decisions).sum() / one.decisions.sum())
+        low, high = ((one.mean_loss + side * one.sd) / mean for side in (-1, 1))
+        lines.append(Series(name, one.centres, one.mean_loss / mean, low, high, look="o-", bars=True))
+    x_axis = "evaluation before the move, pawns, the mover's view"
+    chart = Lines(lines, x_axis, "loss over its mean", height=3.4, y_limits=(0, None), levels=[1.0])
+    caption = "Mean loss by the evaluation before the move, over its own mean, without and with the fitted scaling."
+    return [Figure("Evaluation scaling", chart, caption)]
 
 
 def _closed(_: Budget) -> Sequence[Row]:
@@ -96,8 +114,9 @@ def _section_5(budget: Budget) -> Outcome:
         one = Decisions.from_lists([line["mover"]], [[value - d for d in losses]], [int(line["played"])], n_legal=[40])
         place = int(line["played"])
         ours = None if place < 0 else float(one.chosen_loss()[0])
-        rows.append(Row(f"{line['move']}: δ of the move", None if place < 0 else _digits(line, place), ours))
-        p = _shares(one)
+        known = None if place < 0 else printed(line["delta"].split(";")[place])
+        rows.append(Row(f"{line['move']}: δ of the move", known, ours))
+        p = probabilities(curve(CurveModel().curve).log_g(one.losses(), 0.1, 0.49))
         rows.append(Row(f"{line['move']}: share of the first move at s = 0.1, c = 0.49", None, float(p[0])))
     rows.append(Row("+0.50 and an error of 1.25: value of the move", printed("-0.75"), 0.50 - 1.25))
     rows.append(Row("scaled loss with ℓ(z) = 1/(1 + |z|)", printed("0.9651"), float(scaled_loss(0.50, 0.50 - 1.25))))
@@ -105,27 +124,28 @@ def _section_5(budget: Budget) -> Outcome:
     if batch is None or file is None:
         return Outcome(rows, [f"Mean loss by evaluation: {NO_DATA}."])
     a = fit_scaling(batch)
-    study = ScalingStudy(flatness(batch, 0.0), flatness(batch, a))
-    ahead = study.before.ratio
+    before, after = flatness(batch, 0.0), flatness(batch, a)
     note = (
-        f"Losses beyond 1.5 pawns of evaluation over those within half a pawn: {ahead:.2f} times without scaling, "
-        f"{study.after.ratio:.2f} with the fitted a = {a:.2f} ({len(batch):,} decisions of {file.name})."
+        f"Losses beyond 1.5 pawns of evaluation over those within half a pawn: {before.ratio:.2f} times without "
+        f"scaling, {after.ratio:.2f} with the fitted a = {a:.2f} ({len(batch):,} decisions of {file.name})."
     )
-    return Outcome(rows, [note], [study])
+    return Outcome(rows, [note], [partial(_loss_by_evaluation, before, after)])
 
 
 def _table(budget: Budget) -> Outcome:
     notes = ["Stockfish 15.1, depth 10, ten lines, rule listed, a = 1, percentile fitting; printed: Rybka 3, depth 13."]
     eras, found = budget.once(_eras)
-    tables: dict[str, Mileposts] = {}
+    tables: dict[str, IntrinsicRatings] = {}
     if _OURS in eras:
         own = milepost_table(eras[_OURS], how="percentile")
         tables = {_OURS: own} | {
-            era: milepost_table(batch, how="percentile", line=own.line) for era, batch in eras.items() if era != _OURS
+            era: milepost_table(batch, how="percentile", line=own.c_line) for era, batch in eras.items() if era != _OURS
         }
         notes.append(f"Our c line is that of {_OURS}, in every era, as the paper's is that of 2006–2009.")
     for era, table in tables.items():
-        notes.append(f"{era}: {_sizes(table)}.")
+        sizes = [row.fit.decisions for row in table.groups]
+        spread = f"{sum(sizes):,} decisions, {min(sizes):,} to {max(sizes):,} a milepost"
+        notes.append(f"{era}: {spread}; skipped: {table.tally}.")
     rows = [row for line in paper_table("RH11_table") for row in _beside(line, tables.get(line["era"]))]
     rows += [
         replace(row, label=f"{_OURS} {line['elo']} {row.label.split(maxsplit=2)[2]} (printed: 2006-2009)")
@@ -133,7 +153,7 @@ def _table(budget: Budget) -> Outcome:
         if line["era"] == "2006-2009" and _OURS in tables
         for row in _beside(line, tables[_OURS])
     ]
-    return Outcome(rows, [*notes, *found], [IntrinsicTable(tables)] if tables else [])
+    return Outcome(rows, [*notes, *found], [partial(_s_by_elo, tables)] if tables else [])
 
 
 def _eras(budget: Budget) -> tuple[dict[str, Decisions], list[str]]:
@@ -182,29 +202,18 @@ def _inflation_words(what: str, per_decade: float, sd: float) -> str:
     return f"{what}: {per_decade:+.0f} Elo a decade, 95 % from {low:+.0f} to {high:+.0f} (above 0: inflation)."
 
 
-def _beside(line: dict[str, str], table: Mileposts | None) -> list[Row]:
-    ours = None
-    if table is not None:
-        ours = next((row for row in table.rows if row.elo == float(line["elo"])), None)
-    found = {} if ours is None else ours.as_dict()
-    sds = {"s": "s_sd", "c": "c_sd", "s_fit": "s_fit_sd"}
-    cells = {
-        "s": "s",
-        "c": "c",
-        "c_fit": "c_fit",
-        "s_fit": "s_fit",
-        "mm_p": "match_predicted",
-        "mm_a": "match_actual",
-        "ad_p": "loss_predicted",
-        "ad_a": "loss_actual",
-        "q_fit": "score",
-    }
+def _beside(line: dict[str, str], table: IntrinsicRatings | None) -> list[Row]:
+    ours = next((row for row in table.groups if row.elo == float(line["elo"])), None) if table else None
+    cells: dict[str, tuple[float | None, float | None]] = dict.fromkeys(_COLUMNS, (None, None))
+    if ours is not None:
+        means = ours.means
+        s_sd, c_sd = (sd if np.isfinite(sd) else None for sd in (ours.fit.s_sd, ours.fit.c_sd))
+        mm, ad = (means.match_predicted, means.match_actual), (means.loss_predicted, means.loss_actual)
+        values = (ours.fit.s, ours.fit.c, ours.c_fit, ours.s_fit, 100 * mm[0], 100 * mm[1], *ad, ours.score)
+        sds = (s_sd, c_sd, None, ours.s_fit_sd, None, None, None, None, None)
+        cells = dict(zip(_COLUMNS, zip(values, sds, strict=True), strict=True))
     rows = []
-    for column, name in cells.items():
-        value = found.get(name)
-        if value is not None and column.startswith("mm"):
-            value *= 100
-        sd = found.get(sds[column]) if column in sds else None
+    for column, (value, sd) in cells.items():
         label = f"{line['era']} {line['elo']} {'Q_fit; ours S_{s,c}' if column == 'q_fit' else column}"
         rows.append(Row(label, printed(line[column]), value, sd=sd, alike=False))
     return rows
@@ -232,20 +241,85 @@ def _strata(games: Games) -> list[float | None]:
     return [None if elo is None else float(nearest_milepost(elo)) for elo in games.headers["white_elo"].to_pylist()]
 
 
-def _sizes(table: Mileposts) -> str:
-    sizes = [row.fit.decisions for row in table.rows]
-    return f"{sum(sizes):,} decisions, {min(sizes):,} to {max(sizes):,} a milepost; skipped: {table.tally}"
+@dataclass(frozen=True)
+class Inflation:
+    """Whether equal ratings mean weaker play than before: the change of log s at equal Elo, per decade."""
+
+    elo_per_decade: float
+    """Above 0 is inflation: the same number stands for play that is so many points weaker ten years later."""
+    sd: float
+    low: float
+    high: float
+    p_value: float
+    decisions: int
+    years: tuple[int, int]
+    tally: Tally
 
 
-def _shares(one: Decisions) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    from skilloscope.models.curves import curve
+def inflation(decisions: Decisions, model: CurveModel | None = None, *, mass: float = 0.95) -> Inflation:
+    """Fit log s = a + b·Elo + γ·decades with c a line in Elo, and test γ = 0. [RH11 sect. 7, made a test]"""
+    rated = rated_decisions(decisions)
+    year = rated.column("year").to_numpy().astype(float)
+    rated = rated.select(np.isfinite(year), reason="no year")
+    model = (model or CurveModel()).prepared(rated)
+    columns, tally = model.columns(rated)
+    x = (rated.column("elo").to_numpy().astype(float)[columns.row] - ORIGIN) / HUNDRED
+    years = rated.column("year").to_numpy().astype(float)[columns.row]
+    if not len(years) or np.ptp(years) == 0:
+        raise InputError("the inflation question needs decisions of different years")
+    design = np.column_stack([np.ones_like(x), x, (years - years.mean()) / 10])
+    beta, bread, score = fit_lines(columns, model, design, design[:, :2])
+    meat = cluster_sums(score, rated.groups(["game"])[1][columns.row])
+    covariance = bread @ (meat.T @ meat) @ bread
+    per_decade = -HUNDRED * beta[2] / beta[1]
+    slope = np.zeros(len(beta))
+    slope[1], slope[2] = HUNDRED * beta[2] / beta[1] ** 2, -HUNDRED / beta[1]
+    sd = float(np.sqrt(slope @ covariance @ slope))
+    reach = float(norm.ppf(0.5 + mass / 2)) * sd
+    p = float(2 * norm.sf(abs(beta[2]) / np.sqrt(covariance[2, 2])))
+    span, middle = (int(years.min()), int(years.max())), float(per_decade)
+    return Inflation(middle, sd, middle - reach, middle + reach, p, len(columns), years=span, tally=rated.tally + tally)
 
-    losses = one.losses()
-    return np.asarray(probabilities(curve(CurveModel().curve).log_g(losses, 0.1, 0.49)))
+
+def fit_lines(columns: CurveColumns, model: CurveModel, for_s: Array, for_c: Array) -> tuple[Array, Array, Array]:
+    """Return coefficients of log s and c, the inverse information, and each decision's score in all coefficients.
+
+    The first column of each design is the constant; the climb begins with one s and c for all.
+    """
+    k = for_s.shape[1]
+
+    def score_rows(beta: Array) -> tuple[Array, Array]:
+        c = np.maximum(for_c @ beta[k:], LEAST_C)
+        found = scores(columns, model.mapping, model.curve, for_s @ beta[:k], c)
+        return found.log_p, np.column_stack([found.by_log_s[:, None] * for_s, found.by_c[:, None] * for_c])
+
+    def slopes(beta: Array) -> tuple[float, Array]:
+        with np.errstate(over="ignore", invalid="ignore"):  # a step too far is not taken
+            log_p, rows = score_rows(beta)
+            return float(log_p.sum()), rows.sum(axis=0)
+
+    one = fit_curves(columns, model)
+    start = np.zeros(k + for_c.shape[1])
+    start[0], start[k] = np.log(one.s), one.c
+    anywhere = np.full(len(start), np.inf)
+    top = climb(slopes, start, -anywhere, anywhere, size=len(columns))
+    return top.at, np.asarray(np.linalg.inv(top.information), dtype=np.float64), score_rows(top.at)[1]
 
 
-def _digits(line: dict[str, str], place: int) -> Printed:
-    return printed(line["delta"].split(";")[place])
+def rated_decisions(decisions: Decisions) -> Decisions:
+    """Return the decisions of rated players; raise where all have the same rating."""
+    elo = decisions.column("elo").to_numpy().astype(float)
+    rated = decisions.select(np.isfinite(elo), reason="no rating")
+    if not len(rated) or np.ptp(rated.column("elo").to_numpy().astype(float)) == 0:
+        raise InputError("a line needs decisions of players of different rating", hint="games whose headers have Elo")
+    return rated
+
+
+def cluster_sums(rows: Array, clusters: npt.NDArray[np.integer[Any]]) -> Array:
+    """Return the sums of the rows of each cluster."""
+    out = np.zeros((int(clusters.max()) + 1, rows.shape[1]))
+    np.add.at(out, clusters, rows)
+    return out
 
 
 RH11_ENTRIES = (
@@ -265,7 +339,7 @@ RH11_ENTRIES = (
     ),
     Entry(
         "RH11.table",
-        "Section 7: the table, beside ours on other games",
+        "Section 7: the table, next to ours on other games",
         _table,
         "Other games, another engine: the differences are shown, not judged.",
     ),

@@ -6,21 +6,22 @@ underscore, and a score on other decisions: the mean log-likelihood of a choice,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import as_decisions
-from skilloscope.inference import evidence, prior_from_text
+from skilloscope.evidence import agent_evidence, prior_from_text
 from skilloscope.models.agent import Agent, log_likelihood
-from skilloscope.models.curve_model import CurveModel
+from skilloscope.models.curves import CurveModel
 from skilloscope.models.kernels.curves import scores
-from skilloscope.ratings.estimator import Estimator
-from skilloscope.ratings.intrinsic.balance import Limits
-from skilloscope.ratings.intrinsic.fitting import fit_curves
+from skilloscope.ratings import Estimator
+from skilloscope.ratings.curve_fits import Limits, fit_curves
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Competence(Estimator):
     """The competence c of the reference agent, all decisions taken as one decider's. [DFH13]
 
@@ -32,20 +33,17 @@ class Competence(Estimator):
     0.855
     """
 
-    def __init__(
-        self, *, k: float = 0.1, rule: str = "listed", prior: str = "uniform", low: float = 0.0, high: float = 4.0
-    ) -> None:
-        self.k = k
-        self.rule = rule
-        self.prior = prior
-        self.low = low
-        self.high = high
+    k: float = 0.1
+    rule: str = "listed"
+    prior: str = "uniform"
+    low: float = 0.0
+    high: float = 4.0
 
     def fit(self, decisions: Any) -> Self:
         """Learn c from decisions or a frame of them."""
         batch, prior = _batch(decisions), prior_from_text(self.prior, self.low, self.high)
         self.model_ = Agent(k=self.k, rule=self.rule).prepared(batch)
-        total = evidence(batch, self.model_, span=(self.low, self.high)).total()
+        total = agent_evidence(batch, self.model_, span=(self.low, self.high)).total()
         self.posterior_, self.skipped_ = total.posterior(prior), total.tally
         self.c_ = self.posterior_.mean
         return self
@@ -55,6 +53,7 @@ class Competence(Estimator):
         return float(log_likelihood(self.model_.choice_sets(_batch(decisions)), self.c_, k=self.k).mean())
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Curves(Estimator):
     """Sensitivity s and competence c of the curves, all decisions taken as one decider's. [RH11]
 
@@ -63,22 +62,12 @@ class Curves(Estimator):
     `model_`, `skipped_`.
     """
 
-    def __init__(
-        self,
-        *,
-        mapping: str = "shares",
-        curve: str = "invexp",
-        rule: str = "listed",
-        scaling: float = 1.0,
-        how: str = "likelihood",
-        unit: float = 1.0,
-    ) -> None:
-        self.mapping = mapping
-        self.curve = curve
-        self.rule = rule
-        self.scaling = scaling
-        self.how = how
-        self.unit = unit
+    mapping: str = "shares"
+    curve: str = "invexp"
+    rule: str = "listed"
+    scaling: float = 1.0
+    how: str = "likelihood"
+    unit: float = 1.0
 
     def fit(self, decisions: Any) -> Self:
         """Learn s and c from decisions or a frame of them."""

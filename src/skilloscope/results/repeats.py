@@ -7,15 +7,13 @@ more, holds the first row of each kind; a row that finds its like there repeats 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from skilloscope.core.arrays import Array, Bools, Ints
 from skilloscope.core.columns import Codes
 from skilloscope.core.compiled import njit
 
 
-def repeated_rows(
-    player_1: Codes, player_2: Codes, score: npt.NDArray[np.float64], day: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
+def repeated_rows(player_1: Codes, player_2: Codes, score: Array, day: Ints) -> Bools:
     """Return which rows have the players, score and day of an earlier one."""
     repeated = np.zeros(len(score), dtype=np.bool_)
     bits = int(2 * len(score)).bit_length()

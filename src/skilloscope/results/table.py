@@ -9,7 +9,7 @@ no finer than that, and is left out and counted elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from skilloscope.core.arrays import Array, Ints
 from skilloscope.core.columns import Codes, Selection, selection_index
 from skilloscope.core.dates import DAY, MONTH
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import Framed
-from skilloscope.results.calendar import GIVEN, Calendar, Dates, Numbers
-from skilloscope.results.period_games import PeriodGames
-from skilloscope.results.scores import NO_GAMES
+from skilloscope.results.columns import NO_GAMES
+from skilloscope.results.periods import GIVEN, Calendar, Dates, PeriodGames
 
 _NEARLY_ALL = 0.9
 _MOST_PERIODS = 5_000_000
@@ -44,24 +44,21 @@ class Results(Framed):
     players: Sequence[str]
     player_1: Codes
     player_2: Codes
-    score: npt.NDArray[np.float64]
+    score: Array
     date: Dates
-    period: Numbers | None = None
-    """The number of each game's period, in tables that give it in place of a date."""
+    period: Ints | None = None  # the number of each game's period, in tables that give it in place of a date
     precision: npt.NDArray[np.uint8] | None = None
     """How exact each date is (DAY, MONTH or YEAR); None where every one is to the day."""
-    rating_1: npt.NDArray[np.float64] | None = None
+    rating_1: Array | None = None
     """The rating of player_1 that was published elsewhere before the game, 0 where there is none."""
-    rating_2: npt.NDArray[np.float64] | None = None
-    tally: Tally = field(default_factory=Tally)
-    """What was left out."""
-    noted: Tally = field(default_factory=Tally)
-    """What was remarked and yet used: rows out of order, games listed twice."""
+    rating_2: Array | None = None
+    tally: Tally = field(default_factory=Tally)  # what was left out
+    noted: Tally = field(default_factory=Tally)  # what was remarked and yet used: rows out of order, games listed twice
 
     def __post_init__(self) -> None:
         rows = len(self.player_1)
-        columns: Mapping[str, Any] = {"player_2": self.player_2, "score": self.score, "date": self.date}
-        for name, column in {**columns, **{name: getattr(self, name) for name in _OPTIONAL}}.items():
+        for name in ("player_2", "score", "date", *_OPTIONAL):
+            column = getattr(self, name)
             if column is not None and len(column) != rows:
                 raise InputError(f"the column {name} has {len(column):,} rows, player_1 {rows:,}")
 
@@ -93,10 +90,23 @@ class Results(Framed):
         return len(self.player_1)
 
     def to_arrow(self) -> pa.Table:
-        """Return the results as a table, which `results_from_frame` reads back."""
-        from skilloscope.results.writing import results_to_arrow
+        """Return the columns `date` (or `period`), `player_1`, `player_2`, `score`, and the ratings, if any."""
+        names = pa.array(self.players, type=pa.string())
+        when = {"date": self._arrow_dates()} if self.period is None else {"period": pa.array(self.period)}
+        sides = {
+            side: pa.DictionaryArray.from_arrays(pa.array(codes), names)
+            for side, codes in (("player_1", self.player_1), ("player_2", self.player_2))
+        }
+        ratings = {name: column for name in ("rating_1", "rating_2") if (column := getattr(self, name)) is not None}
+        return pa.table({**when, **sides, "score": self.score, **ratings})
 
-        return results_to_arrow(self)
+    def _arrow_dates(self) -> pa.Array:
+        """Return dates where all are exact, otherwise texts with as much of each date as is known."""
+        if self.precision is None:
+            return pa.array(self.date)
+        texts = np.datetime_as_string(self.date)
+        widths = np.array([10, 7, 4])[self.precision]
+        return pa.array([text[:width] for text, width in zip(texts, widths, strict=True)])
 
     def __repr__(self) -> str:
         return f"<Results: {len(self):,} games of {len(self.players):,} players; skipped: {self.tally}>"
@@ -128,7 +138,7 @@ class Results(Framed):
         shares = [float(np.mean(exact <= need)) for need in (DAY, MONTH)]
         return "1D" if shares[0] >= _NEARLY_ALL else "1M" if shares[1] >= _NEARLY_ALL else "1Y"
 
-    def numbers(self, period: str | None = None) -> Numbers:
+    def numbers(self, period: str | None = None) -> Ints:
         """Return the number of each game's period."""
         return self.calendar(period).numbers(self.date if self.period is None else self.period)
 
@@ -191,14 +201,8 @@ class Results(Framed):
     def select(self, selection: Selection) -> Results:
         """Return the chosen games; players, tally and notes stay."""
         index = selection_index(selection, len(self))
-        return replace(
-            self,
-            player_1=self.player_1[index],
-            player_2=self.player_2[index],
-            score=self.score[index],
-            date=self.date[index],
-            **{name: column[index] for name in _OPTIONAL if (column := getattr(self, name)) is not None},
-        )
+        names = ("player_1", "player_2", "score", "date", *_OPTIONAL)
+        return replace(self, **{name: own[index] for name in names if (own := getattr(self, name)) is not None})
 
     def of_players(self) -> Results:
         """Return the same games with only those players who play in them, in order of their names."""
@@ -211,49 +215,44 @@ class Results(Framed):
         return replace(self, players=names, player_1=code[self.player_1], player_2=code[self.player_2])
 
     @classmethod
-    def concat(cls, tables: Sequence[Results]) -> Results:
-        """Return the tables one after another; equal names are one player, tallies add."""
+    def concat(cls, tables: Sequence[Results], *, same_codes: bool = False) -> Results:
+        """Return the tables one after another; equal names are one player, tallies add.
+
+        With `same_codes` they share the codes of their players, of whom the last table has all.
+        """
         if not tables:
             raise InputError("no results to put together")
         if len(tables) == 1:
             return tables[0]
         if len({table.has_dates for table in tables}) > 1:
             raise InputError("some of the tables have dates, others period numbers", hint="rate them apart")
-        players, codes = sorted_codes(pa.array([name for table in tables for name in table.players], type=pa.string()))
-        starts = np.cumsum([0, *(len(table.players) for table in tables)])
-        moved = [codes[start : start + len(t.players)] for start, t in zip(starts, tables, strict=False)]
-        exact = [np.full(len(t), DAY, dtype=np.uint8) if t.precision is None else t.precision for t in tables]
-        numbers = [t.period for t in tables if t.period is not None]
-        return cls(
-            players=players,
-            player_1=np.concatenate([code[t.player_1] for code, t in zip(moved, tables, strict=True)]),
-            player_2=np.concatenate([code[t.player_2] for code, t in zip(moved, tables, strict=True)]),
-            score=np.concatenate([t.score for t in tables]),
-            date=np.concatenate([t.date for t in tables]),
-            period=np.concatenate(numbers) if numbers else None,
-            precision=np.concatenate(exact) if any(t.precision is not None for t in tables) else None,
-            rating_1=_joined_ratings([t.rating_1 for t in tables], [len(t) for t in tables]),
-            rating_2=_joined_ratings([t.rating_2 for t in tables], [len(t) for t in tables]),
-            tally=Tally.sum(t.tally for t in tables),
-            noted=Tally.sum(t.noted for t in tables),
-        )
+        players, sides = tables[-1].players, [(t.player_1, t.player_2) for t in tables]
+        if not same_codes:
+            names = pa.array([name for table in tables for name in table.players], type=pa.string())
+            players, codes = sorted_codes(names)
+            starts = np.cumsum([0, *(len(table.players) for table in tables)]).tolist()
+            sides = [(codes[n + one], codes[n + two]) for n, (one, two) in zip(starts, sides, strict=False)]
+        one, two = (np.concatenate(side) for side in zip(*sides, strict=True))
+        absent = {"period": 0, "precision": np.uint8(DAY), "rating_1": 0.0, "rating_2": 0.0}
+        more = {name: _stacked(tables, name, value) for name, value in absent.items()}
+        score, date = (np.concatenate([getattr(t, name) for t in tables]) for name in ("score", "date"))
+        tally, noted = Tally.sum(t.tally for t in tables), Tally.sum(t.noted for t in tables)
+        return cls(players, one, two, score, date, **more, tally=tally, noted=noted)
 
 
-def _joined_ratings(
-    columns: Sequence[npt.NDArray[np.float64] | None], lengths: Sequence[int]
-) -> npt.NDArray[np.float64] | None:
+def _stacked(tables: Sequence[Results], name: str, absent: Any) -> Any:
+    """Return a column that tables may lack, filled where one does; None where all do."""
+    columns = [getattr(table, name) for table in tables]
     if all(column is None for column in columns):
         return None
-    filled = [np.zeros(n) if column is None else column for column, n in zip(columns, lengths, strict=True)]
-    return np.concatenate(filled)
+    both = zip(columns, tables, strict=True)
+    return np.concatenate([np.full(len(table), absent) if column is None else column for column, table in both])
 
 
-def _by_player_and_period(
-    results: Results, offsets: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+def _by_player_and_period(results: Results, offsets: Ints) -> tuple[Array, Array] | None:
     """Return the published ratings of both sides: in each period a player's rating of his first rated day in it.
 
-    Ratings of later days may know how the games of the period went, and would foretell them. Of several on that day it
+    Ratings of later days may reflect the games of the period, and would leak their results. Of several on that day it
     is their mean, so that the order does not matter.
     """
     if results.rating_1 is None or results.rating_2 is None:
@@ -284,3 +283,6 @@ def sorted_codes(names: pa.Array | pa.ChunkedArray) -> tuple[tuple[str, ...], Co
     rank = np.zeros(len(found), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return tuple(found[i] for i in order), rank[codes]
+
+
+YOURSELF = "a player against himself"

@@ -1,1 +1,1 @@
-"""Simulated deciders, careers and populations of known skill."""
+"""Simulated deciders, populations and people of known skill: choices, results and whole games."""

@@ -1,7 +1,11 @@
 """Simulated games: whole games between people of given Elos, by the human model or by the joint one.
 
 In: two Elos, how many games, a seed. Out: games with their results, as PGN. Openings are those that people of these
-Elos play; clocks are left out; people resign and agree to draws as simulate.endings says.
+Elos play; clocks are left out.
+
+People end games before the rules do: they resign, or they agree to a draw. The chances are logistic lines, fitted to
+rated games by tools/fit_resignations.py: two that see nothing of the position but its material, and two that see its
+value too, which predicts far better.
 
 All games are played side by side, a ply at a time, so that the network sees many positions at once. Every game draws
 from a generator of its own: the same seed gives the same games, however many are asked for.
@@ -9,37 +13,178 @@ from a generator of its own: the same seed gives the same games, however many ar
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib import resources
 from math import nan
-from typing import Any
 
 import chess
 import chess.pgn
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.engine.lines import last_depth, move_of_code, value_of
-from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.model import HumanChoices, checked_elo, human
+from skilloscope.chess.boards import Boards
+from skilloscope.chess.engine.lines import last_depth, value_of
+from skilloscope.chess.human.model import human
+from skilloscope.chess.moves import move_of_code
+from skilloscope.chess.pgn.facts import PIECE_VALUES
+from skilloscope.core.arrays import Array
+from skilloscope.core.columns import About
 from skilloscope.core.errors import InputError, OptionError
-from skilloscope.models.joint import JointWeights
-from skilloscope.simulate.endings import Endings, material, shipped_endings, standing_of
-from skilloscope.simulate.people import human_chances
-from skilloscope.simulate.sighted import Sighted
+from skilloscope.models.joint import HumanChoices, JointWeights, checked_elo
+from skilloscope.simulate.people import DepthLimited, human_chances, weighed
 
-LAST_PLY = 600
-"""A game that is longer ends as a draw."""
+_MOST_PAWNS = 9.0  # what is more than a queen makes no difference
+_UNIT_ELO, _ORIGIN_ELO = 450.0, 2100.0
+_VALUES = {piece: PIECE_VALUES.get(chess.piece_symbol(piece), 1) for piece in chess.PIECE_TYPES if piece != chess.KING}
 
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where games stand, a row for each, from the view of the side to move."""
+
+    ply: Array
+    material: Array  # own material less the opponent's, in pawns
+    material_before: Array  # the same at the mover's turn before
+    pieces: Array  # the value of all pieces but kings and pawns, both sides together
+    check: Array
+    elo: Array
+    opponent_elo: Array
+    value: Array  # what the engine says of the position, in pawns; NaN where it was not asked
+    value_before: Array  # the same at the mover's turn before
+
+    @property
+    def level(self) -> Array:
+        """The mover's Elo in the units of the lines."""
+        return (self.elo - _ORIGIN_ELO) / _UNIT_ELO
+
+    def resigning(self) -> dict[str, Array]:
+        """Return what the chance of a resignation is made of, by name."""
+        lasting = np.log1p(np.clip(np.minimum(-self.material, -self.material_before), 0.0, _MOST_PAWNS))
+        return {
+            "constant": np.ones_like(self.elo),
+            "behind for a move": lasting,
+            "behind now": np.log1p(np.clip(-self.material, 0.0, _MOST_PAWNS)),
+            "ahead now": np.log1p(np.clip(self.material, 0.0, _MOST_PAWNS)),
+            "Elo": self.level,
+            "behind for a move, by Elo": lasting * self.level,
+            "ply": self.ply / 80,
+            "log ply": np.log1p(self.ply),
+            "opponent's Elo less own": (self.opponent_elo - self.elo) / 400,
+            "check": self.check,
+        }
+
+    def agreeing(self) -> dict[str, Array]:
+        """Return what the chance of a draw by agreement is made of, by name."""
+        apart = np.log1p(np.minimum(np.abs(self.material), _MOST_PAWNS))
+        return {
+            "constant": np.ones_like(self.elo),
+            "difference": apart,
+            "difference, by Elo": apart * self.level,
+            "Elo": self.level,
+            "ply": self.ply / 80,
+            "log ply": np.log1p(self.ply),
+            "log ply, by Elo": np.log1p(self.ply) * self.level,
+            "pieces": self.pieces / 62,
+        }
+
+    def resigning_seen(self, line: Array) -> dict[str, Array]:
+        """Return what the chance of a resignation is made of where the value is known, the other line among it."""
+        losing = np.log1p(np.clip(-self.value, 0.0, _MOST_PAWNS))
+        return {
+            "constant": np.ones_like(line),
+            "by material": line,
+            "losing": losing,
+            "losing, by Elo": losing * self.level,
+        }
+
+    def agreeing_seen(self, line: Array) -> dict[str, Array]:
+        """Return what the chance of a draw by agreement is made of where the value is known."""
+        largest = np.fmax(np.abs(self.value), np.abs(self.value_before))
+        apart = np.log1p(np.minimum(largest, _MOST_PAWNS))
+        return {
+            "constant": np.ones_like(line),
+            "by material": line,
+            "apart for a move": apart,
+            "apart for a move, by Elo": apart * self.level,
+        }
+
+
+@dataclass(frozen=True)
+class Resignations:
+    """The lines: coefficients by the names that `Standing` gives."""
+
+    resign: Mapping[str, float]
+    draw: Mapping[str, float]
+    resign_seen: Mapping[str, float]
+    draw_seen: Mapping[str, float]
+
+    def chances(self, standing: Standing) -> tuple[Array, Array]:
+        """Return the chances that the mover resigns, and that a draw is agreed."""
+        resign, draw = weighed(standing.resigning(), self.resign), weighed(standing.agreeing(), self.draw)
+        seen = np.isfinite(standing.value)
+        return (
+            expit(np.where(seen, weighed(standing.resigning_seen(resign), self.resign_seen), resign)),
+            expit(np.where(seen, weighed(standing.agreeing_seen(draw), self.draw_seen), draw)),
+        )
+
+
+@cache
+def bundled_resignations() -> Resignations:
+    """Return the lines that ship with the package."""
+    raw = json.loads((resources.files("skilloscope") / "data" / "resignations.json").read_text(encoding="utf-8"))
+    return Resignations(**{field.name: raw[field.name] for field in fields(Resignations)})
+
+
+def material(board: chess.Board) -> tuple[int, int]:
+    """Return White's material less Black's, and the value of all pieces but kings and pawns, in pawns.
+
+    >>> material(chess.Board())
+    (0, 62)
+    """
+    worth = [
+        (value, board.pieces_mask(piece, True), board.pieces_mask(piece, False)) for piece, value in _VALUES.items()
+    ]
+    difference = sum(value * (white.bit_count() - black.bit_count()) for value, white, black in worth)
+    whole = sum(value * (white | black).bit_count() for value, white, black in worth)
+    return difference, whole - board.pawns.bit_count()
+
+
+def standing_of(
+    boards: Sequence[chess.Board],
+    differences: Sequence[Sequence[int]],
+    values: Sequence[Sequence[float]],
+    elo: Array,
+    opponent_elo: Array,
+) -> Standing:
+    """Return where games stand: White's material less Black's before each earlier move, and White's values since."""
+    now = np.array([material(board) for board in boards], dtype=float).reshape(-1, 2)
+    sign = np.array([1.0 if board.turn else -1.0 for board in boards])
+    return Standing(
+        ply=np.array([board.ply() for board in boards], dtype=float),
+        material=sign * now[:, 0],
+        material_before=sign * np.array([one[-2] for one in differences], dtype=float),
+        pieces=now[:, 1],
+        check=np.array([board.is_check() for board in boards], dtype=float),
+        elo=elo,
+        opponent_elo=opponent_elo,
+        value=sign * np.array([one[-1] for one in values], dtype=float),
+        value_before=sign * np.array([one[-3] for one in values], dtype=float),
+    )
+
+
+LAST_PLY = 600  # a game that is longer ends as a draw
 EVENT = "simulated games"
 _FIRST_END = 4  # nobody gives up before
 _KNOWN_MOVES = 2  # made from memory, without what an engine sees
 
-Searching = Callable[[Sequence[chess.Board]], Analyses]
-"""What gives the engine's answers to positions."""
+Searching = Callable[[Sequence[chess.Board]], Analyses]  # what gives the engine's answers to positions
 
 
 @dataclass(frozen=True)
@@ -84,8 +229,7 @@ class Pairing:
 class SimulatedGame:
     """One game: the board with all moves made on it, how it ended, and which plies were helped."""
 
-    number: int
-    """Counted from 0; the first of the pairing has White in even ones."""
+    number: int  # counted from 0; the first of the pairing has White in even ones
     board: chess.Board
     rng: np.random.Generator = field(repr=False)
     result: str = "*"
@@ -119,9 +263,12 @@ class SimulatedGame:
         return f"{game}\n"
 
 
-def summary(games: Sequence[SimulatedGame]) -> dict[str, Any]:
+def summary(games: Sequence[SimulatedGame]) -> About:
     """Return how the games went, from the view of the first of the pairing, how long they were and how they ended."""
-    scores = Counter("draws" if g.result == "1/2-1/2" else _first_won(g) for g in games)
+    scores = Counter(
+        "draws" if g.result == "1/2-1/2" else "wins" if (g.result == "1-0") == (g.number % 2 == 0) else "losses"
+        for g in games
+    )
     return {
         "games": len(games),
         **{name: scores[name] for name in ("wins", "draws", "losses")},
@@ -131,22 +278,18 @@ def summary(games: Sequence[SimulatedGame]) -> dict[str, Any]:
     }
 
 
-def _first_won(game: SimulatedGame) -> str:
-    return "wins" if (game.result == "1-0") == (game.number % 2 == 0) else "losses"
-
-
 @dataclass(frozen=True, eq=False)
 class GameMaker:
     """How simulated games are made: the joint model's weights (none: the human model alone), and the engine."""
 
     weights: JointWeights | None = None
     search: Searching | None = None
-    endings: Endings = field(default_factory=shipped_endings)
+    endings: Resignations = field(default_factory=bundled_resignations)
 
     def play(
         self, pairing: Pairing, games: int, *, seed: int = 1, progress: Callable[[int, int], None] | None = None
     ) -> list[SimulatedGame]:
-        """Return so many games of the pairing; `progress` is told how many have ended."""
+        """Return so many games of the pairing; `progress` gets how many have ended."""
         if (self.weights or pairing.assist) and self.search is None:
             raise InputError("the joint model and help by an engine need an engine", hint="use the effort instant")
         made = [SimulatedGame(i, chess.Board(), np.random.default_rng([seed, i])) for i in range(games)]
@@ -181,16 +324,22 @@ class GameMaker:
         elo, _ = _levels(running, pairing)
         choices = human().choices(Boards.from_boards(boards))
         codes = human_chances(choices, elo).drawn([game.rng for game in running])
-        helped = [self._is_helped(game, pairing) for game in running]
-        sees = [self._sees(board) for board in boards]
+        helped = [
+            pairing.assist is not None and game.first_moves and game.rng.random() * pairing.assist.one_in < 1.0
+            for game in running
+        ]
+        # The joint model chooses but in the first moves, and where there is no choice.
+        sees = [
+            self.weights is not None and board.fullmove_number > _KNOWN_MOVES and not _is_forced(board)
+            for board in boards
+        ]
         asked = np.flatnonzero(np.array(helped) | np.array(sees))
         values = np.full(len(running), nan)
         if len(asked) and self.search is not None:
             found = self.search([boards[at] for at in asked.tolist()])
             if self.weights is not None:
-                drawn, worth = self._seen(
-                    choices.take(asked), found, elo[asked], [running[at] for at in asked.tolist()]
-                )
+                some = [running[at] for at in asked.tolist()]
+                drawn, worth = self._seen(choices.take(asked), found, elo[asked], some)
                 codes[asked] = np.where(np.array(sees)[asked], drawn, codes[asked])
                 values[asked] = worth
             for place, at in enumerate(asked.tolist()):
@@ -204,8 +353,8 @@ class GameMaker:
             game.board.push(move_of_code(code))
 
     def _seen(
-        self, choices: HumanChoices, found: Analyses, elo: npt.NDArray[np.float64], games: Sequence[SimulatedGame]
-    ) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float64]]:
+        self, choices: HumanChoices, found: Analyses, elo: Array, games: Sequence[SimulatedGame]
+    ) -> tuple[npt.NDArray[np.uint16], Array]:
         """Return what people play who see what the engine sees, and what it is worth to them."""
         search, weights = self.search, self.weights
         assert search is not None
@@ -215,14 +364,7 @@ class GameMaker:
         def valued(moves: Sequence[tuple[int, int]]) -> list[float]:
             return values_after([games[row].board for row, _ in moves], [code for _, code in moves], search)
 
-        return Sighted.shipped(weights).drawn(choices, found, elo, numbers, [game.rng for game in games], valued)
-
-    def _sees(self, board: chess.Board) -> bool:
-        """Return whether the joint model chooses: not in the first moves, and not where there is no choice."""
-        return self.weights is not None and board.fullmove_number > _KNOWN_MOVES and not _is_forced(board)
-
-    def _is_helped(self, game: SimulatedGame, pairing: Pairing) -> bool:
-        return pairing.assist is not None and game.first_moves and game.rng.random() * pairing.assist.one_in < 1.0
+        return DepthLimited.shipped(weights).drawn(choices, found, elo, numbers, [game.rng for game in games], valued)
 
 
 def values_after(boards: Sequence[chess.Board], codes: Sequence[int], search: Searching) -> list[float]:
@@ -241,9 +383,7 @@ def _is_forced(board: chess.Board) -> bool:
     return board.legal_moves.count() == 1
 
 
-def _levels(
-    games: Sequence[SimulatedGame], pairing: Pairing
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _levels(games: Sequence[SimulatedGame], pairing: Pairing) -> tuple[Array, Array]:
     """Return the Elo of the side to move, and of the other side."""
     first = np.array([game.first_moves for game in games])
     return np.where(first, pairing.elo, pairing.against), np.where(first, pairing.against, pairing.elo)

@@ -1,6 +1,4 @@
-"""Simulated populations whose strengths wander as GLI99 supposes: results with the truth beside them.
-
-In: how many players, periods and games, σ0 and ν. Out: Results, and the true strength of everybody in every period.
+"""Simulated populations whose strengths wander as GLI99 supposes: results with the true strengths.
 
 Strengths begin at N(1500, σ0²) and change by N(0, ν²) at the beginning of each later period [GLI99 (2), sect. 5]; who
 plays whom is drawn at random, and a game ends by (1), without draws.
@@ -13,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Codes
 from skilloscope.core.errors import OptionError
-from skilloscope.results.calendar import GIVEN, Calendar
+from skilloscope.results.periods import GIVEN, Calendar
 from skilloscope.results.table import Results
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
+_EPOCH = datetime.date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,7 @@ class Population:
 
     players: int
     periods: int
-    games: int
-    """In all; each period has the same number, up to one."""
+    games: int  # in all; each period has the same number, up to one
     sigma0: float = 300.0
     nu: float = 40.0
     mean: float = 1500.0
@@ -54,15 +51,11 @@ class Simulated:
     """Simulated results and the truth behind them."""
 
     results: Results
-    strength: Floats
-    """The true strengths: rows players, columns periods."""
-    labels: tuple[str, ...]
-    """The periods, as the results' own calendar calls them."""
+    strength: Array  # the true strengths: rows players, columns periods
+    labels: tuple[str, ...]  # the periods, as the results' own calendar calls them
 
 
-def simulated_games(
-    population: Population, *, rng: np.random.Generator
-) -> Iterator[tuple[Codes, Codes, npt.NDArray[np.float64], Floats]]:
+def simulated_games(population: Population, *, rng: np.random.Generator) -> Iterator[tuple[Codes, Codes, Array, Array]]:
     """Yield period after period: first players, second players, scores, and everybody's strength.
 
     >>> [len(score) for *_, score, _ in simulated_games(Population(5, 3, 10), rng=np.random.default_rng(0))]
@@ -94,8 +87,11 @@ def simulate_results(
     calendar = Calendar.from_text(period)
     first = int(calendar.number(start)) if calendar.unit else 1
     numbers = np.repeat(np.arange(population.periods) + first, [len(part) for part in score])
-    if calendar.unit:
-        days, given = _days(calendar, numbers, rng), None
+    if calendar.unit:  # a random day within the period of each game
+        starts = [calendar.start(n) for n in range(first, first + population.periods + 1)]
+        firsts = np.array([(day - _EPOCH).days for day in starts], dtype=np.int64)
+        within = np.floor(rng.random(len(numbers)) * np.diff(firsts)[numbers - first]).astype(np.int64)
+        days, given = (firsts[numbers - first] + within).astype("datetime64[D]"), None
     else:
         days, given = np.full(len(numbers), "NaT", dtype="datetime64[D]"), numbers
     results = Results(population.names, np.concatenate(one), np.concatenate(two), np.concatenate(score), days, given)
@@ -114,13 +110,3 @@ def truth_table(population: Population, simulated: Simulated) -> pa.Table:
             "strength": simulated.strength.ravel(),
         }
     )
-
-
-def _days(calendar: Calendar, numbers: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.datetime64]:
-    """Return a random day within the period of each game."""
-    epoch = datetime.date(1970, 1, 1)
-    low = int(numbers.min())
-    starts = np.array([(calendar.start(n) - epoch).days for n in range(low, int(numbers.max()) + 2)], dtype=np.int64)
-    lengths = np.diff(starts)[numbers - low]
-    days = starts[numbers - low] + np.floor(rng.random(len(numbers)) * lengths).astype(np.int64)
-    return days.astype("datetime64[D]")

@@ -1,9 +1,7 @@
 """Claims: several processes on one store divide the work, so that nothing is searched twice.
 
-In: problems that are to be answered. Out: those that nobody else is answering now.
-
-A claim stands in the store beside the answers. It ends with its answer, when its owner lets go of it, when its owner
-is dead, and where that cannot be told (another machine) when it was not renewed for a while. A claim is a courtesy: an
+A claim is in the store, next to the answers. It ends with its answer, when its owner lets go of it, when its owner
+is dead, and where that cannot be seen (another machine) when it was not renewed for a while. A claim is a courtesy: an
 answer that comes twice does no harm, so no doubt about an owner ever blocks the work for long.
 """
 
@@ -17,14 +15,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
-from skilloscope.core.closing import Closing
+from skilloscope.core.paths import Closing
 from skilloscope.store.store import Store, settings_digest
 
-CLAIM_SECONDS = 600.0
-"""A claim that was not renewed for so long counts no more, whoever made it."""
-
+CLAIM_SECONDS = 600.0  # a claim that was not renewed for so long counts no more, whoever made it
 _TABLE = """
 CREATE TABLE IF NOT EXISTS claim (
     settings TEXT NOT NULL,
@@ -34,6 +29,9 @@ CREATE TABLE IF NOT EXISTS claim (
     PRIMARY KEY (settings, problem)
 ) WITHOUT ROWID
 """
+_ANSWERED = """SELECT 1 FROM analysis a JOIN settings s ON a.settings = s.id
+               WHERE s.digest = ? AND a.problem = ? AND a.status = 'done'"""
+_CLAIMED = "SELECT owner, renewed FROM claim WHERE settings = ? AND problem = ?"
 _numbers = itertools.count()
 
 
@@ -43,7 +41,7 @@ class Claims(Closing):
     Any thread may use it. Each claim renews those that are held.
     """
 
-    def __init__(self, store: Store, settings: Mapping[str, Any]) -> None:
+    def __init__(self, store: Store, settings: Mapping[str, object]) -> None:
         self.owner = f"{platform.node()} {os.getpid()} {process_start(os.getpid())} {next(_numbers)}"
         self._digest = settings_digest(settings)
         self._lock = threading.Lock()
@@ -60,7 +58,9 @@ class Claims(Closing):
         with self._lock:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                free = not self._is_answered(problem) and self._is_free(problem)
+                answered = self._connection.execute(_ANSWERED, [self._digest, problem]).fetchone()
+                claimed = self._connection.execute(_CLAIMED, [self._digest, problem]).fetchone()
+                free = answered is None and (claimed is None or claimed[0] == self.owner or not _holds(*claimed))
                 if free:
                     row = [self._digest, problem, self.owner, time.time()]
                     self._connection.execute("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", row)
@@ -84,19 +84,9 @@ class Claims(Closing):
                 self._connection.execute("DELETE FROM claim WHERE owner = ?", [self.owner])
             self._connection.close()
 
-    def _is_answered(self, problem: str) -> bool:
-        query = """SELECT 1 FROM analysis a JOIN settings s ON a.settings = s.id
-                   WHERE s.digest = ? AND a.problem = ? AND a.status = 'done'"""
-        return self._connection.execute(query, [self._digest, problem]).fetchone() is not None
-
-    def _is_free(self, problem: str) -> bool:
-        query = "SELECT owner, renewed FROM claim WHERE settings = ? AND problem = ?"
-        row = self._connection.execute(query, [self._digest, problem]).fetchone()
-        return row is None or row[0] == self.owner or not _holds(*row)
-
 
 def process_start(pid: int) -> str:
-    """Return when a living process began, as its system counts; empty where there is none, `?` where it is not told."""
+    """Return when a living process began, as its system counts; empty if there is none, `?` if it is not known."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

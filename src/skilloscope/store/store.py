@@ -21,14 +21,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal
 
 from skilloscope.core.errors import InputError, StoreError
+from skilloscope.core.paths import Closing
 
-SCHEMA = 1
-"""The number of the schema below; a file with another number is refused, never guessed at."""
-
+SCHEMA = 1  # the number of the schema below; a file with another number is refused, never guessed at
 _APPLICATION = 0x736B696C  # "skil": tells our files from other people's SQLite files
 _WAIT_SECONDS = 30.0
 _CHUNK = 500  # problems per look-up: well under SQLite's limit of variables in one statement
@@ -56,7 +54,7 @@ CREATE TABLE analysis (
 
 _COLUMNS = "problem, status, reason, origin, alternatives, nodes, seconds, created, lines"
 _KINDS = (str, str, str, str, int, int, float, int, bytes)
-_NO_TEXT = re.compile("[\udc80-\udcff]")  # what `_text` makes of bytes that are no text
+_NO_TEXT = re.compile("[\udc80-\udcff]")  # what the reader makes of bytes that are no text
 
 _PUT = f"""
 INSERT INTO analysis (settings, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -94,7 +92,7 @@ class StoredAnalysis:
     created: int = 0
 
 
-class Store:
+class Store(Closing):
     """An open store; a context manager. A new path makes a new store, unless `read_only`.
 
     >>> import tempfile
@@ -127,7 +125,7 @@ class Store:
             return other
 
     def get_many(
-        self, settings: Mapping[str, Any], problems: Sequence[str], *, faulty: bool = False
+        self, settings: Mapping[str, object], problems: Sequence[str], *, faulty: bool = False
     ) -> dict[str, StoredAnalysis]:
         """Return what is stored for these problems under these settings, done or failed; the rest is absent.
 
@@ -149,7 +147,7 @@ class Store:
                         found[row[0]] = StoredAnalysis(row[0], 0, b"")
         return found
 
-    def condemn(self, settings: Mapping[str, Any], problems: Sequence[str], reason: str) -> None:
+    def condemn(self, settings: Mapping[str, object], problems: Sequence[str], reason: str) -> None:
         """Turn answers that turned out to be none into failures, which the next answer replaces."""
         self._refuse_read_only()
         with self._speaking(), self._transaction():
@@ -176,7 +174,7 @@ class Store:
             if lost:
                 yield str(self.path), f"{lost:,} answers under settings that are not there"
 
-    def put_many(self, settings: Mapping[str, Any], rows: Iterable[StoredAnalysis]) -> int:
+    def put_many(self, settings: Mapping[str, object], rows: Iterable[StoredAnalysis]) -> int:
         """Store the rows in one transaction and return how many were new; on return they are acknowledged.
 
         An answer is never replaced; only a failure is.
@@ -189,7 +187,7 @@ class Store:
             return self._connection.total_changes - before
 
     def iterate(
-        self, settings: Mapping[str, Any], faulty: Callable[[str, str], None] | None = None
+        self, settings: Mapping[str, object], faulty: Callable[[str, str], None] | None = None
     ) -> Iterator[StoredAnalysis]:
         """Yield all that is stored under these settings, by problem; `faulty` hears of damaged rows."""
         number = self._settings_id(settings)
@@ -201,7 +199,7 @@ class Store:
                 elif faulty is not None:
                     faulty(row[0], fault)
 
-    def all_settings(self) -> list[dict[str, Any]]:
+    def all_settings(self) -> list[dict[str, object]]:
         """Return all settings under which something was stored, oldest first; damaged ones are left out."""
         with self._speaking():
             rows = list(self._rows("SELECT digest, json FROM settings ORDER BY id"))
@@ -211,22 +209,21 @@ class Store:
         """Return the schema, the path, the size in bytes and the number of rows by settings, status and origin."""
         query = """SELECT s.digest, s.json, a.status, a.origin, count(a.problem) FROM settings s LEFT JOIN analysis a
                    ON a.settings = s.id GROUP BY s.id, a.status, a.origin ORDER BY s.id, a.status, a.origin"""
-        groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        groups: dict[tuple[str, str], list[dict[str, object]]] = {}
+        total = 0
         with self._speaking():
             for digest, text, status, origin, rows in self._rows(query):
                 counts = groups.setdefault((digest, text), [])
+                total += rows
                 if status is not None:
                     counts.append({"status": status, "origin": origin, "rows": rows})
+        known = [(_settings(*one), counts) for one, counts in groups.items()]
         return {
             "schema": SCHEMA,
             "path": str(self.path),
             "bytes": self._bytes(),
-            "rows": sum(count["rows"] for counts in groups.values() for count in counts),
-            "settings": [
-                {"settings": known, "counts": counts}
-                for one, counts in groups.items()
-                if (known := _settings(*one)) is not None
-            ],
+            "rows": total,
+            "settings": [{"settings": one, "counts": counts} for one, counts in known if one is not None],
         }
 
     def vacuum(self) -> dict[str, int]:
@@ -253,18 +250,16 @@ class Store:
         """Close the file. Closing twice does no harm."""
         self._connection.close()
 
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _open(self) -> None:
         self._connection.execute(f"PRAGMA busy_timeout = {int(_WAIT_SECONDS * 1000)}")
         if self._schema() == 0 and not self.read_only:
-            self._make()
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            with self._transaction():
+                if self._schema() == 0:  # another process may have been faster
+                    for statement in _TABLES.strip().split(";\n"):
+                        self._connection.execute(statement)
+                    self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                    self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
         schema = self._schema()
         if schema != SCHEMA:
             raise StoreError(
@@ -279,26 +274,23 @@ class Store:
 
     def _schema(self) -> int:
         """Return the schema's number, 0 for an empty file; a database of somebody else's is refused."""
-        with self._snapshot():
+        inside = self._connection.in_transaction
+        if not inside:  # read from one state of the file: another process may just be making its tables
+            self._connection.execute("BEGIN")
+        try:
             (application,) = self._connection.execute("PRAGMA application_id").fetchone()
             (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             (schema,) = self._connection.execute("PRAGMA user_version").fetchone()
+        finally:
+            if not inside:
+                self._connection.execute("ROLLBACK")
         if application != _APPLICATION and (tables or application):
             raise StoreError(
                 f"{self.path} is a database, but not a store of analyses", hint=_FAULTS["SQLITE_NOTADB"][1]
             )
         return int(schema)
 
-    def _make(self) -> None:
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        with self._transaction():
-            if self._schema() == 0:  # another process may have been faster
-                for statement in _TABLES.strip().split(";\n"):
-                    self._connection.execute(statement)
-                self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
-
-    def _settings_id(self, settings: Mapping[str, Any]) -> int | None:
+    def _settings_id(self, settings: Mapping[str, object]) -> int | None:
         digest = settings_digest(settings)
         if digest not in self._ids:
             with self._speaking():
@@ -308,7 +300,7 @@ class Store:
             self._ids[digest] = row[0]
         return self._ids[digest]
 
-    def _made_settings_id(self, settings: Mapping[str, Any]) -> int:
+    def _made_settings_id(self, settings: Mapping[str, object]) -> int:
         known = self._settings_id(settings)
         if known is not None:
             return known
@@ -327,7 +319,8 @@ class Store:
             except sqlite3.OperationalError as error:
                 if "decode" not in str(error):
                     raise
-        self._connection.text_factory = _text
+        # Bytes that are no text must not keep the others from being read.
+        self._connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         return self._connection.execute(query, values)
 
     def _bytes(self) -> int:
@@ -339,18 +332,6 @@ class Store:
                 f"{self.path} cannot be written: it was opened for reading only",
                 hint="check the permissions of the file and of its folder, or use another store",
             )
-
-    @contextlib.contextmanager
-    def _snapshot(self) -> Iterator[None]:
-        """Read from one state of the file: another process may just be making its tables."""
-        if self._connection.in_transaction:
-            yield
-            return
-        self._connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._connection.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -375,7 +356,7 @@ class Store:
             raise StoreError(f"{self.path} {said} ({error})", hint=hint) from error
 
 
-def settings_digest(settings: Mapping[str, Any]) -> str:
+def settings_digest(settings: Mapping[str, object]) -> str:
     """Return the SHA-256 of the settings as canonical JSON, the same in whatever order they are given.
 
     >>> settings_digest({"a": 1, "b": None}) == settings_digest({"b": None, "a": 1})
@@ -384,14 +365,14 @@ def settings_digest(settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(_canonical(settings).encode()).hexdigest()
 
 
-def _canonical(settings: Mapping[str, Any]) -> str:
+def _canonical(settings: Mapping[str, object]) -> str:
     try:
         return json.dumps(dict(settings), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InputError(f"settings must be plain JSON: {error}") from error
 
 
-def _settings(digest: str, text: str) -> dict[str, Any] | None:
+def _settings(digest: str, text: str) -> dict[str, object] | None:
     """Return the settings of a row; None where they are not those that were put there."""
     try:
         known = json.loads(text)
@@ -431,11 +412,6 @@ def _connect(path: Path, read_only: bool) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
 
 
-def _text(raw: bytes) -> str:
-    """Return a text; bytes that are none must not keep the others from being read."""
-    return raw.decode("utf-8", "surrogateescape")
-
-
 def _beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
@@ -443,27 +419,10 @@ def _beside(path: Path, ending: str) -> Path:
 def _stored(row: tuple[Any, ...]) -> StoredAnalysis:
     problem, status, reason, origin, alternatives, nodes, seconds, created, lines = row
     return StoredAnalysis(
-        problem=problem,
-        alternatives=alternatives,
-        lines=lines,
-        status=status,
-        reason=reason,
-        origin=origin,
-        nodes=nodes,
-        seconds=seconds,
-        created=created,
+        problem, alternatives, lines, status, reason, origin, nodes=nodes, seconds=seconds, created=created
     )
 
 
 def _columns(row: StoredAnalysis) -> tuple[Any, ...]:
-    return (
-        row.problem,
-        row.status,
-        row.reason,
-        row.origin,
-        row.alternatives,
-        row.nodes,
-        row.seconds,
-        row.created or int(time.time()),
-        row.lines,
-    )
+    numbers = row.alternatives, row.nodes, row.seconds, row.created or int(time.time())
+    return row.problem, row.status, row.reason, row.origin, *numbers, row.lines

@@ -1,24 +1,39 @@
-"""The JSON API: the same dicts that the pages show, and that the command line sends; OpenAPI at /openapi.json."""
+"""The JSON API, which the pages render as well: what workers kept of the studies, and where each page looks for it.
+
+Each view returns the dict of one page: the JSON of a study (`rate`, `report`, `game`, `report --player`, `results`,
+`decisions rate`, `live`), with the numbers by which addresses name players and games. Nothing is computed here that
+takes longer than a page may. OpenAPI is at /openapi.json.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
+import chess
+import numpy as np
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError
-from skilloscope.studies.moves.moves import DEFAULT_LEVELS, moves_study
-from skilloscope.studies.rate.front import engine_found
-from skilloscope.web import views
-from skilloscope.web.intake import EFFORTS, KINDS, add_feed, add_upload
-from skilloscope.web.jobs import Job, Jobs
+from skilloscope.evidence import Posterior
+from skilloscope.evidence.posterior import difference
+from skilloscope.inputs.pipeline import engine_found
+from skilloscope.report.study import json_fields
+from skilloscope.results.columns import PGN_SCORES
+from skilloscope.studies.moves import DEFAULT_LEVELS, moves_study
+from skilloscope.studies.parts import difference_estimate
+from skilloscope.web.jobs import Job, Jobs, Json, NotFoundError
 from skilloscope.web.safety import check_token, visitor_of
+from skilloscope.web.uploads import EFFORTS, KINDS, add_feed, add_upload
 
-Report = dict[str, Any]
-_ERRORS: dict[int | str, dict[str, Any]] = {
+SORTS = ("elo_low", "elo", "elo_high", "games", "decisions", "header_elo", "player")
+PAGE = 100
+"""How many rows of a table are shown at a time."""
+SIDES = ("white", "black")
+_ERRORS: dict[int | str, Json] = {
     400: {"description": "the request is at fault"},
     403: {"description": "it does not come from a page of ours, and has no header X-Skilloscope"},
     404: {"description": "there is no such thing, or nothing is known of it yet"},
@@ -30,6 +45,8 @@ router = APIRouter(prefix="/api", responses=_ERRORS, dependencies=[Depends(check
 JobId = Annotated[str, Path(description="the job's unguessable id", max_length=64)]
 Number = Annotated[int, Path(ge=1, le=1_000_000)]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
+MaybeNumber = Annotated[int | None, Query(ge=1, le=1_000_000)]
+Search = Annotated[str, Query(max_length=200)]
 
 
 def jobs_of(request: Request) -> Jobs:
@@ -38,16 +55,19 @@ def jobs_of(request: Request) -> Jobs:
     return found
 
 
-def job_of(request: Request, job: JobId) -> Job:
+Queue = Annotated[Jobs, Depends(jobs_of)]
+
+
+def job_of(jobs: Queue, job: JobId) -> Job:
     """Return the job that an address names."""
-    return jobs_of(request)[job]
+    return jobs[job]
 
 
 AJob = Annotated[Job, Depends(job_of)]
 
 
 @router.get("/about")
-def api_about(request: Request) -> Report:
+def api_about(request: Request) -> Json:
     """Version, limits, whether there is an engine, and how many jobs there are by state."""
     safety = request.app.state.safety
     limits = {"bytes": safety.most_bytes}
@@ -58,7 +78,7 @@ def api_about(request: Request) -> Report:
 def api_moves(
     fen: Annotated[str, Query(max_length=120)],
     elo: Annotated[list[float] | None, Query(max_length=64, description="levels of Elo")] = None,
-) -> Report:
+) -> Json:
     """What people of each strength play in a position: what `skilloscope moves --json` sends, without an engine."""
     return moves_study(fen, elo or DEFAULT_LEVELS).as_dict()
 
@@ -69,7 +89,7 @@ async def api_add_job(
     kind: Annotated[str, Query(description=", ".join(KINDS))] = "games",
     name: Annotated[str, Query(max_length=200, description="what the file is called")] = "",
     effort: Annotated[str, Query(description=", ".join(EFFORTS))] = "quick",
-) -> Report:
+) -> Json:
     """Put a job into the queue; the body is the text itself (PGN, CSV or JSON lines)."""
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise InputError("the body is a form", hint="send the text itself, for instance with curl --data-binary @FILE")
@@ -83,113 +103,244 @@ async def api_add_job(
 
 
 @router.post("/live", status_code=202)
-def api_follow(request: Request, address: Annotated[str, Query(max_length=2000)]) -> Report:
+def api_follow(request: Request, address: Annotated[str, Query(max_length=2000)]) -> Json:
     """Follow games at an address while they are played."""
     return add_feed(jobs_of(request), address, owner=visitor_of(request)).as_dict()
 
 
 @router.get("/jobs")
-def api_jobs(request: Request) -> Report:
+def api_jobs(request: Request) -> Json:
     """The visitor's own jobs, the newest first."""
     return {"jobs": [job.as_dict() for job in jobs_of(request).of_owner(visitor_of(request))]}
 
 
 @router.get("/jobs/{job}")
-def api_job(job: AJob) -> Report:
+def api_job(job: AJob) -> Json:
     """How far a job is."""
     return job.as_dict()
 
 
 @router.delete("/jobs/{job}")
-def api_delete(request: Request, job: AJob) -> Report:
+def api_delete(jobs: Queue, job: AJob) -> Json:
     """Forget a job, with all that was uploaded and found."""
-    jobs_of(request).delete(job.id)
+    jobs.delete(job.id)
     return {"deleted": job.id}
 
 
 @router.post("/jobs/{job}/cancel")
-def api_cancel(request: Request, job: AJob) -> Report:
+def api_cancel(jobs: Queue, job: AJob) -> Json:
     """Stop a job; what it has found stays."""
-    jobs_of(request).cancel(job.id)
-    return jobs_of(request)[job.id].as_dict()
+    jobs.cancel(job.id)
+    return jobs[job.id].as_dict()
 
 
 @router.post("/jobs/{job}/resume")
-def api_resume(request: Request, job: AJob) -> Report:
+def api_resume(jobs: Queue, job: AJob) -> Json:
     """Go on with a job that was cancelled or has failed."""
-    jobs_of(request).resume(job.id)
-    return jobs_of(request)[job.id].as_dict()
+    jobs.resume(job.id)
+    return jobs[job.id].as_dict()
 
 
 @router.get("/jobs/{job}/ratings")
-def api_ratings(
-    request: Request,
+def ratings_view(
+    jobs: Queue,
     job: AJob,
-    sort: Annotated[str, Query(description=", ".join(views.SORTS))] = "elo_low",
+    sort: Annotated[str, Query(description=", ".join(SORTS))] = "elo_low",
     order: str = "desc",
-    search: Annotated[str, Query(max_length=200)] = "",
+    search: Search = "",
     page: PageNumber = 1,
-) -> Report:
-    """The players' ratings: what `skilloscope rate --json` sends, sorted and filtered."""
-    return views.ratings_view(jobs_of(request), job, sort=sort, order=order, search=search, page=page)
+) -> Json:
+    """The ratings, what `skilloscope rate --json` sends, sorted and filtered; little evidence comes last by default."""
+    report = _report(jobs, job, "ratings")
+    key = sort if sort in SORTS else SORTS[0]
+    rows = _sorted(_named(report["players"], search), key, order != "asc", apart=sort == SORTS[0])
+    table = {**_pages(rows, search, page), "sort": key, "order": "asc" if order == "asc" else "desc"}
+    return {"job": job.as_dict(), **report, "table": table, "players": rows[(page - 1) * PAGE : page * PAGE]}
 
 
 @router.get("/jobs/{job}/games")
-def api_games(request: Request, job: AJob) -> Report:
-    """The heads of all games."""
-    return views.games_view(jobs_of(request), job)
+def games_view(jobs: Queue, job: AJob) -> Json:
+    """All games in the order of the upload, each with the Elo of both players in it."""
+    return {"job": job.as_dict(), "games": _games(jobs, job)}
 
 
 @router.get("/jobs/{job}/games/{number}")
-def api_game(request: Request, job: AJob, number: Number) -> Report:
-    """One game, move by move."""
-    return views.game_view(jobs_of(request), job, number)
+def game_view(jobs: Queue, job: AJob, number: Number) -> Json:
+    """One game move by move: what `skilloscope game --json` sends."""
+    found, ratings = _report(jobs, job, f"game/{number}"), _report(jobs, job, "ratings")
+    numbers = _numbers(jobs, job)
+    of = len(_games(jobs, job))
+    return {
+        "job": job.as_dict(),
+        **found,
+        "start_fen": found["game"]["start_fen"] or chess.STARTING_FEN,
+        "number": number,
+        "numbers": [numbers.get(found["game"][side]) for side in SIDES],
+        "previous": number - 1 or None,
+        "next": number + 1 if number < of else None,
+        "of": of,
+        "effort": ratings["effort"]["name"],
+    }
 
 
 @router.get("/jobs/{job}/players/{number}")
-def api_player(request: Request, job: AJob, number: Number) -> Report:
-    """One player: rating, games, the decisions that stand out."""
-    return views.player_view(jobs_of(request), job, number)
+def player_view(jobs: Queue, job: AJob, number: Number) -> Json:
+    """One player: rating, posterior, games, and (later) what `skilloscope report --player --json` sends."""
+    names = _report(jobs, job, "players")
+    if str(number) not in names:
+        raise NotFoundError(f"no player has the number {number}")
+    ratings, own = _report(jobs, job, "ratings"), names[str(number)]
+    numbers = _numbers(jobs, job)
+    games = [_from_side(game, own["player"], numbers) for game in _games(jobs, job) if own["player"] in _pair(game)]
+    return {
+        "job": job.as_dict(),
+        "number": number,
+        **own,
+        "rating": next((row for row in ratings["players"] if row["number"] == number), None),
+        "unrated": next((row["reason"] for row in ratings["unrated"] if row["number"] == number), None),
+        "effort": ratings["effort"]["name"],
+        "mass": ratings["mass"],
+        "scale": ratings["scale"],
+        "games": games,
+        "game_numbers": _game_numbers(jobs, job),
+        "report": jobs.report(job.id, f"player/{number}"),
+        "warnings": ratings["warnings"],
+    }
 
 
 @router.get("/jobs/{job}/compare")
-def api_compare(
-    request: Request,
-    job: AJob,
-    first: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
-    second: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
-) -> Report:
-    """Two players: the difference of their Elo, and how surely the first is above."""
-    return views.comparison_view(jobs_of(request), job, first, second)
+def comparison_view(jobs: Queue, job: AJob, first: MaybeNumber = None, second: MaybeNumber = None) -> Json:
+    """Two players: the difference of their Elo with its interval, and the probability that the first is above."""
+    names, ratings = _report(jobs, job, "players"), _report(jobs, job, "ratings")
+    rated = {row["number"]: row for row in ratings["players"]}
+    choices = [{"number": row["number"], "player": row["player"]} for row in ratings["players"]]
+    one, two = (given or _nth(choices, at) for at, given in enumerate((first, second)))
+    pair = [{**rated[n], "posterior": names[str(n)]["posterior"]} for n in (one, two) if n in rated]
+    found: Json | None = None
+    met: list[Json] = []
+    if len(pair) == 2 and one != two:
+        sides = [_posterior(side["posterior"], _report(jobs, job, f"posterior/{side['number']}")) for side in pair]
+        change = difference_estimate(difference(sides[1], sides[0]), ratings["mass"])
+        found = {**json_fields(change), "second_stronger": change.probability_above}
+        met = [game for game in _games(jobs, job) if {side["player"] for side in pair} == {*_pair(game)}]
+    both = {"first": one, "second": two, "players": pair, "difference": found, "choices": choices, "games": met}
+    return {"job": job.as_dict(), "effort": ratings["effort"]["name"], **both}
 
 
 @router.get("/jobs/{job}/event")
-def api_event(request: Request, job: AJob) -> Report:
-    """The games as an event: standings, crosstable, best played games, turning points."""
-    return views.event_view(jobs_of(request), job)
+def event_view(jobs: Queue, job: AJob) -> Json:
+    """The games as an event: what `skilloscope report --json` sends, and everybody's rating."""
+    event, ratings = _report(jobs, job, "event"), _report(jobs, job, "ratings")
+    return {
+        "job": job.as_dict(),
+        **event,
+        "events": sorted({game["event"] for game in event["games"] if game["event"]})[:20],
+        "effort": ratings["effort"]["name"],
+        "players": {row["player"]: row for row in ratings["players"]},
+        "numbers": _numbers(jobs, job),
+        "game_numbers": _game_numbers(jobs, job),
+        "unfinished": sum(game["result"] not in PGN_SCORES for game in event["games"]),
+    }
 
 
 @router.get("/jobs/{job}/results")
-def api_results(
-    request: Request, job: AJob, search: Annotated[str, Query(max_length=200)] = "", page: PageNumber = 1
-) -> Report:
+def results_view(jobs: Queue, job: AJob, search: Search = "", page: PageNumber = 1) -> Json:
     """The fit and the leaderboard of results."""
-    return views.results_view(jobs_of(request), job, search=search, page=page)
+    board, fit = _report(jobs, job, "leaderboard"), _report(jobs, job, "fit")
+    rows = _named(board["players"], search)
+    shown = rows[(page - 1) * PAGE : page * PAGE]
+    return {"job": job.as_dict(), "fit": fit, "table": _pages(rows, search, page), **board, "players": shown}
 
 
 @router.get("/jobs/{job}/members/{number}")
-def api_member(request: Request, job: AJob, number: Number) -> Report:
-    """One member of a leaderboard, with the history."""
-    return views.member_view(jobs_of(request), job, number)
+def member_view(jobs: Queue, job: AJob, number: Number) -> Json:
+    """One member of a leaderboard: the rating now, and its history."""
+    board = _report(jobs, job, "leaderboard")
+    row = next((row for row in board["players"] if row["place"] == number), None)
+    if row is None:
+        raise NotFoundError(f"no member has the number {number}")
+    history = jobs.report(job.id, f"history/{number}") or []
+    return {"job": job.as_dict(), **row, "history": history, "period": board["period"], "mass": board["mass"]}
 
 
 @router.get("/jobs/{job}/deciders")
-def api_deciders(request: Request, job: AJob) -> Report:
+def deciders_view(jobs: Queue, job: AJob) -> Json:
     """The deciders of a table of decisions."""
-    return views.deciders_view(jobs_of(request), job)
+    return {"job": job.as_dict(), **_report(jobs, job, "deciders")}
 
 
 @router.get("/jobs/{job}/live")
-def api_live(request: Request, job: AJob) -> Report:
+def live_view(jobs: Queue, job: AJob) -> Json:
     """The boards of games that are followed."""
-    return views.live_view(jobs_of(request), job)
+    return {"job": job.as_dict(), **(jobs.report(job.id, "live") or {"boards": [], "problem": ""})}
+
+
+def _report(jobs: Jobs, job: Job, name: str) -> Any:
+    found = jobs.report(job.id, name)
+    if found is None:
+        raise NotFoundError("there is nothing of that here (yet)", hint="look at the job's own page")
+    return found
+
+
+def _games(jobs: Jobs, job: Job) -> list[Json]:
+    """Return the games as the event report has them, in the order of the upload; none before it is there."""
+    event = jobs.report(job.id, "event") or {"games": []}
+    return sorted(event["games"], key=lambda game: int(game["number"]))
+
+
+def _pair(game: Json) -> tuple[str | None, str | None]:
+    return game["white"]["player"], game["black"]["player"]
+
+
+def _numbers(jobs: Jobs, job: Job) -> dict[str, int]:
+    """Return the number of each player."""
+    return {row["player"]: int(number) for number, row in (jobs.report(job.id, "players") or {}).items()}
+
+
+def _game_numbers(jobs: Jobs, job: Job) -> dict[str, int]:
+    """Return the number of each game by its id."""
+    return {game["game"]: game["number"] for game in _games(jobs, job)}
+
+
+def _named(rows: Sequence[Json], search: str) -> list[Json]:
+    wanted = search.casefold().strip()
+    return [row for row in rows if wanted in row["player"].casefold()]
+
+
+def _pages(rows: Sequence[Json], search: str, page: int) -> Json:
+    return {"rows": len(rows), "pages": max(1, -(-len(rows) // PAGE)), "search": search, "page": page}
+
+
+def _sorted(rows: Sequence[Json], key: str, falling: bool, *, apart: bool) -> list[Json]:
+    if key == "player":
+        return sorted(rows, key=lambda row: row["player"].casefold(), reverse=falling)
+    known = [row for row in rows if row[key] is not None]
+    found = sorted(known, key=lambda row: row[key], reverse=falling) + [row for row in rows if row[key] is None]
+    return sorted(found, key=lambda row: row["little_evidence"]) if apart else found
+
+
+def _from_side(game: Json, player: str, numbers: Mapping[str, int]) -> Json:
+    """Return a game as one of its players sees it."""
+    at = _pair(game).index(player)
+    own, other, score = game[SIDES[at]], game[SIDES[1 - at]], PGN_SCORES.get(game["result"])
+    return {
+        "game": game["number"],
+        **{name: game[name] for name in ("date", "event", "eco", "plies", "searched")},
+        "side": SIDES[at],
+        "opponent": other["player"],
+        "opponent_number": numbers.get(other["player"]),
+        "opponent_elo": other["header_elo"],
+        "own_elo": own["header_elo"],
+        "score": None if score is None else abs(at - score),
+        "elo": None if own["elo"] is None else {name: own[name] for name in ("elo", "elo_low", "elo_high")},
+    }
+
+
+def _posterior(kept: Json, exact: Json) -> Posterior:
+    first, last = exact["ends"]
+    at = np.linspace(first, last, len(exact["density"]))
+    return Posterior(at, np.array(exact["density"]), kept["prior"], kept["low"], kept["high"])
+
+
+def _nth(choices: Sequence[Json], at: int) -> int | None:
+    return int(choices[at]["number"]) if len(choices) > at else None

@@ -1,4 +1,4 @@
-"""The application and its server: pages, the API, the guard before them, and the workers beside them."""
+"""The application and its server: pages, the API, the guard in front of them, and the workers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ from starlette.staticfiles import StaticFiles
 from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
 from skilloscope.web import api, pages
-from skilloscope.web.intake import BusyError
 from skilloscope.web.jobs import KEEP_DAYS, Jobs
 from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_name, kept_secret
-from skilloscope.web.views import NotYetError
 from skilloscope.web.workers import Workers
 
 STATIC = Path(__file__).parent / "static"
@@ -51,7 +49,7 @@ class ServeOptions:
         if host_name(self.host) not in LOOPBACK and self.host not in LOOPBACK and not self.password:
             raise InputError(
                 f"{self.host} can be reached from outside, and no password is set",
-                hint="write one into a file and name it with --password-file, or stay on 127.0.0.1",
+                hint="write one to a file and name it with --password-file, or use 127.0.0.1",
             )
 
 
@@ -63,13 +61,13 @@ def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
         warming = threading.Thread(target=_warm_up)
         warming.start()
         yield
-        await run_in_threadpool(warming.join)  # whoever leaves while a model is being loaded ends badly
+        await run_in_threadpool(warming.join)  # ending while a model is being loaded crashes
 
     app = FastAPI(
         title="skilloscope",
         version=__version__,
-        description="Measures how well somebody decides. What the pages show, as JSON. "
-        "What changes anything needs the header `X-Skilloscope: 1`.",
+        description="Playing strength from moves: what the pages show, as JSON. "
+        "Requests that change anything need the header `X-Skilloscope: 1`.",
         docs_url=None,  # they would load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
@@ -86,23 +84,19 @@ def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
 
 
 def _answer_error(request: Request, error: Exception) -> Response:
-    """Say what is wrong: as JSON to the API, as a page to people."""
+    """Return what is wrong: as JSON from the API, as a page elsewhere."""
     status, text, hint = 500, "", ""
     if isinstance(error, HTTPException):
         status, text, hint = error.status_code, str(error.detail), ""
     elif isinstance(error, SkilloscopeError):
-        missing = isinstance(error, NotYetError) or str(error).startswith(
-            ("there is no such job", "no player", "no member")
-        )
-        status = 503 if isinstance(error, BusyError) else 404 if missing else 422
-        text, hint = str(error), error.hint
+        status, text, hint = getattr(error, "status", 422), str(error), error.hint
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": text, "hint": hint}, status)
     return pages.error_page(request, status, text, hint)
 
 
 def _warm_up() -> None:
-    """Ask the human model once, so that the first slider does not wait for it."""
+    """Use the human model once, so that the first slider does not wait for it to load."""
     from skilloscope.chess.human.model import human
 
     human().moves("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
@@ -134,7 +128,7 @@ class Server:
         self._server = uvicorn.Server(config)
 
     def run(self, seconds: float | None = None) -> None:
-        """Serve until somebody stops it, or for so many seconds."""
+        """Serve until stopped, or for so many seconds."""
         self._workers.start()
         timer = threading.Timer(seconds, self.stop) if seconds is not None else None
         try:
@@ -151,7 +145,7 @@ class Server:
         self._server.should_exit = True
 
     def close(self) -> None:
-        """End the workers and let go of the folder."""
+        """End the workers and release the folder."""
         self._workers.close()
         self._socket.close()
         self.jobs.close()
@@ -159,7 +153,7 @@ class Server:
 
 
 def _alone(folder: Path) -> int:
-    """Return a lock on the folder: two servers on the same jobs would take them from each other."""
+    """Return a lock on the folder: two servers would compete for the same jobs."""
     handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -177,7 +171,7 @@ def _listening(host: str, port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
-        found.listen(_MOST_AT_ONCE)  # whoever reads the address may come at once
+        found.listen(_MOST_AT_ONCE)  # clients may connect as soon as the address is known
     except OSError as error:
         found.close()
         raise InputError(

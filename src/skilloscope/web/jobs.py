@@ -1,36 +1,45 @@
-"""The queue of jobs: what was uploaded, how far it is, and what came out, in one SQLite file.
+"""The queue of jobs in one SQLite file: what was uploaded, how far it is, what came out; and a job being worked on.
 
 In: texts that somebody uploaded. Out: jobs that workers take one by one, and reports by name. A job is acknowledged
 only when it is on disk; a job that was being worked on when its worker ended is worked on again.
 
 Jobs wait in lanes: a long search of one person must not keep another from the first, quick answer. What has ended is
 kept for some days; what waits or runs is never removed.
+
+A worker does a job as a JobTask, which reports how far it is. Where somebody has cancelled the job, reporting raises,
+and the work ends there with what it has kept.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import secrets
 import sqlite3
+import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from skilloscope.core.errors import InputError, StoreError
-from skilloscope.core.plain import json_text
+from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
+from skilloscope.core.text import json_text
 
+Json = dict[str, Any]
+"""A document as the API sends it."""
 SCHEMA = 2
 LANES = ("quick", "engine", "live")
 ENDED = ("done", "failed", "cancelled")
 KEEP_DAYS = 30
-"""For so long a job is kept after its end, unless a server is told otherwise."""
+"""How long a job is kept after its end by default."""
 DAY = 86400.0
 MOST_ATTEMPTS = 3
-"""So often a job is begun whose worker ends in the middle of it; then it is given up."""
+"""How often a job is started again whose worker ended in the middle of it, before it is given up."""
+_LOG = logging.getLogger(__name__)
+_EVERY = 0.2  # seconds between two notes of progress
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -53,9 +62,21 @@ _FIELDS = (
 )
 
 
+class NotFoundError(InputError):
+    """There is no such thing, or nothing is known of it yet."""
+
+    status: ClassVar = 404
+
+
+class BusyError(InputError):
+    """Too many jobs are waiting."""
+
+    status: ClassVar = 503
+
+
 @dataclass(frozen=True)
 class Job:
-    """A job as it stands."""
+    """A job and how far it is."""
 
     id: str
     kind: str
@@ -74,28 +95,22 @@ class Job:
     hint: str
     cancel: bool
     version: int
-    """Grows with every change: who has seen it need not look again."""
+    """Grows with every change."""
     found: int
     """Grows with every report."""
-    options: Mapping[str, Any]
+    options: Json
     expires: float | None = None
-    """When it will be removed: some days after its end; None where it has not ended, or is kept for ever."""
+    """When it will be removed; None where it has not ended, or is kept for ever."""
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come unless somebody asks for it."""
+        """Whether it is done, failed or cancelled."""
         return self.state in ENDED
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return what the API sends of a job: all but whose it is."""
-        names = ("id", "kind", "title", "created", "state", "stage", "done", "total", "note", "error", "hint")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "version": self.version,
-            "found": self.found,
-            "options": dict(self.options),
-            "expires": self.expires,
-        }
+        names = "id kind title created state stage done total note error hint version found options expires"
+        return {name: getattr(self, name) for name in names.split()}
 
 
 class Jobs:
@@ -123,7 +138,7 @@ class Jobs:
         *,
         owner: str = "",
         lane: str = "quick",
-        options: Mapping[str, Any] | None = None,
+        options: Json | None = None,
     ) -> Job:
         """Put a job into the queue and return it; once this returns, it is on disk."""
         name = secrets.token_urlsafe(16)
@@ -138,7 +153,7 @@ class Jobs:
     def __getitem__(self, name: str) -> Job:
         row = self._base().execute(f"SELECT {_FIELDS} FROM jobs WHERE id = ?", (name,)).fetchone()
         if row is None:
-            raise InputError("there is no such job", hint="its address may be cut, or it has been deleted")
+            raise NotFoundError("there is no such job", hint="the address may be incomplete, or the job was deleted")
         return self._job(row)
 
     def of_owner(self, owner: str, most: int = 50) -> list[Job]:
@@ -162,14 +177,7 @@ class Jobs:
         row = self._base().execute("SELECT body FROM reports WHERE job = ? AND name = ?", (name, part)).fetchone()
         return None if row is None else json.loads(row[0])
 
-    def reports(self, name: str, prefix: str) -> dict[str, Any]:
-        """Return the reports of a job whose names begin so."""
-        rows = self._base().execute(
-            "SELECT name, body FROM reports WHERE job = ? AND substr(name, 1, ?) = ?", (name, len(prefix), prefix)
-        )
-        return {part: json.loads(body) for part, body in rows}
-
-    def put(self, name: str, reports: Mapping[str, Any]) -> None:
+    def put(self, name: str, reports: Json) -> None:
         """Keep reports of a job, in place of older ones of the same names."""
         rows = [(name, part, json_text(body)) for part, body in reports.items()]
         with self._write() as base:
@@ -288,7 +296,7 @@ class Jobs:
         return base
 
     def _job(self, row: Sequence[Any]) -> Job:
-        fields: dict[str, Any] = dict(zip(_FIELDS.split(", "), row, strict=True))
+        fields: Json = dict(zip(_FIELDS.split(", "), row, strict=True))
         ended = fields.pop("ended")
         expires = ended + self.keep_days * DAY if ended is not None and self.keep_days else None
         known = {"cancel": bool(fields["cancel"]), "options": json.loads(fields["options"]), "expires": expires}
@@ -309,3 +317,86 @@ class Jobs:
 def _forget(base: sqlite3.Connection, name: str) -> None:
     for table, column in (("jobs", "id"), ("inputs", "job"), ("reports", "job")):
         base.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))
+
+
+class JobCancelled(Exception):
+    """Somebody has cancelled the job, or deleted it."""
+
+
+@dataclass
+class JobTask:
+    """A job that a worker does."""
+
+    job: Job
+    jobs: Jobs
+    store: str
+    """The folder of the store of analyses."""
+    _noted: float = field(default=0.0)
+    _looked: float = field(default=0.0)
+    _lane: str = ""
+
+    def inputs(self) -> list[tuple[str, bytes]]:
+        """Return what was uploaded."""
+        return self.jobs.inputs(self.job.id)
+
+    @contextlib.contextmanager
+    def folder(self) -> Iterator[Path]:
+        """Give an empty folder for as long as the work lasts; what a killed worker leaves its successor removes."""
+        place = work_folder(self.jobs, self.job.lane)
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place) as found:
+            yield Path(found)
+
+    def keep(self, reports: Json) -> None:
+        """Keep reports; what was kept stays, whatever happens after."""
+        self.check()
+        self.jobs.put(self.job.id, reports)
+
+    def tell(self, stage: str, done: int | None = None, total: int | None = None, note: str = "") -> None:
+        """Record how far the work is, at most five times a second; raise where the job was cancelled."""
+        now = time.monotonic()
+        if now - self._noted < _EVERY and done != total:
+            return
+        self._noted = now
+        counts = {} if done is None else {"done": done, "total": total}
+        if self.jobs.advance(self.job.id, stage=stage, note=note, **counts):
+            raise JobCancelled
+
+    def check(self) -> None:
+        """Raise where the job was cancelled or deleted."""
+        if self.jobs.unwanted(self.job.id):
+            raise JobCancelled
+
+    def look(self) -> None:
+        """The same at most five times a second: may be called all the time."""
+        now = time.monotonic()
+        if now - self._looked > _EVERY:
+            self._looked = now
+            self.check()
+
+    def go_on_in(self, lane: str) -> None:
+        """Let the job wait in another lane when this task is done."""
+        self._lane = lane
+
+    def run(self, work: Callable[[JobTask], None]) -> None:
+        """Do the work, and record how it ended."""
+        name = self.job.id
+        try:
+            work(self)
+        except JobCancelled:
+            self.jobs.end(name, "cancelled")
+        except SkilloscopeError as error:
+            self.jobs.end(name, "failed", error=str(error), hint=error.hint)
+        except Exception:
+            _LOG.exception("job of kind %s", self.job.kind)
+            self.jobs.end(name, "failed", error="unexpected error", hint="it is in the server's log")
+        else:
+            if self._lane:
+                self.jobs.advance(name, lane=self._lane, state="waiting", attempts=0, done=0, total=0, note="")
+            else:
+                self.jobs.end(name, "done")
+
+
+def work_folder(jobs: Jobs, lane: str) -> Path:
+    """Return where the workers of a lane keep their temporary files."""
+    return jobs.path.parent / "work" / lane

@@ -1,36 +1,46 @@
-"""The pages for people: each renders the dict of its view, and links to the same as JSON."""
+"""The pages for people: each renders the dict of its view, and links to the same as JSON.
+
+A name may hold anything: it is escaped, control characters are taken out of it, and it is kept from turning the text
+around it (a <bdi> of its own).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import chess
 import chess.svg
 from fastapi import APIRouter, Depends, Query, Request
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
+from skilloscope.__about__ import __version__
+from skilloscope.chess.moves import MATE_CAP
 from skilloscope.core.errors import InputError
-from skilloscope.reports.board import BETTER, PLAYED
-from skilloscope.studies.rate.front import engine_found
-from skilloscope.studies.report.tables import PART_NAMES, in_part_order
-from skilloscope.web import views
-from skilloscope.web.api import AJob, Number, PageNumber, jobs_of
-from skilloscope.web.intake import EFFORTS, KINDS, add_feed, add_upload
-from skilloscope.web.jobs import Job, Jobs
-from skilloscope.web.rendering import rendered
+from skilloscope.core.text import visible
+from skilloscope.inputs.pipeline import engine_found
+from skilloscope.report.board import BETTER, PLAYED
+from skilloscope.report.page import ANALYSIS_BOARD
+from skilloscope.report.words import edge_mark, plural, probability_text, share
+from skilloscope.studies.report.player import COSTLY_TEXTS, FIND_TEXTS, PARTS
+from skilloscope.web import api
+from skilloscope.web.api import AJob, Number, PageNumber, Search, jobs_of
+from skilloscope.web.jobs import Job, Jobs, Json, NotFoundError
 from skilloscope.web.safety import SESSION, Safety, check_token, cookie_text, visitor_of
+from skilloscope.web.uploads import EFFORTS, KINDS, add_feed, add_upload
 
 router = APIRouter(dependencies=[Depends(check_token)])
 _LOOK_SECONDS = 0.25  # between two looks at a job whose page is open
 _BEAT_SECONDS = 15.0  # after so long without news a comment is sent, so that a dead line is noticed
-Search = Annotated[str, Query(max_length=200)]
-MaybeNumber = Annotated[str, Query(max_length=9, pattern=r"^\d*$")]
+MaybeText = Annotated[str, Query(max_length=9, pattern=r"^\d*$")]
 
 
 def _page(request: Request, template: str, code: int = 200, **values: Any) -> HTMLResponse:
@@ -58,15 +68,10 @@ def home(request: Request) -> Response:
 
 
 @router.get("/results")
-def results_home(request: Request) -> Response:
-    """Upload results."""
-    return _page(request, "upload.html", kind="results", json="/api/jobs")
-
-
 @router.get("/decisions")
-def decisions_home(request: Request) -> Response:
-    """Upload decisions."""
-    return _page(request, "upload.html", kind="decisions", json="/api/jobs")
+def upload_home(request: Request) -> Response:
+    """Upload results or decisions."""
+    return _page(request, "upload.html", kind=request.url.path.strip("/"), json="/api/jobs")
 
 
 @router.get("/live")
@@ -131,27 +136,26 @@ def show_job(
 def table_part(
     request: Request, job: AJob, sort: str = "elo_low", order: str = "desc", search: Search = "", page: PageNumber = 1
 ) -> Response:
-    """Show the table of a job alone: sorted and filtered, or told anew."""
+    """Show the table of a job alone: sorted, filtered or updated."""
     view = _table(request, job, sort=sort, order=order, search=search, page=page)
-    part = _TABLES[job.kind]
-    return HTMLResponse(rendered(f"_{part}.html", job=job, view=view))
+    return HTMLResponse(rendered(f"_{_TABLES[job.kind]}.html", job=job, view=view))
 
 
-def _table(request: Request, job: Job, *, sort: str, order: str, search: str, page: int) -> dict[str, Any] | None:
+def _table(request: Request, job: Job, *, sort: str, order: str, search: str, page: int) -> Json | None:
     jobs = jobs_of(request)
     try:
         if job.kind == "games":
-            return views.ratings_view(jobs, job, sort=sort, order=order, search=search, page=page)
+            return api.ratings_view(jobs, job, sort=sort, order=order, search=search, page=page)
         if job.kind == "results":
-            return views.results_view(jobs, job, search=search, page=page)
-        return views.deciders_view(jobs, job) if job.kind == "decisions" else views.live_view(jobs, job)
-    except views.NotYetError:
+            return api.results_view(jobs, job, search=search, page=page)
+        return api.deciders_view(jobs, job) if job.kind == "decisions" else api.live_view(jobs, job)
+    except NotFoundError:
         return None
 
 
 @router.get("/jobs/{job}/events")
 def job_events(request: Request, job: AJob) -> Response:
-    """Tell how far a job is, as it goes."""
+    """Send how far a job is, as it goes."""
     safety: Safety = request.app.state.safety
     token = safety.token(visitor_of(request))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -189,29 +193,28 @@ def _event(name: str, text: str) -> str:
 @router.get("/jobs/{job}/games/{number}")
 def show_game(request: Request, job: AJob, number: Number) -> Response:
     """Show a game: the board, the moves, what people of any strength would play."""
-    view = views.game_view(jobs_of(request), job, number)
+    view = api.game_view(jobs_of(request), job, number)
     return _page(request, "game.html", job=job, view=view, json=f"/api/jobs/{job.id}/games/{number}")
 
 
 @router.get("/jobs/{job}/players/{number}")
 def show_player(request: Request, job: AJob, number: Number) -> Response:
     """Show a player: the Elo and its parts, the decisions that cost most, the finds, the games."""
-    view = views.player_view(jobs_of(request), job, number)
-    parts = [(PART_NAMES[name], in_part_order(part)) for name, part in view["parts"].items()]
-    return _page(request, "player.html", job=job, view=view, parts=parts, json=f"/api/jobs/{job.id}/players/{number}")
+    view = api.player_view(jobs_of(request), job, number)
+    return _page(request, "player.html", job=job, view=view, json=f"/api/jobs/{job.id}/players/{number}")
 
 
 @router.get("/jobs/{job}/event")
 def show_event(request: Request, job: AJob) -> Response:
     """Show the games as an event."""
-    view = views.event_view(jobs_of(request), job)
+    view = api.event_view(jobs_of(request), job)
     return _page(request, "event.html", job=job, view=view, json=f"/api/jobs/{job.id}/event")
 
 
 @router.get("/jobs/{job}/compare")
-def show_compare(request: Request, job: AJob, first: MaybeNumber = "", second: MaybeNumber = "") -> Response:
+def show_compare(request: Request, job: AJob, first: MaybeText = "", second: MaybeText = "") -> Response:
     """Show two players on one axis."""
-    view = views.comparison_view(jobs_of(request), job, int(first or 0) or None, int(second or 0) or None)
+    view = api.comparison_view(jobs_of(request), job, int(first or 0) or None, int(second or 0) or None)
     query = f"?first={view['first']}&second={view['second']}" if len(view["players"]) == 2 else ""
     return _page(request, "compare.html", job=job, view=view, json=f"/api/jobs/{job.id}/compare{query}")
 
@@ -219,7 +222,7 @@ def show_compare(request: Request, job: AJob, first: MaybeNumber = "", second: M
 @router.get("/jobs/{job}/members/{number}")
 def show_member(request: Request, job: AJob, number: Number) -> Response:
     """Show a member of a leaderboard."""
-    view = views.member_view(jobs_of(request), job, number)
+    view = api.member_view(jobs_of(request), job, number)
     return _page(request, "member.html", job=job, view=view, json=f"/api/jobs/{job.id}/members/{number}")
 
 
@@ -268,3 +271,87 @@ def logout() -> Response:
     reply = RedirectResponse("/login", 303)
     reply.headers.append("Set-Cookie", f"{SESSION}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")
     return reply
+
+
+_PERIODS = {"1W": "one week", "1M": "one month", "2M": "two months", "1Y": "one year"}
+_SCORES = {1.0: "1", 0.5: "½", 0.0: "0"}
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return a page, or a part of one."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    found = Environment(
+        loader=PackageLoader("skilloscope.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {
+        "name": name_markup,
+        "plain": lambda text: visible(str(text)),
+        "elo": lambda value: "–" if value is None else f"{value:.0f}",
+        "interval": interval_text,
+        "axis": lambda one: f"{one['axis_elo']:.0f} ({one['axis_low']:.0f} to {one['axis_high']:.0f})",
+        "percent": lambda share: probability_text(share).replace(" ", "\u00a0"),
+        "share": lambda p: share(p).replace(" ", "\u00a0"),
+        "pawns": pawns_text,
+        "signed": lambda value: f"{value:+.0f}".replace("-", "−"),
+        "score": lambda value: "–" if value is None else _SCORES.get(value, f"{value:g}"),
+        "points": lambda value: f"{value:g}".replace("0.5", "½").replace(".5", "½"),
+        "query": lambda values: urlencode({k: v for k, v in values.items() if v not in ("", None)}),
+        "ago": ago_text,
+        "period": lambda text: _PERIODS.get(text, text),
+        "day": lambda moment: time.strftime("%Y-%m-%d", time.localtime(moment)),
+        "date": lambda text: (text or "").replace(".??", "").replace(".", "-"),
+        "edge": edge_mark,
+        "sentence": lambda text: visible(text[:1].upper() + text[1:]),
+        "counted": plural,
+        "before": lambda text, word: text.split(word)[0].strip(),
+    }
+    found.globals |= {
+        "version": __version__,
+        "analysis_board": ANALYSIS_BOARD,
+        "parts": {name: heading for name, (_, heading) in PARTS.items()},
+        "costly_texts": COSTLY_TEXTS,
+        "find_texts": FIND_TEXTS,
+    }
+    return found
+
+
+def name_markup(text: str | None, unknown: str = "?") -> Markup:
+    """Return a name as HTML.
+
+    >>> name_markup("<b>Ann</b>")
+    Markup('<bdi>&lt;b&gt;Ann&lt;/b&gt;</bdi>')
+    """
+    return Markup("<bdi>{}</bdi>").format(escape(visible(text or unknown)))
+
+
+def interval_text(fields: Any) -> str:
+    """Return the interval of an Elo, e.g. `1540 to 1820`."""
+    return "–" if fields["elo"] is None else f"{fields['elo_low']:.0f} to {fields['elo_high']:.0f}"
+
+
+def pawns_text(value: float | None) -> str:
+    """Return an evaluation; a mate is no number of pawns.
+
+    >>> pawns_text(1.254), pawns_text(-39.0)
+    ('+1.25', 'Black mates')
+    """
+    if value is None:
+        return "–"
+    return f"{value:+.2f}" if abs(value) < MATE_CAP else f"{'White' if value > 0 else 'Black'} mates"
+
+
+def ago_text(then: float) -> str:
+    """Return how long ago a moment is, in words."""
+    seconds = max(time.time() - then, 0.0)
+    for size, word in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"{plural(int(seconds // size), word)} ago"
+    return "just now"

@@ -1,10 +1,10 @@
 """A job of games: the quick answer by what people play, then the engine's, which sharpens it part by part.
 
-In: the uploaded texts. Out, as reports of the job: `ratings` (what `rate --json` sends), `games` (the heads of all
-games), `game/N`, `players` (names by number, with their posteriors), `player/N` (the decisions that stand out) and
-`parts/N` (Elo by phase, colour, opening and so on, as `report --player` has it).
+In: the uploaded texts. Out, as reports of the job, the JSON of the studies that the command line shows: `ratings` (that
+of `rate`), `event` (of `report`), `game/N` (of `game`) and `player/N` (of `report --player`); and `players`, the names
+by number with their posteriors.
 
-What people play is asked once for a job and kept beside it while it is worked on: ratings, games and parts read it.
+The human model is asked once for a job, and its answers are kept while the job is worked on: all studies read them.
 
 A player's number is the place at which the name first occurs in the games: it stays while ratings move.
 """
@@ -12,41 +12,43 @@ A player's number is the place at which the name first occurs in the games: it s
 from __future__ import annotations
 
 import contextlib
-import heapq
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyse import Progress
-from skilloscope.chess.human.kept import KeptHuman
-from skilloscope.chess.human.model import Human, human
-from skilloscope.chess.human.network import Network
+from skilloscope.chess.analysis.evaluations import evaluations_from_analyses, evaluations_from_comments
+from skilloscope.chess.human.model import CachedHuman, Human, Network, human
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.configuration import effective_settings, store_file
 from skilloscope.core.errors import InputError
-from skilloscope.inference import Posterior
-from skilloscope.ratings.elo_axis.axis import EVALUATIONS
-from skilloscope.sources.judge import Judged, Work, check_games, judge_games, players
-from skilloscope.sources.plan import fair_order
-from skilloscope.studies.rate.elo import EloRatings
-from skilloscope.studies.rate.front import effort_settings, engine_found
-from skilloscope.studies.rate.games import AxisRating, rate_on_axis
-from skilloscope.studies.report.player import parts_of_play
-from skilloscope.web.game_records import JUDGES, GameRecord, game_records
-from skilloscope.web.workers import JobTask
+from skilloscope.evidence import Posterior
+from skilloscope.evidence.axis import EVALUATIONS
+from skilloscope.inputs.budget import fair_order
+from skilloscope.inputs.costs import MoveCosts
+from skilloscope.inputs.engine_job import EngineJob, check_games
+from skilloscope.inputs.gains import Gained
+from skilloscope.inputs.load import analyse_games, players
+from skilloscope.inputs.pipeline import AnalysedGames, effort_settings, engine_found
+from skilloscope.inputs.request import RatingRequest
+from skilloscope.report.study import Study
+from skilloscope.studies.elo_ratings import EloRatings, rate_on_axis
+from skilloscope.studies.game import GameStudy, game_people, game_study
+from skilloscope.studies.report.event import event_of
+from skilloscope.studies.report.player import PlayerReport, costs_of, player_of
+from skilloscope.web.jobs import JobTask, Json
 
 SHARES = (0.1, 0.3, 0.6, 1.0)
-"""After which shares of the games the engine's answers so far are put into the ratings."""
-STANDING_OUT = 10
-"""How many decisions of a player are shown: so many that cost most, and so many that were found."""
+"""After which shares of the games the engine's answers so far are used in the ratings."""
 MOST_GAMES = 3000
 """Of one job: beyond, the pages of single games would take hours."""
-_AT_ONCE = 64  # pages of games that are kept in one go
+_AT_ONCE = 64  # reports that are kept in one go
 
 
 class NamedBytes(io.BytesIO):
@@ -60,43 +62,44 @@ class NamedBytes(io.BytesIO):
 def rate_job_instantly(task: JobTask) -> None:
     """Rate all players by what people play, and by the evaluations in the comments where most moves have one."""
     games = _read(task)
-    with _people(task) as model:
-        asked = AxisRating.of(
-            None,
-            "human",
-            _without_engine(games),
-            model=model,
-            progress=lambda done, total: task.tell("instant", done, 2 * total),
+    known = np.isfinite(games.eval_values()).mean() if len(games.moves) else 0.0
+    effort = EVALUATIONS if known >= 0.5 else "instant"
+    total = len(games)
+    with _human_model(task) as model:
+        asked = RatingRequest.of(
+            None, "human", effort, model=model, progress=lambda done, _: task.tell("instant", done, 2 * total)
         )
-        pages = _Pages(task, games, asked)
-        pages.keep_ratings(None)
-        pages.keep_games(range(len(games)), "instant")
-        pages.keep_parts()
-    effort = str(task.job.options.get("effort", "instant"))
-    if effort != "instant":
+        answers = _Answers(task, AnalysedGames(games, None, asked))
+        answers.keep_ratings()
+        answers.keep_event()
+        answers.keep_games(range(total), lambda done, _: task.tell("instant", total + done, 2 * total, "moves"))
+        answers.keep_players(lambda done, of: task.tell("instant", note=f"{done:,} of {of:,} players"))
+    if task.job.options.get("effort", "instant") != "instant":
         task.go_on_in("engine")
 
 
 def rate_job_by_engine(task: JobTask) -> None:
-    """Let the engine search the games, a fair share first, and put what it says into the ratings part by part."""
+    """Let the engine search the games, a fair share first, and use its answers in the ratings part by part."""
     games = _read(task)
     wanted = str(task.job.options["effort"])
     if not engine_found(None):
-        raise InputError("there is no engine on the server: the ratings stand on what people play", hint="")
-    with _people(task) as model:
-        asked = AxisRating.of(None, "joint", wanted, model=model)
-        pages, order, done = _Pages(task, games, asked), fair_order(games, 1), 0
+        raise InputError("there is no engine on the server: the ratings are by what people play", hint="")
+    with _human_model(task) as model:
+        asked = RatingRequest.of(None, "joint", wanted, model=model)
+        order, done = fair_order(games, 1), 0
         for share in SHARES:
             count = max(1, math.ceil(share * len(games)))
             if count == done:
                 continue
-            rows = np.sort(order[:count])
-            pages.keep_ratings(judge_games(games, _work(task, asked, done, count, len(games)), rows=rows))
-            pages.keep_games(order[done:count].tolist(), wanted)
+            searched = analyse_games(games, _work(task, asked, done, count, len(games)), rows=np.sort(order[:count]))
+            answers = _Answers(task, AnalysedGames(games, searched, asked))
+            answers.keep_ratings()
+            answers.keep_event()
+            # At the end all of them: the first were compared with levels that have moved since.
+            rows = range(len(games)) if count == len(games) else order[done:count].tolist()
+            answers.keep_games(rows, lambda n, of: task.tell(wanted, note=f"{n:,} of {of:,} games updated"))
             done = count
-        # The first parts were compared with strengths that have moved since.
-        pages.keep_games(range(len(games)), wanted)
-        pages.keep_parts()
+        answers.keep_players(lambda n, of: task.tell(wanted, note=f"{n:,} of {of:,} players"))
 
 
 def numbered_players(games: Games) -> dict[str, int]:
@@ -119,123 +122,143 @@ def _read(task: JobTask) -> Games:
     return games
 
 
-def _without_engine(games: Games) -> str:
-    """Return the effort that asks no engine: with the comments' evaluations where at least half the moves have one."""
-    known = np.isfinite(games.eval_values()).mean() if len(games.moves) else 0.0
-    return EVALUATIONS if known >= 0.5 else "instant"
-
-
-def _work(task: JobTask, asked: AxisRating, before: int, count: int, total: int) -> Work:
-    found = effective_settings()
-
+def _work(task: JobTask, asked: RatingRequest, before: int, count: int, total: int) -> EngineJob:
     def tell(now: Progress) -> None:
         share = now.done / now.total if now.total else 1.0
         games = before + share * (count - before)
         task.tell(asked.effort.name, round(100 * games), 100 * total, f"{now.done:,} of {now.total:,} positions")
 
-    return Work(
+    return EngineJob(
         settings=effort_settings(asked.effort),
         store=store_file(Path(task.store)),
-        engine=found["engine"].value,
+        engine=effective_settings()["engine"].value,
         workers=1,
         progress=tell,
     )
 
 
-class _Pages:
-    """What a job keeps: written anew whenever its ratings are."""
+@dataclass(eq=False)
+class _Answers:
+    """The studies of a job's games as far as they are analysed; each part is kept as soon as it is known."""
 
-    def __init__(self, task: JobTask, games: Games, asked: AxisRating) -> None:
-        self._task, self._games, self._asked = task, games, asked
-        self._numbers = numbered_players(games)
-        self._judged: Judged | None = None
-        self._ratings: EloRatings | None = None
+    task: JobTask
+    found: AnalysedGames
 
-    def keep_ratings(self, judged: Judged | None) -> None:
-        """Rate everybody by what the engine has said so far, and keep that."""
-        ratings = rate_on_axis(self._games, judged, self._asked)
-        self._judged, self._ratings = judged, ratings
-        report = {**ratings.as_dict(), **({"positions": judged.as_dict()} if judged else {})}
+    @cached_property
+    def ratings(self) -> EloRatings:
+        return rate_on_axis(self.found)
+
+    @cached_property
+    def quiet(self) -> AnalysedGames:
+        return replace(self.found, asked=replace(self.found.asked, progress=None))
+
+    @cached_property
+    def levels(self) -> dict[str, float]:
+        return {one.player: one.elo.mean for one in self.ratings.players}
+
+    @cached_property
+    def costs(self) -> MoveCosts:
+        return costs_of(self.quiet, self.levels)
+
+    @cached_property
+    def gained(self) -> Gained:
+        """The value of every position: the engine's, and where it was not asked that of a comment."""
+        games, judged = self.found.games, self.found.judged
+        values = evaluations_from_comments(games)
+        if judged is not None and judged.analyses is not None:
+            searched = evaluations_from_analyses(judged.analyses)
+            known = np.isfinite(searched.values)
+            values = replace(searched, games=games, values=np.where(known, searched.values, values.values))
+        return Gained(values, values.losses(), analyses=None if judged is None else judged.analyses)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        return numbered_players(self.found.games)
+
+    def keep_ratings(self) -> None:
+        """Keep everybody's rating and posterior."""
+        judged, report = self.found.judged, self.ratings.as_dict()
         for row in [*report["players"], *report["unrated"]]:
-            row["number"] = self._numbers[row["player"]]
-        known = {one.player: one.elo for one in ratings.players}
+            row["number"] = self.numbers[row["player"]]
+        known = {one.player: one.elo for one in self.ratings.players}
         names = {
             str(number): {"player": name, "posterior": _kept_posterior(known[name]) if name in known else None}
-            for name, number in self._numbers.items()
+            for name, number in self.numbers.items()
         }
-        self._task.keep({"ratings": report, "players": names})
+        searched = {"positions": judged.as_dict()} if judged else {}
+        exact = {
+            f"posterior/{self.numbers[name]}": {"ends": elo.at[[0, -1]].tolist(), "density": elo.density.tolist()}
+            for name, elo in known.items()
+        }
+        self.task.keep({"ratings": {**report, **searched}, "players": names, **exact})
 
-    def keep_games(self, rows: Iterable[int], stage: str) -> None:
-        """Keep the pages of some games, and where these are all, what stands out among everybody's decisions."""
-        assert self._ratings is not None
-        wanted, total, scale = list(rows), len(self._games), self._ratings.scale
-        levels = {one.player: one.elo.mean for one in self._ratings.players}
-        analyses = None if self._judged is None else self._judged.analyses
-        records = game_records(
-            self._games, analyses, scale, scale.effort(self._ratings.effort), levels,
-            rows=wanted, model=self._asked.model, progress=self._told(stage, total, len(wanted)),
-        )  # fmt: skip
-        heads = self._task.report("games") or {}
-        bodies: dict[str, Any] = {}
-        standing: dict[str, _StandingOut] = {}
-        for record in records:
-            record.head["numbers"] = [self._numbers.get(record.head[side]) for side in ("white", "black")]
-            heads[str(record.number)] = record.head
-            bodies[f"game/{record.number}"] = record.as_dict()
-            for move in record.moves:
-                name = record.head[move["side"]]
-                if name and move["free"] and (move["judge"] != "people" or move["number"] > scale.opening_moves):
-                    standing.setdefault(name, _StandingOut()).add(record, move)
-            if len(bodies) >= _AT_ONCE:
-                self._task.keep({**bodies, "games": heads})
-                bodies = {}
-        reports = {f"player/{self._numbers[name]}": found.as_dict() for name, found in standing.items()}
-        self._task.keep({**bodies, "games": heads, **(reports if len(wanted) == total else {})})
+    def keep_event(self) -> None:
+        """Keep the event; its ratings are kept already."""
+        report = event_of(self.quiet, self.ratings, self.costs).as_dict()
+        self.task.keep({"event": {name: part for name, part in report.items() if name != "ratings"}})
 
-    def keep_parts(self) -> None:
-        """Keep everybody's Elo by part of the play, as the report of a player has it."""
-        found = parts_of_play(self._games, self._judged, self._asked)
-        self._task.keep({f"parts/{self._numbers[player]}": _kept_parts(parts) for player, parts in found.items()})
+    def keep_games(self, rows: Sequence[int], tell: Callable[[int, int], None]) -> None:
+        """Keep some games, by row."""
+        self._keep_each({f"game/{row + 1}": partial(self._game, row) for row in sorted(rows)}, tell)
 
-    def _told(self, stage: str, total: int, wanted: int) -> Callable[[int, int], None]:
-        def tell(done: int, _: int) -> None:
-            if stage == "instant":
-                self._task.tell(stage, total + done, 2 * total, "moves")
-            else:
-                self._task.tell(stage, note=f"{done:,} of {wanted:,} games told anew")
+    def _game(self, row: int) -> GameStudy:
+        asked, gained = self.found.asked, self.gained
+        own = None if gained.analyses is None else gained.analyses.of_games(np.array([row]))
+        first, games = int(gained.evaluations.starts[row]), gained.games.select([row])
+        values = gained.evaluations.values[first : first + len(games.moves) + 1]
+        people = game_people(
+            gained.games,
+            row,
+            model=asked.model,
+            analyses=own,
+            evaluations=replace(gained.evaluations, games=games, values=values, first_choice=None),
+            levels=self.levels,
+            axis=asked.axis,
+            effort=asked.effort,
+        )
+        return game_study(gained, row, people=people)
 
-        return tell
+    def keep_players(self, tell: Callable[[int, int], None]) -> None:
+        """Keep the report of every rated player."""
+        self._keep_each({f"player/{self.numbers[name]}": partial(self._player, name) for name in self.levels}, tell)
+
+    def _player(self, name: str) -> PlayerReport:
+        headers, costs = self.found.games.headers, self.costs
+        white, black = ([one == name for one in headers[side].to_pylist()] for side in ("white", "black"))
+        own = costs.select(np.where(costs.black, np.array(black)[costs.game], np.array(white)[costs.game]))
+        return player_of(self.quiet, name, self.ratings, own)
+
+    def _keep_each(self, studies: Mapping[str, Callable[[], Study]], tell: Callable[[int, int], None]) -> None:
+        kept: Json = {}
+        for done, (name, study) in enumerate(studies.items(), start=1):
+            kept[name] = study().as_dict()
+            tell(done, len(studies))
+            if len(kept) >= _AT_ONCE or done == len(studies):
+                self.task.keep(kept)
+                kept = {}
 
 
 @contextlib.contextmanager
-def _people(task: JobTask) -> Iterator[Human]:
-    """Give the human model with a memory for this job; it ends the work where somebody has cancelled the job."""
+def _human_model(task: JobTask) -> Iterator[Human]:
+    """Give the human model with a cache for this job; it ends the work where somebody has cancelled the job."""
     with task.folder() as folder:
-        yield KeptHuman(_HeardNetwork(human().network, task.look), folder / "human.sqlite")
+        yield CachedHuman(_CancellableNetwork(human().network, task.look), folder / "human.sqlite")
 
 
-class _HeardNetwork(Network):
-    """A network that lets somebody speak before every batch of positions."""
+class _CancellableNetwork(Network):
+    """A network that checks before every batch of positions whether the work is still wanted."""
 
-    def __init__(self, network: Network, heard: Callable[[], None]) -> None:
+    def __init__(self, network: Network, check: Callable[[], None]) -> None:
         super().__init__(network.weights, network.card)
-        self._network, self._heard = network, heard
+        self._network, self._check = network, check
 
     def maps(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        self._heard()
+        self._check()
         return self._network.maps(planes)
 
 
-def _kept_parts(parts: Mapping[str, EloRatings]) -> dict[str, Any]:
-    """Return the parts as reports send them, without what the ratings of the job say already."""
-    return {
-        name: {"by": part.by, "mass": part.mass, "players": [one.as_dict() for one in part.players]}
-        for name, part in parts.items()
-    }
-
-
-def _kept_posterior(found: Posterior) -> dict[str, Any]:
-    """Return a posterior in a few hundred numbers: a mass of a millionth is not seen."""
+def _kept_posterior(found: Posterior) -> Json:
+    """Return a posterior as charts draw it, in a few hundred numbers; comparisons need it as it is."""
     at = np.linspace(found.at[0], found.at[-1], 129)
     return {
         "at": np.round(at, 2).tolist(),
@@ -244,33 +267,3 @@ def _kept_posterior(found: Posterior) -> dict[str, Any]:
         "low": found.low,
         "high": found.high,
     }
-
-
-class _StandingOut:
-    """The decisions of one player that cost most and those that were found, by judge; of the others only the count."""
-
-    def __init__(self) -> None:
-        self._count = dict.fromkeys(JUDGES, 0)
-        self._costly: dict[str, list[dict[str, Any]]] = {judge: [] for judge in JUDGES}
-        self._found: dict[str, list[dict[str, Any]]] = {judge: [] for judge in JUDGES}
-
-    def add(self, record: GameRecord, move: Mapping[str, Any]) -> None:
-        """Take a decision into account."""
-        judge, cost = move["judge"], move["cost"]
-        self._count[judge] += 1
-        head = {name: record.head[name] for name in ("white", "black", "date", "event")}
-        told = {"game": record.number, **head, **{k: v for k, v in move.items() if k != "strength"}}
-        best = judge == "engine" and move["better"] is None
-        if cost > 0 and not best:
-            self._costly[judge] = heapq.nlargest(
-                STANDING_OUT, [*self._costly[judge], told], key=lambda one: one["cost"]
-            )
-        if cost < 0 and (best or judge == "people"):
-            self._found[judge] = heapq.nsmallest(STANDING_OUT, [*self._found[judge], told], key=lambda one: one["cost"])
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what the player's page shows, by the best judge that saw enough of the decisions."""
-        enough = [judge for judge in JUDGES if self._count[judge] >= STANDING_OUT]
-        judge = enough[0] if enough else max(JUDGES, key=lambda one: self._count[one])
-        found = [] if judge == "comments" else self._found[judge]
-        return {"judge": judge, "decisions": self._count[judge], "costly": self._costly[judge], "found": found}

@@ -1,7 +1,7 @@
-"""Jobs of tables: results of games (fit, leaderboard, everybody's history), and decisions of any domain.
+"""Jobs of tables: results of games (leaderboard, fit, everybody's history), and decisions of any domain.
 
-In: the uploaded texts. Out, as reports of the job: `fit` and `leaderboard` (what `results fit` and `results rate` send)
-with `history` by player, or `deciders` (what `decisions rate` sends).
+In: the uploaded texts. Out, as reports of the job: the `leaderboard` that `results rate` sends for the same files, the
+`fit` behind it, and `history` by place; or `deciders` (what `decisions rate` sends).
 """
 
 from __future__ import annotations
@@ -11,39 +11,34 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from skilloscope.core.outputs import write_whole
-from skilloscope.inference import prior_from_text
+from skilloscope.core.paths import write_whole
+from skilloscope.evidence import prior_from_text
+from skilloscope.inputs.load import told_decisions
 from skilloscope.models.agent import Agent
-from skilloscope.sources.judge import told_decisions
-from skilloscope.sources.results import read_files
-from skilloscope.studies.deciders.deciders import k_from_text, rate_deciders, rate_fitting_k
-from skilloscope.studies.results.results import fit_report, history_table, ratings_report
-from skilloscope.studies.results.runs import rate_results
-from skilloscope.web.intake import suffix_of
-from skilloscope.web.workers import JobTask
+from skilloscope.studies.deciders import k_from_text, rate_deciders, rate_fitting_k
+from skilloscope.studies.results import rating
+from skilloscope.studies.results.forecasts import FitStudy
+from skilloscope.web.jobs import JobTask
+from skilloscope.web.uploads import suffix_of
 
 _RANGE = (0.0, 4.0)
 
 
 def rate_job_of_results(task: JobTask) -> None:
-    """Fit the variances, rate everybody, keep the leaderboard and the history of each."""
-    period = task.job.options.get("period") or None
+    """Rate everybody as `results rate` does, and keep the leaderboard, its fit, and the history of each."""
     with _files(task) as files:
-        task.tell("reading", 0, 3)
-        table = read_files(files)
-        task.tell("fitting", 1, 3)
-        fit = fit_report(table, period)
-        task.tell("rating", 2, 3)
-        rated = rate_results(table, period, sigma0=fit["sigma0"], nu=fit["nu"])
-    board = ratings_report(rated)
-    for number, row in enumerate(board["players"], start=1):
-        row["number"] = number
-    numbers = {row["player"]: row["number"] for row in board["players"]}
-    histories: dict[int, list[dict[str, object]]] = {}
-    for row in history_table(rated).to_pylist():
-        if row["player"] in numbers:
-            histories.setdefault(numbers[row["player"]], []).append(row)
-    task.keep({"fit": fit, "leaderboard": board, **{f"history/{n}": rows for n, rows in histories.items()}})
+        task.tell("rating", 0, 2)
+        board = rating.results(files, period=task.job.options.get("period") or None)
+    task.tell("histories", 1, 2)
+    run, places = board.rated, {one.row.player: one.place for one in board.players}
+    reports: dict[str, object] = {"leaderboard": board.as_dict()}
+    if run.fit:
+        study = FitStudy(run.fit, run.period, warnings=run.fit.warnings, tally=run.tally, noted=run.noted)
+        reports["fit"] = study.as_dict()
+    histories: dict[str, list[object]] = {}
+    for row in run.history.to_arrow().to_pylist():
+        histories.setdefault(f"history/{places[row['player']]}", []).append(row)
+    task.keep(reports | histories)
 
 
 def rate_job_of_decisions(task: JobTask) -> None:
@@ -54,10 +49,10 @@ def rate_job_of_decisions(task: JobTask) -> None:
         batch = told_decisions(files)
     task.tell("rating", 1, 2)
     if k is None:
-        report = rate_fitting_k(batch, "listed")
+        study = rate_fitting_k(batch, "listed")
     else:
-        report = rate_deciders(batch, Agent(k=k, rule="listed"), prior_from_text("uniform", *_RANGE))
-    task.keep({"deciders": report})
+        study = rate_deciders(batch, Agent(k=k, rule="listed"), prior_from_text("uniform", *_RANGE))
+    task.keep({"deciders": study.as_dict()})
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
-"""Who may ask, and for how much: hosts, origins, tokens, sizes, a password if one is set, and the headers of replies.
+"""Security of the server: hosts, origins, tokens, sizes, a password if one is set, and the headers of replies.
 
-The server listens on this machine alone unless it is told otherwise. A page of another site must not speak to it
-through the reader's browser: the Host must be one of ours (a name that somebody points at 127.0.0.1 is not), what
-changes anything must come from a page of ours, with its token, and a reply may load nothing from elsewhere.
+The server listens on this machine alone by default. A page of another site must not reach it through the reader's
+browser: the Host must be one of ours (a name that somebody points at 127.0.0.1 is not), a request that changes anything
+must come from one of our pages with its token, and a reply may load nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ import os
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,10 +31,10 @@ MOST_BYTES = 32 * 1024 * 1024
 COOKIE = "skilloscope"
 SESSION = "skilloscope-in"
 MOST_GUESSES = 10
-"""Wrong passwords in a minute, by anybody, after which none is heard."""
+"""Wrong passwords in a minute, by anybody, after which none is accepted."""
 _LOG = logging.getLogger(__name__)
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
-_OPEN = ("/login", "/static/")  # what is shown to whoever has not given the password
+_OPEN = ("/login", "/static/")  # shown without the password
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:\[\]/@?#]+))(?::\d+)?")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -105,7 +104,7 @@ def kept_secret(folder: Path) -> bytes:
 
 
 def visitor_of(request: Request) -> str:
-    """Return the name that a browser goes by here: a random one, told to nobody else."""
+    """Return the random name of a browser, which nobody else knows."""
     return str(request.scope["visitor"])
 
 
@@ -121,7 +120,7 @@ async def check_token(request: Request) -> AsyncIterator[None]:
 
 async def _is_meant(request: Request) -> bool:
     if request.url.path.startswith("/api/") and request.headers.get("x-skilloscope"):
-        return True  # no page of another site can send it: the browser would ask us first, and we do not agree
+        return True  # no page of another site can send it: the browser would ask us first, and we refuse
     safety: Safety = request.app.state.safety
     token = request.headers.get("x-csrf-token", "")
     if not token and request.headers.get("content-type", "").startswith(("multipart/form-data", "application/x-www")):
@@ -131,17 +130,17 @@ async def _is_meant(request: Request) -> bool:
 
 
 class Guard:
-    """Stands before the application: whatever comes, and whatever goes, passes here."""
+    """Middleware that checks every request and completes every reply."""
 
     def __init__(self, app: ASGIApp, safety: Safety) -> None:
         self.app, self.safety = app, safety
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or hand on and put our headers on the reply."""
+        """Refuse, or pass on and add our headers to the reply."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers, cookies = Headers(scope=scope), _cookies(scope)
+        headers, cookies = Headers(scope=scope), HTTPConnection(scope).cookies
         known = cookies.get(COOKIE, "")
         visitor = known if 20 <= len(known) <= 64 and known.isascii() else secrets.token_urlsafe(24)
         scope["visitor"] = visitor
@@ -168,7 +167,7 @@ class Guard:
             if begun:
                 raise
             _LOG.exception("%s %s", scope["method"], scope["path"])
-            await _said(scope["path"], 500, "something unforeseen happened; the fault is ours")(scope, body, replied)
+            await _said(scope["path"], 500, "unexpected error; it is in the server's log")(scope, body, replied)
 
     def _refusal(self, scope: Scope, headers: Headers, cookies: dict[str, str], visitor: str) -> Response | None:
         path = scope["path"]
@@ -188,7 +187,7 @@ class Guard:
 
 
 class _Counted:
-    """Receives a body and counts it: what is sent without saying how long it is may not be longer either."""
+    """Receives a body and counts its bytes, also where the request does not state its length."""
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive, self._left, self.too_large = receive, most, False
@@ -242,15 +241,3 @@ def _finish(headers: MutableHeaders, path: str, visitor: str) -> None:
 def cookie_text(name: str, value: str) -> str:
     """Return a cookie that no script reads and no other site sends along, but for a link that is followed."""
     return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000"
-
-
-def _cookies(scope: Scope) -> dict[str, str]:
-    found: dict[str, str] = {}
-    headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
-    for name, value in headers:
-        if name == b"cookie":
-            try:
-                found |= {key: morsel.value for key, morsel in SimpleCookie(value.decode("latin-1")).items()}
-            except CookieError:
-                continue
-    return found

@@ -1,127 +1,34 @@
 """Worker processes: one for quick answers, one for searches, one for live games; each is replaced when it ends.
 
-In: the queue. Out: reports of jobs, their progress, and their end. A worker hands a job as a JobTask to the project's
-own functions, which tell it how far they are; where somebody has cancelled the job, telling raises, and the work ends
-there with what it has kept. Work that tells nothing for long, as a fit, ends with its process, which is replaced. A
-worker ends with the server, however that ends: it looks whether its parent is there.
+In: the queue. Out: reports of jobs, their progress, and their end. A worker hands each job as a JobTask to the function
+for its kind. Work that is cancelled and does not notice in time, such as a long fit, ends with its process, which is
+replaced. A worker also ends with the server, however that ends: it checks that its parent is there.
 """
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from skilloscope.core.errors import SkilloscopeError
-from skilloscope.web.jobs import LANES, Job, Jobs
+from skilloscope.web.jobs import LANES, Job, Jobs, JobTask, work_folder
 
 IDLE_SECONDS = 0.1
 PATIENCE = 3.0
-"""Seconds in which work that is not wanted any more may end by itself; then its process is ended."""
+"""Seconds that cancelled work has to end by itself before its process is ended."""
 EXPIRY_SECONDS = 600.0
 """Between two looks for jobs that have been kept long enough."""
 MOST_LIVE = 4
 """How many feeds are followed at once."""
 
-_LOG = logging.getLogger(__name__)
-_EVERY = 0.2  # seconds between two notes of progress
 _PARENT_SECONDS = 0.5
 _MAIN = "import sys; from skilloscope.web.workers import work_in_lane; work_in_lane(*sys.argv[1:])"
-
-
-class JobCancelled(Exception):
-    """Somebody has cancelled the job, or deleted it."""
-
-
-@dataclass
-class JobTask:
-    """A job in a worker's hands."""
-
-    job: Job
-    jobs: Jobs
-    store: str
-    """The folder of the store of analyses."""
-    _told: float = field(default=0.0)
-    _looked: float = field(default=0.0)
-    _lane: str = ""
-
-    def inputs(self) -> list[tuple[str, bytes]]:
-        """Return what was uploaded."""
-        return self.jobs.inputs(self.job.id)
-
-    @contextlib.contextmanager
-    def folder(self) -> Iterator[Path]:
-        """Give an empty folder for as long as the work lasts; what a killed worker leaves its successor removes."""
-        place = _work_folder(self.jobs, self.job.lane)
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place) as found:
-            yield Path(found)
-
-    def report(self, name: str) -> Any:
-        """Return what was kept under a name."""
-        return self.jobs.report(self.job.id, name)
-
-    def keep(self, reports: Mapping[str, Any]) -> None:
-        """Keep reports; what was kept stays, whatever happens after."""
-        self.check()
-        self.jobs.put(self.job.id, reports)
-
-    def tell(self, stage: str, done: int | None = None, total: int | None = None, note: str = "") -> None:
-        """Say how far the work is, now and then; raise where it is not wanted any more."""
-        now = time.monotonic()
-        if now - self._told < _EVERY and done != total:
-            return
-        self._told = now
-        counts = {} if done is None else {"done": done, "total": total}
-        if self.jobs.advance(self.job.id, stage=stage, note=note, **counts):
-            raise JobCancelled
-
-    def check(self) -> None:
-        """Raise where the work is not wanted any more."""
-        if self.jobs.unwanted(self.job.id):
-            raise JobCancelled
-
-    def look(self) -> None:
-        """Raise where the work is not wanted any more, looking now and then: may be called all the time."""
-        now = time.monotonic()
-        if now - self._looked > _EVERY:
-            self._looked = now
-            self.check()
-
-    def go_on_in(self, lane: str) -> None:
-        """Let the job wait in another lane when this task is done."""
-        self._lane = lane
-
-    def run(self, work: Callable[[JobTask], None]) -> None:
-        """Do the work, and say how it ended."""
-        name = self.job.id
-        try:
-            work(self)
-        except JobCancelled:
-            self.jobs.end(name, "cancelled")
-        except SkilloscopeError as error:
-            self.jobs.end(name, "failed", error=str(error), hint=error.hint)
-        except Exception:
-            _LOG.exception("job of kind %s", self.job.kind)
-            self.jobs.end(
-                name, "failed", error="something unforeseen happened", hint="the fault is ours; the log has more"
-            )
-        else:
-            if self._lane:
-                self.jobs.advance(name, lane=self._lane, state="waiting", attempts=0, done=0, total=0, note="")
-            else:
-                self.jobs.end(name, "done")
 
 
 def work_of_job(job: Job) -> Callable[[JobTask], None]:
@@ -138,7 +45,7 @@ def work_of_job(job: Job) -> Callable[[JobTask], None]:
         from skilloscope.web.rated_tables import rate_job_of_decisions
 
         return rate_job_of_decisions
-    from skilloscope.web.followed import follow_job
+    from skilloscope.web.live_job import follow_job
 
     return follow_job
 
@@ -199,7 +106,7 @@ def work_in_lane(lane: str, path: str, store: str) -> None:
     if lane == "quick":
         import skilloscope.web.rated_games  # noqa: F401  # before somebody waits for it
     jobs = Jobs(Path(path))
-    shutil.rmtree(_work_folder(jobs, lane), ignore_errors=True)
+    shutil.rmtree(work_folder(jobs, lane), ignore_errors=True)
     with ThreadPoolExecutor(MOST_LIVE if lane == "live" else 1) as pool:
         free = threading.Semaphore(MOST_LIVE if lane == "live" else 1)
         while True:
@@ -212,10 +119,6 @@ def work_in_lane(lane: str, path: str, store: str) -> None:
             done.add_done_callback(lambda _: free.release())
             if lane != "live":  # several share that process, and each looks often
                 _end_if_unwanted(jobs, job.id, done)
-
-
-def _work_folder(jobs: Jobs, lane: str) -> Path:
-    return jobs.path.parent / "work" / lane
 
 
 def _end_if_unwanted(jobs: Jobs, name: str, done: Future[None]) -> None:

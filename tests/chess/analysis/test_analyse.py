@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from skilloscope.chess.analysis.analyse import Analyses, Progress, analyse
-from skilloscope.chess.analysis.files import export_analyses, read_export
-from skilloscope.chess.analysis.given import read_analysed
+from skilloscope.chess.analysis.files import export_analyses, read_analysed, read_export
 from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine import runner as runner_module
 from skilloscope.chess.engine.engine import Engine
-from skilloscope.chess.engine.lines import AnalysedPosition, last_depth, lines_from_lists, move_uci
+from skilloscope.chess.engine.lines import AnalysedPosition, last_depth, lines_from_lists
 from skilloscope.chess.engine.settings import DFH13, Settings
+from skilloscope.chess.moves import move_uci
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.chess.positions import Positions, positions
+from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.core.errors import EngineError, InputError
-from skilloscope.papers.samples import SHARED_ANALYSES
+from skilloscope.papers.harness import SHARED_ANALYSES
 from skilloscope.store import Store
 
 SHALLOW = Settings(depth=2, multipv=3)
@@ -112,7 +112,7 @@ def test_a_kill_keeps_what_is_finished(stockfish: Path, tmp_path: Path) -> None:
     script = f"""
 from skilloscope.chess.analysis.analyse import analyse
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import positions
+from skilloscope.chess.pgn.positions import positions
 batch = positions(read_games({str(tmp_path / "games.pgn")!r}), skip_moves=0)
 say = lambda progress: print(progress.searched, flush=True)
 analyse(batch, store={str(tmp_path / "s.sqlite")!r}, engine={str(stockfish)!r}, progress=say)

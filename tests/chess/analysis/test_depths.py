@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skilloscope.chess.analysis import depths as depths_module
+from prove_depths import demo_positions, differing_depths
+from skilloscope.chess.analysis import analyses as depths_module
 from skilloscope.chess.analysis.analyse import Analyses, analyse
-from skilloscope.chess.analysis.depths import PROVEN, cut_lines, deeper_keys, differing_depths, shallower_key
-from skilloscope.chess.analysis.files import export_analyses, read_export
+from skilloscope.chess.analysis.analyses import PROVEN, cut_lines, deeper_keys, shallower_key
+from skilloscope.chess.analysis.files import export_analyses
 from skilloscope.chess.engine.engine import Engine
 from skilloscope.chess.engine.lines import lines_from_lists
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import Positions, positions
-from skilloscope.sources.shipped import analyses_file
+from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.store import Store
 
 PGN = '[White "Ann"]\n[Black "Bob"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 *\n'
@@ -38,11 +38,6 @@ def proven(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def counts(analyses: Analyses) -> tuple[int, int, int]:
     return analyses.searched, analyses.cached, analyses.imported
-
-
-def demo_positions(count: int) -> list[str]:
-    fens = [row.fen for row in read_export(analyses_file()).rows]
-    return [fens[at] for at in np.linspace(0, len(fens) - 1, count).astype(int)]
 
 
 def skip_unproven(stockfish: Path) -> None:

@@ -15,11 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from skilloscope.chess.analysis.analyse import analyse
-from skilloscope.chess.analysis.files import read_export
-from skilloscope.chess.analysis.transfer import damaged_answers, export_store
+from skilloscope.chess.analysis.files import damaged_answers, export_store, read_export
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import Positions, positions
+from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.cli.app import app
 from skilloscope.core.errors import Tally
 from skilloscope.store import Claims, Store
@@ -35,7 +34,7 @@ import io, sys
 from skilloscope.chess.analysis.analyse import analyse
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import positions
+from skilloscope.chess.pgn.positions import positions
 print("ready", flush=True)
 sys.stdin.readline()
 batch = positions(read_games(io.StringIO(sys.argv[3])), skip_moves=0)
@@ -147,7 +146,7 @@ def test_store_check_finds_what_only_chess_can_tell_and_mends_it(
     analyse(batch, settings=SHALLOW, store=path, engine=engine)
 
     def check(*more: str) -> tuple[int, dict[str, object]]:
-        done = CliRunner().invoke(app, ["store", "check", "--store", str(tmp_path), "--json", *more])
+        done = CliRunner().invoke(app, ["cache", "check", "--store", str(tmp_path), "--json", *more])
         return done.exit_code, json.loads(done.stdout)
 
     assert check() == (0, {"schema": 1, "path": str(path), "rows": 16, "damaged": [], "mended": False})
@@ -172,5 +171,5 @@ def test_broken_settings_hide_no_others(fake_engine: Fake, batch: Positions, tmp
         assert [place for place, _ in store.damaged()] == ["settings 1"]
     damage(path, "UPDATE settings SET json = CAST(x'7bff' AS TEXT) WHERE id = 1")
     for command in (["info"], ["check"], ["export", str(tmp_path / "x.jsonl")]):
-        done = CliRunner().invoke(app, ["store", *command, "--store", str(tmp_path)])
+        done = CliRunner().invoke(app, ["cache", *command, "--store", str(tmp_path)])
         assert done.exit_code == (1 if command == ["check"] else 0), done.output

@@ -20,20 +20,27 @@ import pytest
 from typer.testing import CliRunner
 
 from skilloscope.chess.analysis.analyse import Progress, analyse
-from skilloscope.chess.analysis.files import export_analyses, read_export
-from skilloscope.chess.analysis.given import read_analysed
-from skilloscope.chess.analysis.transfer import Imported, choose_settings, export_store, import_file
-from skilloscope.chess.decisions import decisions
-from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists, move_uci
+from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.files import (
+    Imported,
+    choose_settings,
+    export_analyses,
+    export_store,
+    import_file,
+    read_analysed,
+    read_export,
+)
+from skilloscope.chess.engine.lines import AnalysedPosition, lines_from_lists
 from skilloscope.chess.engine.settings import DFH13, Settings
+from skilloscope.chess.moves import move_uci
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import Positions, positions
+from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.cli.app import app
-from skilloscope.core import outputs
+from skilloscope.core import paths
 from skilloscope.core.configuration import store_file
 from skilloscope.core.errors import InputError, StoreError
-from skilloscope.papers.samples import SHARED_ANALYSES
-from skilloscope.sources.shipped import analyses_file
+from skilloscope.inputs.bundled import analyses_file
+from skilloscope.papers.harness import SHARED_ANALYSES
 from skilloscope.store import Store, StoredAnalysis
 
 SHALLOW = Settings(depth=2, multipv=3)
@@ -114,7 +121,7 @@ def test_a_full_disk_while_exporting_is_said(tmp_path: Path, monkeypatch: pytest
         full.symlink_to("/dev/full")
         return full
 
-    monkeypatch.setattr(outputs, "_part", no_room)
+    monkeypatch.setattr(paths, "_part", no_room)
     for ending in ENDINGS:
         with pytest.raises(InputError, match=r"cannot be written: .*No space left") as caught:
             export_analyses(tmp_path / f"x{ending}", {}, rows)
@@ -295,14 +302,14 @@ def test_the_group_of_commands_goes_round(tmp_path: Path, fake_engine: Fake) -> 
     code, _, err = command("analyse", tmp_path / "games.pgn", *engine, *one, "--export", tmp_path / "a.parquet")
     assert code == 0, err
     assert len(read_export(tmp_path / "a.parquet").rows) == 4
-    code, out, _ = command("store", "export", tmp_path / "b.jsonl", *one, "--json")
+    code, out, _ = command("cache", "export", tmp_path / "b.jsonl", *one, "--json")
     assert json.loads(out)["written"] == 4
-    code, out, _ = command("store", "import", tmp_path / "a.parquet", tmp_path / "b.jsonl", *other, "--json")
+    code, out, _ = command("cache", "import", tmp_path / "a.parquet", tmp_path / "b.jsonl", *other, "--json")
     assert [(file["read"], file["new"]) for file in json.loads(out)["files"]] == [(4, 4), (4, 0)]
-    numbers = json.loads(command("store", "info", *other, "--json")[1])["store"]
+    numbers = json.loads(command("cache", "info", *other, "--json")[1])["store"]
     assert numbers["rows"] == 4
-    assert "4" in command("store", "info", *other)[1]
-    sizes = json.loads(command("store", "vacuum", *other, "--json")[1])
+    assert "4" in command("cache", "info", *other)[1]
+    sizes = json.loads(command("cache", "vacuum", *other, "--json")[1])
     assert 0 < sizes["bytes_after"] <= sizes["bytes_before"]
     code, out, err = command("analyse", tmp_path / "games.pgn", *engine, *other, "--json")
     assert json.loads(out)["positions"] == {"searched": 0, "cached": 4, "imported": 0, "failed": 0}
@@ -310,7 +317,7 @@ def test_the_group_of_commands_goes_round(tmp_path: Path, fake_engine: Fake) -> 
 
 @pytest.mark.parametrize("words", [["info"], ["vacuum"], ["export", "x.parquet"]])
 def test_a_store_that_is_not_there_is_said_and_not_made(words: list[str], tmp_path: Path) -> None:
-    code, out, err = command("store", *words, "--store", tmp_path / "absent")
+    code, out, err = command("cache", *words, "--store", tmp_path / "absent")
     assert (code, out) == (1, "")
     assert "no store at" in err
     assert not (tmp_path / "absent").exists()

@@ -25,26 +25,22 @@ import skilloscope as sk
 from real_cluster import MARK, PATIENCE, ROOT, Cluster, marked, wait_until
 from simulated import wandering_games
 from skilloscope.chess.analysis.analyse import Progress, analyse
+from skilloscope.chess.boards import Boards
 from skilloscope.chess.engine import cluster as cluster_module
 from skilloscope.chess.engine.cluster import AHEAD, ClusterRunner
-from skilloscope.chess.engine.runner import HOPELESS, start_runner
+from skilloscope.chess.engine.pool import start_runner
+from skilloscope.chess.engine.runner import HOPELESS
 from skilloscope.chess.engine.settings import Settings
-from skilloscope.chess.human import cluster as human_cluster
-from skilloscope.chess.human.cluster import human_on
-from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.model import human
-from skilloscope.chess.human.network import Network
+from skilloscope.chess.human import model as human_cluster
+from skilloscope.chess.human.model import Network, human, human_on
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import Positions, positions
+from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.core.errors import EngineError, InputError, MissingExtraError
+from skilloscope.inputs.results import cluster_work
 from skilloscope.ratings.periods.periods import Periods
-from skilloscope.ratings.periods.variance_intervals import simulated_intervals
-from skilloscope.ratings.periods.variances import fit_variances
-from skilloscope.results.reading import Reading
-from skilloscope.results.streaming import ReadShards, ResultStream, Shard
-from skilloscope.results.writing import results_to_arrow
+from skilloscope.ratings.periods.variances import fit_variances, simulated_intervals
+from skilloscope.results.reading import Reading, ReadShards, ResultStream, Shard
 from skilloscope.simulate.populations import Population, simulate_results
-from skilloscope.sources.shards import cluster_work
 from skilloscope.store import Store
 
 DEMO = Path(cluster_module.__file__).parents[2] / "data" / "demo" / "simulated.pgn"
@@ -354,7 +350,7 @@ def test_dask_is_loaded_only_when_a_scheduler_is_given() -> None:
 
 def test_results_read_by_two_workers_are_those_read_here_to_the_bit(two_workers: Cluster, tmp_path: Path) -> None:
     made = simulate_results(Population(80, 30, 6000), rng=np.random.default_rng(1), period="1D").results
-    table = results_to_arrow(made)
+    table = made.to_arrow()
     scores = ["?" if row % 997 == 0 else str(score) for row, score in enumerate(made.score)]  # some at fault
     table = table.set_column(table.column_names.index("score"), "score", pa.array(scores))
     halves = [tmp_path / "1.parquet", tmp_path / "2.parquet"]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine.engine import Engine, find_engine
-from skilloscope.chess.engine.lines import LINE, last_depth, move_uci, pack_lines, unpack_lines, value_pawns
-from skilloscope.chess.engine.settings import DFH13, Settings
-from skilloscope.chess.engine.uci import checked_answer, parse_option, read_answer
+from skilloscope.chess.engine.lines import LINE, checked_answer, last_depth, pack_lines, read_answer, unpack_lines
+from skilloscope.chess.engine.settings import DFH13, Settings, parse_option
+from skilloscope.chess.moves import move_uci, value_pawns
 from skilloscope.core.errors import EngineError, InputError
 
 MIDDLEGAME = "2rq1rk1/p2nbppp/1p2p3/2pb4/3P1B2/5NP1/PPQ1PPBP/R2R2K1 w - - 0 13"

@@ -16,11 +16,11 @@ from skilloscope.chess.analysis.files import read_export
 from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine import runner as runner_module
 from skilloscope.chess.engine.engine import SearchStopped
-from skilloscope.chess.engine.pool import EnginePool
-from skilloscope.chess.engine.runner import Runner, start_runner
+from skilloscope.chess.engine.pool import EnginePool, start_runner
+from skilloscope.chess.engine.runner import Runner
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import Positions, positions
+from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.store import Store, StoredAnalysis
 

@@ -13,10 +13,10 @@ import pytest
 
 import skilloscope as sk
 from skilloscope.chess.analysis.analyse import analyse
-from skilloscope.chess.decisions import decisions
+from skilloscope.chess.analysis.decisions import decisions
 from skilloscope.chess.engine.settings import PRESETS, Settings, preset
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.chess.positions import positions
+from skilloscope.chess.pgn.positions import positions
 from skilloscope.core.errors import InputError
 
 # A fool's mate, and a game that stops where there are moves left.
@@ -129,7 +129,7 @@ def test_a_preset_goes_over_the_settings_file_and_a_flag_over_the_preset(
     flags: dict[str, Any], expected: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from skilloscope.cli.options import EngineOptions
-    from skilloscope.cli.work import working
+    from skilloscope.cli.request import working
 
     (tmp_path / "skilloscope.toml").write_text("depth = 7\nmultipv = 3\nworkers = 4\n")
     monkeypatch.chdir(tmp_path)

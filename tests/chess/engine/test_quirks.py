@@ -12,12 +12,11 @@ import chess
 import numpy as np
 import pytest
 
-from skilloscope.chess.engine.children import parent_score, search_children
 from skilloscope.chess.engine.engine import Engine, find_engine
-from skilloscope.chess.engine.lines import LINE, LineArray, code_from_uci, last_depth, move_uci, value_pawns
+from skilloscope.chess.engine.lines import LINE, LineArray, last_depth, parent_score, read_answer, search_children
 from skilloscope.chess.engine.pool import EnginePool
 from skilloscope.chess.engine.settings import Settings
-from skilloscope.chess.engine.uci import read_answer
+from skilloscope.chess.moves import code_from_uci, move_uci, value_pawns
 from skilloscope.core.errors import EngineError, InputError
 
 ENGINES = {

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from real_cluster import PATIENCE, ROOT, Cluster, wait_until
-from skilloscope.sources.shipped import demo_file
+from skilloscope.inputs.bundled import demo_file
 
 GAME = demo_file("game_of_the_century.pgn")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.sources.shipped import demo_file
+from skilloscope.inputs.bundled import demo_file
 
 pytest.importorskip("onnxruntime")
 

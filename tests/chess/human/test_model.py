@@ -8,15 +8,16 @@ import chess
 import numpy as np
 import pytest
 
-from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.evidence import ELO_GRID, choice_evidence, human_evidence
-from skilloscope.chess.human.model import Human, HumanChoices, elo_basis, human, network_elo
-from skilloscope.chess.human.network import BATCH, Network, shipped_network
+from skilloscope.chess.boards import Boards
+from skilloscope.chess.human.model import BATCH, Human, Network, human, shipped_network
 from skilloscope.core.errors import InputError, MissingExtraError
+from skilloscope.models.joint import ELO_RANGE, HumanChoices, elo_basis, network_elo
+from skilloscope.models.kernels.choices import add_choice_curves
 
 from .positions import random_boards
 
 ELOS = (1200.0, 1600.0, 2000.0, 2400.0)
+GRID = np.linspace(*ELO_RANGE, 64)
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,13 @@ def drawn(choices: HumanChoices, elo: float, rng: np.random.Generator) -> list[i
     noisy = choices.log_probabilities(elo)[:, 0] + rng.gumbel(size=len(choices.moves))
     spans = zip(choices.offsets, choices.offsets[1:], strict=False)
     return [int(choices.moves[begin + noisy[begin:end].argmax()]) for begin, end in spans]
+
+
+def choice_curves(choices: HumanChoices, moves: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """The sum of log p of each group's moves at every Elo of the grid."""
+    curves = np.zeros((int(groups.max()) + 1, len(GRID)))
+    add_choice_curves(choices.coefficients, choices.offsets, choices.index_of(moves), groups, elo_basis(GRID), curves)
+    return curves
 
 
 def test_probabilities_of_the_legal_moves_sum_to_one(model: Human) -> None:
@@ -103,22 +111,18 @@ def test_curves_are_the_sums_of_log_probabilities(model: Human) -> None:
     rng = np.random.default_rng(1)
     moves = np.array(drawn(choices, 1500.0, rng), dtype=np.uint16)
     labels = ["white" if board.turn else "black" for board in boards]
-    table = choice_evidence(choices, moves, labels)
-    single = np.diff(choices.offsets) == 1
-    logs = choices.log_probabilities(ELO_GRID.nodes)[choices.offsets[:-1] + choices.index_of(moves)]
-    for label in ("white", "black"):
-        mine = np.array(labels) == label
-        assert table[label].curve == pytest.approx(logs[mine].sum(axis=0))
-        assert table[label].decisions == int((mine & ~single).sum())
-    assert ELO_GRID.tail(table.curves.sum(axis=0)) < 1e-3
+    groups = np.array([label == "black" for label in labels], dtype=np.int64)
+    curves = choice_curves(choices, moves, groups)
+    logs = choices.log_probabilities(GRID)[choices.offsets[:-1] + choices.index_of(moves)]
+    for group in (0, 1):
+        assert curves[group] == pytest.approx(logs[groups == group].sum(axis=0))
 
 
-def test_illegal_moves_are_counted_and_say_nothing(model: Human) -> None:
-    boards = Boards.from_fens([chess.STARTING_FEN] * 2)
-    moves = np.array([12 | 28 << 6, 12 | 36 << 6], dtype=np.uint16)
-    table = human_evidence(model, boards, moves, ["a", "a"])
-    assert table["a"].decisions == 1
-    assert table.tally.counts == {"illegal move": 1}
+def test_illegal_moves_have_no_place_among_the_choices(model: Human) -> None:
+    choices = model.choices(Boards.from_fens([chess.STARTING_FEN] * 2))
+    places = choices.index_of(np.array([12 | 28 << 6, 12 | 36 << 6], dtype=np.uint16))
+    assert choices.moves[places[0]] == 12 | 28 << 6
+    assert places[1] == -1
 
 
 def test_drawn_choices_give_their_elo_back(model: Human) -> None:
@@ -126,9 +130,12 @@ def test_drawn_choices_give_their_elo_back(model: Human) -> None:
     rng = np.random.default_rng(2)
     for elo in (1400.0, 2000.0, 2500.0):
         moves = np.array(drawn(choices, elo, rng), dtype=np.uint16)
-        posterior = choice_evidence(choices, moves, ["all"] * len(choices))["all"].posterior()
-        assert abs(posterior.mean - elo) < 3.5 * posterior.sd
-        assert posterior.sd < 150
+        curve = choice_curves(choices, moves, np.zeros(len(choices), dtype=np.int64))[0]
+        weight = np.exp(curve - curve.max())
+        mean, square = (np.average(GRID**power, weights=weight) for power in (1, 2))
+        sd = np.sqrt(square - mean**2)
+        assert abs(mean - elo) < 3.5 * sd
+        assert sd < 150
 
 
 def test_the_basis_is_the_one_of_the_training() -> None:

@@ -10,9 +10,8 @@ import chess
 import numpy as np
 import pytest
 
-from skilloscope.chess.human.encoding import Boards
-from skilloscope.chess.human.model import Human
-from skilloscope.chess.human.network import network_from
+from skilloscope.chess.boards import Boards
+from skilloscope.chess.human.model import Human, network_from
 
 from .positions import RARE, random_boards, random_games
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilloscope.chess.engine.lines import code_from_uci, move_code, move_uci
+from skilloscope.chess.moves import code_from_uci, move_code, move_uci
 from skilloscope.chess.pgn.games import NO_MATE, Games, read_games
 from skilloscope.core.errors import InputError
 

@@ -17,7 +17,7 @@ from pgn_oracle import difference, plain_games, plainly
 from skilloscope.chess.pgn import blocks
 from skilloscope.chess.pgn.games import Games, iter_games, read_games
 from skilloscope.chess.pgn.kernel import LEFT, READ, scan_games
-from skilloscope.sources.shipped import demo_file
+from skilloscope.inputs.bundled import demo_file
 
 HEADER = '[Event "Open"]\n[Site "?"]\n[Date "2024.05.{day:02d}"]\n[White "W{n}"]\n[Black "B"]\n[Result "*"]\n'
 

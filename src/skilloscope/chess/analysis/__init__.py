@@ -1,1 +1,1 @@
-"""Analysis: positions in, answers out, never twice; answers in files."""
+"""Analysis: positions in, answers out, never twice; answers in files; decisions and evaluations from them."""

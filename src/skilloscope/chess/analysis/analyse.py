@@ -1,11 +1,9 @@
 """Analysis: every position searched once, and never again.
 
-In: games or positions, settings, and any of a store, an engine and imported analyses. Out: Analyses.
-
 One search costs a hundred times what all the statistics on it cost. So the store is asked first, a deeper search
-answers a shallower question where that is proven (depths.py), a position that occurs twice is searched once,
-and each answer is in the store before anybody hears of it: whatever interrupts the work, the next run goes on where
-it stopped. Several processes on one store share the work: what one of them searches, the others wait for.
+answers a shallower question where that is proven (analyses.py), a position that occurs twice is searched once,
+and each answer is in the store before it is reported: interrupted runs resume where they
+stopped. Several processes on one store share the work: what one of them searches, the others wait for.
 """
 
 from __future__ import annotations
@@ -15,28 +13,24 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.depths import cut_lines, deeper_keys, shallower_key
+from skilloscope.chess.analysis.analyses import Analyses, deeper_keys, shallower_key, shallower_lines, stored_keys
 from skilloscope.chess.analysis.files import Export, read_export
-from skilloscope.chess.chess960 import is_chess960
-from skilloscope.chess.engine.engine import legal_moves
-from skilloscope.chess.engine.lines import LineArray, pack_lines, sound_lines
-from skilloscope.chess.engine.runner import SearchOutcome, SearchRunner, start_runner
-from skilloscope.chess.engine.settings import DFH13, Settings
-from skilloscope.chess.engine.uci import checked_answer
+from skilloscope.chess.engine.lines import LineArray, checked_answer, pack_lines, sound_lines
+from skilloscope.chess.engine.pool import start_runner
+from skilloscope.chess.engine.runner import SearchOutcome, SearchRunner
+from skilloscope.chess.engine.settings import DFH13, SearchKey, Settings
+from skilloscope.chess.moves import is_chess960, legal_moves
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.chess.positions import Positions, positions
+from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.core.errors import EngineError, SkilloscopeError, Tally
 from skilloscope.store import Claims, Store, StoredAnalysis, settings_digest
 
 _LOG = logging.getLogger(__name__)
-_NOBODY = {"engine": None, "net": None}
 _WAIT_SECONDS = 0.2  # between two looks at what another process has finished
 
 
@@ -90,7 +84,7 @@ def analyse(
     legal = {settings.problem(f): int(n) for f, n in zip(batch.fen.to_pylist(), batch.n_legal, strict=True)}
     exports = [read_export(path) for path in imports]
     with _opened(store) as shelf:
-        work = _Work(legal, settings, shelf, exports, progress)
+        work = _Work(legal, settings, shelf, exports, progress, settings.key({"engine": None}))
         runner = work.choose(engine, workers=workers or 1, scheduler=scheduler)
         with runner or contextlib.nullcontext():
             work.recall()
@@ -101,26 +95,24 @@ def analyse(
     return work.result(batch)
 
 
+@dataclass
 class _Work:
     """The state of one analysis: which answers are wanted, which are known, and under which key."""
 
-    def __init__(
-        self,
-        legal: Mapping[str, int],
-        settings: Settings,
-        shelf: Store | None,
-        exports: Sequence[Export],
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
-        self.legal, self.settings, self.shelf, self.exports, self.progress = legal, settings, shelf, exports, progress
-        self.key: dict[str, Any] = settings.key(_NOBODY)
-        self.answers: dict[str, LineArray] = {}
-        self.failures: dict[str, str] = {}
-        self.notes: list[str] = []
-        self.tally = Tally.sum(export.tally for export in exports)
-        self.searched = self.cached = self.imported = 0
-        self.out_of_time = False
-        self.begin: float | None = None
+    legal: Mapping[str, int]
+    settings: Settings
+    shelf: Store | None
+    exports: Sequence[Export]
+    progress: Callable[[Progress], None] | None
+    key: SearchKey
+    answers: dict[str, LineArray] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    searched: int = 0
+    cached: int = 0
+    imported: int = 0
+    begin: float | None = None
 
     def choose(
         self, engine: str | os.PathLike[str] | None, *, workers: int, scheduler: str | None
@@ -137,7 +129,12 @@ class _Work:
         except EngineError as error:
             if engine is not None:
                 raise
-            self._choose_without_engine(error)
+            at_hand = self._at_hand(self.shelf)
+            held = at_hand[0][0] if at_hand else 0
+            absent = len(self.legal) - held
+            if held == 0 or (absent and not self.exports):
+                raise EngineError(f"{error}, and {absent:,} positions are not analysed yet", hint=error.hint) from error
+            self._use(at_hand)
             return None
         self.key = runner.key
         unused = {
@@ -150,13 +147,22 @@ class _Work:
         return runner
 
     def recall(self) -> None:
-        """Take what the store and the imports hold under the key; what is new to the store is put there."""
+        """Take what the store and the imports hold under the key; what is new to the store is put there.
+
+        An imported answer that an engine could not have given is a fault.
+        """
         if self.shelf:
             problems = list(self.legal)
             _, self.answers = self._sound(self.shelf, problems)
             self.answers |= _deeper_answers(self.shelf, self.key, [p for p in problems if p not in self.answers])
         self.cached = len(self.answers)
-        new = self._checked_imports()
+        new = {}
+        for problem, lines in _held(self.exports, self.key).items():
+            if problem in self.legal and problem not in self.answers:
+                try:
+                    new[problem] = checked_answer(lines, legal_moves(problem), self.settings)
+                except SkilloscopeError as error:
+                    self.tally.fault("unusable analysis", "imports", problem, str(error))
         if self.shelf and new and not self.shelf.read_only:
             rows = [StoredAnalysis(p, self.legal[p], pack_lines(a), origin="imported") for p, a in new.items()]
             self.shelf.put_many(self.key, rows)
@@ -175,69 +181,57 @@ class _Work:
             shelf.condemn(self.key, damaged, "the stored answer was damaged")
         return {problem: row for problem, row in stored.items() if problem not in damaged}, answers
 
-    def _checked_imports(self) -> dict[str, LineArray]:
-        """Return the imported answers that are new; one that an engine could not have given is a fault."""
-        new = {}
-        for problem, lines in _held(self.exports, self.key).items():
-            if problem not in self.legal or problem in self.answers:
-                continue
-            try:
-                new[problem] = checked_answer(lines, legal_moves(problem), self.settings)
-            except SkilloscopeError as error:
-                self.tally.fault("unusable analysis", "imports", problem, str(error))
-        return new
-
     def give_up_failures(self) -> None:
         """Count what failed in an earlier run as failed: without an engine it cannot be tried again."""
         stored = self.shelf.get_many(self.key, list(self.legal)) if self.shelf else {}
         self.failures = {p: row.reason for p, row in stored.items() if p not in self.answers}
 
     def search(self, runner: SearchRunner, until: float | None) -> None:
-        """Search what is not known, or has failed before; each outcome is stored, then counted, then reported."""
+        """Search what is not known, or has failed before; each outcome is stored, then counted, then reported.
+
+        On a shared store, search what no other process searches; then wait for what they do, and do it where they do
+        not.
+        """
         todo = [problem for problem in self.legal if problem not in self.answers]
         if self.shelf and todo:
             self.shelf.check_writable()
         self.begin = time.monotonic()
-        if self.shelf and todo:
-            with Claims(self.shelf, self.key) as claims:
-                self._search_shared(runner, todo, claims, until)
-        else:
+        if not self.shelf or not todo:
             self._take(runner.search(todo, until=until))
-        self.out_of_time = len(self.answers) + len(self.failures) < len(self.legal)
-
-    def _search_shared(self, runner: SearchRunner, todo: list[str], claims: Claims, until: float | None) -> None:
-        """Search what no other process searches; then wait for what they do, and do it where they do not."""
+            return
         since = int(time.time())
-        while todo:
-            self._take(runner.search(claims.granted(todo), until=until), claims)
-            if until is not None and time.monotonic() >= until:
-                return
-            todo = self._left([problem for problem in todo if not self._is_settled(problem)], since)
-            if todo:
-                time.sleep(_WAIT_SECONDS)
+        with Claims(self.shelf, self.key) as claims:
+            while todo:
+                self._take(runner.search(claims.granted(todo), until=until), claims)
+                if until is not None and time.monotonic() >= until:
+                    return
+                todo = self._left(self.shelf, [problem for problem in todo if not self._is_settled(problem)], since)
+                if todo:
+                    time.sleep(_WAIT_SECONDS)
 
     def _take(self, outcomes: Iterable[SearchOutcome], claims: Claims | None = None) -> None:
         for outcome in outcomes:
-            if self.shelf:
-                self.shelf.put_many(self.key, [self._row(outcome)])
-            if claims:
-                claims.release(outcome.problem)
-            if outcome.answer is None:
-                self.failures[outcome.problem] = outcome.reason
+            problem, answer = outcome.problem, outcome.answer
+            if answer is None:
+                row = StoredAnalysis(problem, self.legal[problem], b"", "failed", outcome.reason)
+                self.failures[problem] = outcome.reason
             else:
-                self.answers[outcome.problem] = outcome.answer.lines
+                packed, seconds = pack_lines(answer.lines), round(answer.seconds, 4)
+                row = StoredAnalysis(problem, answer.n_legal, packed, nodes=answer.nodes, seconds=seconds)
+                self.answers[problem] = answer.lines
                 self.searched += 1
+            if self.shelf:
+                self.shelf.put_many(self.key, [row])
+            if claims:
+                claims.release(problem)
             self._report()
 
     def _is_settled(self, problem: str) -> bool:
         return problem in self.answers or problem in self.failures
 
-    def _left(self, problems: list[str], since: int) -> list[str]:
+    def _left(self, shelf: Store, problems: list[str], since: int) -> list[str]:
         """Take what other processes have answered, or failed at, since then; return what is still open."""
-        if not problems:
-            return []
-        assert self.shelf is not None
-        stored, answered = self._sound(self.shelf, problems)
+        stored, answered = self._sound(shelf, problems)
         self.answers |= answered
         self.cached += len(answered)
         self.failures |= {p: row.reason for p, row in stored.items() if p not in answered and row.created >= since}
@@ -247,7 +241,8 @@ class _Work:
 
     def result(self, batch: Positions) -> Analyses:
         """Return the analyses, with every position that has no answer counted by reason."""
-        missing = "not analysed (time)" if self.out_of_time else "not analysed"
+        out_of_time = self.begin is not None and len(self.answers) + len(self.failures) < len(self.legal)
+        missing = "not analysed (time)" if out_of_time else "not analysed"
         problems = [self.settings.problem(fen) for fen in batch.fen.to_pylist()]
         for problem in problems:
             if problem not in self.answers:
@@ -263,44 +258,30 @@ class _Work:
             cached=self.cached,
             imported=self.imported,
             failed=len(self.failures),
-            tally=self.tally,
-            about={"notes": self.notes} if self.notes else {},
+            tally=Tally.sum(export.tally for export in self.exports) + self.tally,
+            notes=tuple(self.notes),
             given_up=np.array([problem in self.failures for problem in problems]) if self.failures else None,
         )
 
-    def _choose_without_engine(self, error: EngineError) -> None:
-        at_hand = self._at_hand(self.shelf)
-        held = at_hand[0][0] if at_hand else 0
-        absent = len(self.legal) - held
-        if held == 0 or (absent and not self.exports):
-            raise EngineError(f"{error}, and {absent:,} positions are not analysed yet", hint=error.hint) from error
-        self._use(at_hand)
-
-    def _at_hand(self, shelf: Store | None) -> list[tuple[int, dict[str, Any]]]:
+    def _at_hand(self, shelf: Store | None) -> list[tuple[int, SearchKey]]:
         """Return the keys that match the settings, with how many of the wanted answers each has, most first."""
-        keys = [dict(export.settings) for export in self.exports] + (shelf.all_settings() if shelf else [])
-        keys += [key for deep in keys if (key := shallower_key(deep, self.settings.depth or 0))]
+        keys = [export.settings for export in self.exports] + (stored_keys(shelf) if shelf else [])
+        keys += [found for deep in keys if (found := shallower_key(deep, self.settings.depth or 0))]
         distinct = {settings_digest(key): key for key in keys if self.settings.matches(key)}
         counted = []
         for key in distinct.values():
             held = self.legal.keys() & _held(self.exports, key).keys()
             if shelf:
-                held |= _stored_answers(shelf, key, list(self.legal)).keys()
+                held |= {p for p, row in shelf.get_many(key, list(self.legal)).items() if _lines(row) is not None}
+                held |= _deeper_answers(shelf, key, [p for p in self.legal if p not in held]).keys()
             counted.append((len(held), key))
         return sorted(counted, key=lambda pair: -pair[0])  # stable: of equals the first
 
-    def _use(self, at_hand: list[tuple[int, dict[str, Any]]]) -> None:
+    def _use(self, at_hand: list[tuple[int, SearchKey]]) -> None:
         self.key = at_hand[0][1]
         others = [str(key["engine"]) for held, key in at_hand[1:] if held]
         if others:
             self.notes.append(f"answers of {self.key['engine']} are used, the most; others are of {', '.join(others)}")
-
-    def _row(self, outcome: SearchOutcome) -> StoredAnalysis:
-        answer = outcome.answer
-        if answer is None:
-            return StoredAnalysis(outcome.problem, self.legal[outcome.problem], b"", "failed", outcome.reason)
-        packed, seconds = pack_lines(answer.lines), round(answer.seconds, 4)
-        return StoredAnalysis(outcome.problem, answer.n_legal, packed, nodes=answer.nodes, seconds=seconds)
 
     def _report(self) -> None:
         if self.progress is None:
@@ -318,32 +299,25 @@ class _Work:
         )
 
 
-def _held(exports: Sequence[Export], key: Mapping[str, Any]) -> dict[str, LineArray]:
+def _held(exports: Sequence[Export], key: SearchKey) -> dict[str, LineArray]:
     """Return the imported answers under the key, and those of deeper searches that answer it too."""
     held = {row.fen: row.lines for export in exports if dict(export.settings) == key for row in export.rows}
     for deep in deeper_keys(key, [export.settings for export in exports]):
         for row in (row for export in exports if export.settings == deep for row in export.rows):
-            cut = cut_lines(row.lines, key["depth"], min(key["multipv"], row.n_legal))
+            cut = shallower_lines(row.lines, key, row.n_legal)
             if cut is not None:
                 held.setdefault(row.fen, cut)
     return held
 
 
-def _stored_answers(shelf: Store, key: Mapping[str, Any], problems: Sequence[str]) -> dict[str, LineArray]:
-    """Return the stored answers under the key, and where there is none those of deeper searches that answer it too."""
-    stored = shelf.get_many(key, problems)
-    answers = {problem: lines for problem, row in stored.items() if (lines := _lines(row)) is not None}
-    return answers | _deeper_answers(shelf, key, [problem for problem in problems if problem not in answers])
-
-
-def _deeper_answers(shelf: Store, key: Mapping[str, Any], problems: Sequence[str]) -> dict[str, LineArray]:
+def _deeper_answers(shelf: Store, key: SearchKey, problems: Sequence[str]) -> dict[str, LineArray]:
     """Return the answers of deeper searches, cut, where that is proven to be the same."""
     answers: dict[str, LineArray] = {}
-    for deep in deeper_keys(key, shelf.all_settings()) if problems else ():
+    for deep in deeper_keys(key, stored_keys(shelf)) if problems else ():
         missing = [problem for problem in problems if problem not in answers]
         for problem, row in shelf.get_many(deep, missing).items():
             lines = _lines(row)
-            cut = None if lines is None else cut_lines(lines, key["depth"], min(key["multipv"], row.alternatives))
+            cut = None if lines is None else shallower_lines(lines, key, row.alternatives)
             answers |= {} if cut is None else {problem: cut}
     return answers
 

@@ -1,26 +1,33 @@
-"""Analyses: positions with the engine's answer to each.
+"""Analyses: positions with the engine's answer to each, and which deeper searches answer a shallower question.
 
 In: positions, and answers by position. Out: one table of lines in which every position has its row; positions that
 occur twice share one.
+
+An engine that deepens step by step passes through the answer of every shallower depth, unless it looks at its limit
+on the way. Its authors do not promise that it does: so each engine is tried, on at least 200 positions
+(tools/prove_depths.py, tests/chess/analysis/test_depths.py), and only what was tried is in PROVEN. Everything but the
+depth must be equal, the number of lines too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from skilloscope.chess.engine.lines import LINE, AnalysedPosition, LineArray
-from skilloscope.chess.engine.settings import problem_text
+from skilloscope.chess.engine.settings import SearchKey, problem_text
 from skilloscope.chess.pgn.games import Games
-from skilloscope.chess.positions import Positions
+from skilloscope.chess.pgn.positions import Positions
+from skilloscope.core.arrays import Bools, Ints
 from skilloscope.core.errors import Tally
+from skilloscope.store import Store
 
-NO_ANSWER = -1
-"""The row of a position without an answer."""
+NO_ANSWER = -1  # the row of a position without an answer
+PROVEN: Mapping[str, Mapping[int, int]] = {"Stockfish 15.1": {1: 16, 10: 12, 50: 10, 500: 8}}
+"""The engines, and for each number of lines the deepest search that was tried: 200 positions, no line different."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,24 +38,25 @@ class Analyses:
     """
 
     positions: Positions
-    settings: Mapping[str, Any]
+    settings: SearchKey
     """The key of the answers: engine, net, limit and everything else that changes them."""
-    row: npt.NDArray[np.int64]
+    row: Ints
     lines: LineArray
-    offsets: npt.NDArray[np.int64]
+    offsets: Ints
     searched: int = 0
     cached: int = 0
     imported: int = 0
     failed: int = 0
     """These four count different positions, each once; the tally counts every occurrence."""
     tally: Tally = field(default_factory=Tally)
-    about: Mapping[str, Any] = field(default_factory=dict)
-    given_up: npt.NDArray[np.bool_] | None = None
+    notes: tuple[str, ...] = ()
+    """What a reader of the numbers must know about the answers."""
+    given_up: Bools | None = None
     """Which positions the engine failed on; None where it failed on none."""
 
     @classmethod
     def from_answers(
-        cls, positions: Positions, settings: Mapping[str, Any], answers: Mapping[str, LineArray], **columns: Any
+        cls, positions: Positions, settings: SearchKey, answers: Mapping[str, LineArray], **columns: Any
     ) -> Analyses:
         """Return analyses from answers by problem; a position whose problem is absent has none."""
         rows = {problem: row for row, problem in enumerate(answers)}
@@ -64,22 +72,27 @@ class Analyses:
         return self.positions.games
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def about(self) -> dict[str, list[str]]:
+        """The notes, for the batches of decisions that are made of the answers."""
+        return {"notes": list(self.notes)} if self.notes else {}
+
+    @property
+    def identity(self) -> SearchKey:
         """The engine's name and net."""
         return {"engine": self.settings["engine"], "net": self.settings["net"]}
 
     @property
-    def answered(self) -> npt.NDArray[np.bool_]:
+    def answered(self) -> Bools:
         """Whether each position has an answer."""
         return np.not_equal(self.row, NO_ANSWER)
 
     @property
-    def row_of_line(self) -> npt.NDArray[np.int64]:
+    def row_of_line(self) -> Ints:
         """The answer that each line belongs to."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     @property
-    def last_depths(self) -> npt.NDArray[np.int64]:
+    def last_depths(self) -> Ints:
         """The deepest depth of each answer: that of the judgement."""
         last = np.zeros(len(self.offsets) - 1, dtype=np.int64)
         np.maximum.at(last, self.row_of_line, self.lines["depth"].astype(np.int64))
@@ -91,7 +104,7 @@ class Analyses:
     def __repr__(self) -> str:
         return f"<Analyses: {int(self.answered.sum()):,} of {len(self):,} positions by {self.settings['engine']}>"
 
-    def of_games(self, rows: npt.NDArray[np.int64]) -> Analyses:
+    def of_games(self, rows: Ints) -> Analyses:
         """Return the analyses of the games of some rows, in ascending order, as if these were the only games."""
         first, last = np.searchsorted(self.positions.game, [rows[0], rows[-1] + 1])  # positions come game by game
         own = first + np.flatnonzero(np.isin(self.positions.game[first:last], rows))
@@ -99,7 +112,7 @@ class Analyses:
         game = np.searchsorted(rows, some.positions.game).astype(np.int32)
         return replace(some, positions=replace(some.positions, game=game))
 
-    def select(self, own: npt.NDArray[np.int64]) -> Analyses:
+    def select(self, own: Ints) -> Analyses:
         """Return the positions of some places with their answers."""
         given_up = None if self.given_up is None else self.given_up[own]
         return replace(self, positions=self.positions.select(own), row=self.row[own], given_up=given_up)
@@ -116,3 +129,49 @@ class Analyses:
         for at in np.flatnonzero(self.answered)[np.sort(first)]:
             problem = problem_text(fens[int(at)].as_py(), rule)
             yield AnalysedPosition(problem, int(self.positions.n_legal[at]), self.answer(int(at)))
+
+
+def deeper_keys(key: SearchKey, known: Iterable[SearchKey]) -> list[SearchKey]:
+    """Return those of the known keys that differ from this one by a greater depth alone, the least deep first.
+
+    >>> from skilloscope.chess.engine.settings import Settings
+    >>> key = Settings(depth=6).key({"engine": "Stockfish 15.1"})
+    >>> [deep["depth"] for deep in deeper_keys(key, [key | {"depth": 10}, key | {"depth": 8}, key | {"depth": 4}])]
+    [8, 10]
+    >>> deeper_keys(key, [key | {"depth": 8, "multipv": 20}]), deeper_keys({**key, "engine": "Other"}, [key])
+    ([], [])
+    """
+    depth = key.get("depth")
+    found = [deep for deep in known if depth and shallower_key(deep, depth) == key]
+    return sorted(found, key=lambda deep: deep["depth"] or 0)
+
+
+def shallower_key(key: SearchKey, depth: int) -> SearchKey | None:
+    """Return the key of a shallower question that answers under this key answer too; None where none was proven."""
+    tried = PROVEN.get(str(key.get("engine")), {}).get(key.get("multipv") or 0, 0)
+    deep = key.get("depth")
+    if key.get("options") or key.get("nodes") is not None or not deep:
+        return None
+    return {**key, "depth": depth} if depth < deep <= tried else None
+
+
+def stored_keys(store: Store) -> list[SearchKey]:
+    """Return the keys under which a store of chess analyses holds answers."""
+    return cast(list[SearchKey], store.all_settings())
+
+
+def shallower_lines(lines: LineArray, key: SearchKey, n_legal: int) -> LineArray | None:
+    """Return the answer under the key that a deeper search holds; None where it does not."""
+    depth, multipv = key.get("depth"), key.get("multipv")
+    return None if depth is None or multipv is None else cut_lines(lines, depth, min(multipv, n_legal))
+
+
+def cut_lines(lines: LineArray, depth: int, wanted: int) -> LineArray | None:
+    """Return the lines down to a depth; None where the search did not reach it, or left its list incomplete.
+
+    A search that ended early, with a mate in hand, answers down to where it ended and no further.
+    """
+    if np.count_nonzero(lines["depth"] == depth) != wanted:
+        return None
+    cut: LineArray = lines[lines["depth"] <= depth]
+    return cut

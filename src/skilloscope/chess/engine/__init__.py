@@ -1,1 +1,1 @@
-"""Engines: settings, the UCI reader, processes, pools, clusters."""
+"""Engines: settings, the lines of an answer, processes, pools, clusters."""

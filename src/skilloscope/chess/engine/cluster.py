@@ -1,7 +1,5 @@
 """The same searches on a cluster: positions go to the workers of a Dask scheduler, outcomes come back as they are done.
 
-In: problems (FENs as the engine gets them) and a scheduler's address. Out: an SearchOutcome for each, in any order.
-
 One position is one task. A worker keeps one engine per thread, each behind a Runner that tries a position again where
 an engine fails, and ends them when the run or the worker ends. Only as many positions as keep every engine busy are
 under way, so that a million of them do not flood the scheduler. A worker that dies costs the positions that it had not
@@ -19,15 +17,15 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.runner import HOPELESS, Runner, SearchOutcome, SearchRunner
-from skilloscope.chess.engine.settings import Settings
-from skilloscope.core.closing import Closing
+from skilloscope.chess.engine.settings import SearchKey, Settings
 from skilloscope.core.errors import EngineError, MissingExtraError
+from skilloscope.core.paths import Closing
 
 try:
     from distributed import Client, Future, KilledWorker, Worker, WorkerPlugin, get_worker
@@ -36,18 +34,14 @@ except ModuleNotFoundError as error:
         f"a cluster needs Dask: {error.name} is not installed", hint="pip install 'skilloscope[cluster]'"
     ) from error
 
-CONNECT_SECONDS = 10.0
-"""A scheduler that does not answer for so long is not there."""
-
+CONNECT_SECONDS = 10.0  # a scheduler that does not answer for so long is not there
 WORKER_SECONDS = 60.0
 """So long a cluster may be without any worker: some start when there is work, and lost ones are replaced."""
 
 IDLE_SECONDS = 60.0
-"""A worker ends an engine that had nothing to do for so long: whoever gave it work may have been killed."""
+"""A worker ends an engine that had nothing to do for so long: the process that gave it work may have been killed."""
 
-AHEAD = 2
-"""Positions under way per engine: one that is searched, and one that is at hand when it is done."""
-
+AHEAD = 2  # positions under way per engine: one that is searched, and one that is at hand when it is done
 _LOOK_SECONDS = 1.0
 _KEPT_HINT = "what was finished before is kept; the same command goes on from there"
 _WORKER_HINT = "every machine of the cluster needs the same skilloscope with the extra 'cluster', and the same engine"
@@ -69,9 +63,10 @@ class ClusterRunner(SearchRunner):
         self._searches = 0
         try:
             with self._connected():
-                self._capacity.wait()
+                while not self._capacity.engines():
+                    time.sleep(0.1)
                 self._install(_WorkerEngines(None if engine is None else os.fspath(engine), settings))
-                self.key: dict[str, Any] = self._common_key()
+                self.key = self._common_key()
         except BaseException:
             self.close()
             raise
@@ -113,24 +108,24 @@ class ClusterRunner(SearchRunner):
         except Exception as error:  # Dask wraps whatever a worker raises, an ImportError of ours too, in this
             raise EngineError(f"a worker cannot take the work: {error}", hint=_WORKER_HINT) from error
 
-    def _common_key(self) -> dict[str, Any]:
+    def _common_key(self) -> SearchKey:
         """Return the key of every worker's engine, started for this: an error where two are not the same."""
-        said = self._client.run(_key_of_worker, self._name, on_error="return")
-        replies = [r if isinstance(r, _Reply) else _Reply(worker, {}, error=str(r)) for worker, r in said.items()]
+        answers = self._client.run(_key_of_worker, self._name, on_error="return")
+        replies = [r if isinstance(r, _Reply) else _Reply(worker, {}, error=str(r)) for worker, r in answers.items()]
         for reply in replies:
             self._check_worker(reply, replies[0].key)
         if not replies:
             raise EngineError("the cluster has lost all its workers", hint=_KEPT_HINT)
         return replies[0].key
 
-    def _check_worker(self, reply: _Reply, key: dict[str, Any]) -> None:
+    def _check_worker(self, reply: _Reply, key: SearchKey) -> None:
         if reply.error:
             raise EngineError(f"the worker {reply.worker} cannot search: {reply.error}", hint=_WORKER_HINT)
-        differ = [name for name in key if reply.key.get(name) != key[name]]
-        if differ:
-            told = ", ".join(f"{name} {reply.key.get(name)!r}, not {key[name]!r}" for name in differ)
+        own: Mapping[str, object] = reply.key
+        if differ := [(name, wanted) for name, wanted in key.items() if own.get(name) != wanted]:
+            text = ", ".join(f"{name} {own.get(name)!r}, not {wanted!r}" for name, wanted in differ)
             raise EngineError(
-                f"the worker {reply.worker} searches otherwise than the others: {told}", hint=_WORKER_HINT
+                f"the worker {reply.worker} searches otherwise than the others: {text}", hint=_WORKER_HINT
             )
 
     def _checked(self, reply: _Reply, failures: Counter[str]) -> Iterator[SearchOutcome]:
@@ -162,13 +157,11 @@ class ClusterRunner(SearchRunner):
 class _Reply(NamedTuple):
     """What a worker says: with which key it searches, and the outcome; or why it cannot search."""
 
-    worker: str
-    """Its address; empty where no worker has lived to say it."""
-    key: dict[str, Any]
+    worker: str  # its address; empty where no worker has lived to say it
+    key: SearchKey
     outcome: SearchOutcome | None = None
     error: str = ""
-    stopped: bool = False
-    """Whether the search was not begun because its flight was stopped."""
+    stopped: bool = False  # whether the search was not begun because its flight was stopped
 
 
 class _Flight(Closing):
@@ -194,7 +187,7 @@ class _Flight(Closing):
             future.add_done_callback(lambda done: self._done.put(str(done.key)))
 
     def landed(self, until: float | None) -> list[_Reply]:
-        """Wait a little while, and return what is said of the positions that have come back."""
+        """Wait a little while, and return the replies of the positions that have come back."""
         wait = _LOOK_SECONDS if until is None or self.stopped else min(_LOOK_SECONDS, until - time.monotonic())
         keys = []
         with contextlib.suppress(queue.Empty):
@@ -239,11 +232,6 @@ class _Capacity:
             )
         return self._engines
 
-    def wait(self) -> None:
-        """Wait until there is a worker."""
-        while not self.engines():
-            time.sleep(0.1)
-
 
 class _WorkerEngines(WorkerPlugin):
     """What a worker keeps for a run: its engines, at most one for each of its threads."""
@@ -271,7 +259,7 @@ class _WorkerEngines(WorkerPlugin):
         """Search one position, unless its flight was stopped."""
         if number <= self._stopped:
             return _Reply(self._address, {}, stopped=True)
-        return self._with_runner(lambda runner: _only(runner.search([problem])))
+        return self._with_runner(lambda runner: next(iter(runner.search([problem]))))
 
     def key(self) -> _Reply:
         """Return the key of this worker's engine."""
@@ -283,26 +271,19 @@ class _WorkerEngines(WorkerPlugin):
 
     def _with_runner(self, work: Callable[[Runner], SearchOutcome | None]) -> _Reply:
         try:
-            runner = self._take()
+            with self._lock:
+                runner = self._idle.pop() if self._idle else None
+            runner = runner or Runner(find_engine(self._engine), self._settings)
             try:
                 return _Reply(self._address, runner.key, work(runner))
             finally:
-                self._give_back(runner)
+                with self._lock:
+                    self._idle.append(runner)
+                    self._used = time.monotonic()
+                if self._closed:
+                    self._end()
         except EngineError as error:  # not a failed search, which is an outcome: there is no engine, or another one
             return _Reply(self._address, {}, error=str(error))
-
-    def _take(self) -> Runner:
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return Runner(find_engine(self._engine), self._settings)
-
-    def _give_back(self, runner: Runner) -> None:
-        with self._lock:
-            self._idle.append(runner)
-            self._used = time.monotonic()
-        if self._closed:
-            self._end()
 
     def _end(self) -> None:
         with self._lock:
@@ -335,11 +316,6 @@ def _engines_of(worker: Worker, name: str) -> _WorkerEngines:
     return engines
 
 
-def _only(outcomes: Iterable[SearchOutcome]) -> SearchOutcome:
-    (outcome,) = outcomes
-    return outcome
-
-
 def connect(scheduler: str) -> Client:
     """Return a client of a scheduler; an error of ours where none answers."""
     try:
@@ -350,7 +326,7 @@ def connect(scheduler: str) -> Client:
 
 
 def _lost(future: Future[_Reply], problem: str) -> _Reply:
-    """Return what is to be said of a task without a result: the workers died on it, or the scheduler is gone."""
+    """Return the reply of a task without a result: the workers died on it, or the scheduler is gone."""
     if future.cancelled():
         raise OSError("it does not answer any more")
     error = future.exception()

@@ -1,10 +1,12 @@
 """One UCI engine in one process: found, started, asked, closed.
 
-In: a FEN. Out: an Answer, the lines of every depth of one search.
-
 Reproducible to the bit: one thread, a new game before every position, a fixed depth or number of nodes. The
-reader is lean: it works on bytes and looks only at lines that carry a score and a variation. Beside each engine
-runs a guard (guard.py), so that it ends with us even where we are killed.
+reader is lean: it works on bytes and looks only at lines that carry a score and a variation. A guard (guard.py) runs
+with each engine, so that it ends with us even where we are killed.
+
+`QuickEngine` searches against the clock, for games that are being played. Its answers depend on the machine and on what
+else it does, so they are never stored. Its hash table is kept from one position to the next, which a broadcast wants
+and a measurement must not do.
 """
 
 from __future__ import annotations
@@ -18,50 +20,59 @@ import subprocess
 import sys
 import time
 import weakref
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skilloscope.chess.chess960 import board_of_fen, is_chess960
 from skilloscope.chess.engine import guard
-from skilloscope.chess.engine.children import child_settings, ranked, search_children
-from skilloscope.chess.engine.lines import LineArray, move_code
-from skilloscope.chess.engine.quirks import ListMethod, arguments_for, quirks_of
-from skilloscope.chess.engine.settings import DFH13, Settings, option_text
-from skilloscope.chess.engine.uci import EngineOption, check_output, checked_answer, parse_option, read_answer
-from skilloscope.core.closing import Closing
+from skilloscope.chess.engine.lines import (
+    LineArray,
+    check_output,
+    checked_answer,
+    child_settings,
+    last_depth,
+    ranked,
+    read_answer,
+    search_children,
+)
+from skilloscope.chess.engine.settings import (
+    ARGUMENTS,
+    DFH13,
+    EngineOption,
+    ListMethod,
+    OptionValue,
+    SearchKey,
+    Settings,
+    option_text,
+    parse_option,
+    quirks_of,
+)
+from skilloscope.chess.moves import is_chess960, legal_moves
 from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.paths import Closing
 
 ENGINE_DIRECTORIES = (
-    "/usr/games",
-    "/usr/local/games",
-    "/usr/local/bin",
-    "/opt/homebrew/bin",
-    "/home/linuxbrew/.linuxbrew/bin",
-    "/opt/local/bin",
-    "/snap/bin",
-)
-"""Where to look beside PATH: Debian puts engines where root does not look, Homebrew where launchers do not."""
+    "/usr/games", "/usr/local/games", "/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin",
+    "/opt/local/bin", "/snap/bin",
+)  # fmt: skip
+"""Where to look after PATH: Debian puts engines where root does not look, Homebrew where launchers do not."""
 
 _OTHER_NAMES = {"ethereal": "ethereal-chess", "toga": "toga2", "fairy": "fairy-stockfish", "gnu": "gnuchess"}
 
-SILENCE_SECONDS = 60.0
-"""An engine that says nothing for so long is taken to hang."""
-
-SEARCH_SECONDS = 3600.0
-"""One position may take so long, however much the engine talks."""
-
-START_SECONDS = 20.0
-"""An engine may take so long to start, and to take its options: a large hash, a slow disk."""
-
+SILENCE_SECONDS = 60.0  # an engine that says nothing for so long is taken to hang
+SEARCH_SECONDS = 3600.0  # one position may take so long, however much the engine talks
+START_SECONDS = 20.0  # an engine may take so long to start, and to take its options: a large hash, a slow disk
 _QUIT_SECONDS = 1.0
 _STATUS_SECONDS = 10.0  # between the end of an engine's output and that of its process there may lie a busy moment
 _INSTALL_HINT = "install Stockfish (Debian: apt install stockfish; macOS: brew install stockfish) or give its path"
+_PATIENCE = 10.0  # so many seconds beyond its time an engine may take before it is given up
+_LOOK_SECONDS = 0.01  # between two looks at what may interrupt a search
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What one search said: lines of all depths, the number of legal moves, nodes and wall-clock seconds spent."""
+    """The result of one search: lines of all depths, the number of legal moves, nodes and wall-clock seconds spent."""
 
     lines: LineArray
     n_legal: int
@@ -129,15 +140,10 @@ class Engine(Closing):
             raise
 
     @property
-    def defaults(self) -> dict[str, str]:
-        """The engine's own default of every option, by lower-case name."""
-        return {name: option.default for name, option in self.options.items()}
-
-    @property
-    def key(self) -> dict[str, Any]:
+    def key(self) -> SearchKey:
         """Everything that changes this engine's answers under its settings."""
-        key = self.settings.key(self.identity, self.defaults)
-        return key if self.method == "list" else key | {"method": self.method}
+        key = self.settings.key(self.identity, {name: option.default for name, option in self.options.items()})
+        return key if self.method == "list" else {**key, "method": self.method}
 
     @property
     def method(self) -> ListMethod:
@@ -147,12 +153,9 @@ class Engine(Closing):
         return self.quirks.method if "multipv" in self.options else "children"
 
     def analyse(self, fen: str) -> Answer:
-        """Search one position from nothing and return what the engine said; EngineError if it fails."""
-        if self.method == "children":
-            return self._analyse_children(fen)
-        return self._search(fen, self.settings)
-
-    def _analyse_children(self, fen: str) -> Answer:
+        """Search one position from nothing and return the answer; EngineError if it fails."""
+        if self.method != "children":
+            return self._search(fen, self.settings)
         self._castling(fen)  # refuses what cannot be searched so
         legal = legal_moves(fen)
         start = time.perf_counter()
@@ -180,7 +183,7 @@ class Engine(Closing):
         return Answer(checked_answer(lines, legal, settings), len(legal), nodes, seconds)
 
     def _castling(self, fen: str) -> list[str]:
-        """Return what tells the engine how kings castle in this position, where it does not know it yet."""
+        """Return the commands that set how kings castle in this position, where that changes."""
         wanted = is_chess960(fen)
         if wanted == self._chess960:
             return []
@@ -193,7 +196,7 @@ class Engine(Closing):
         """End the process: ask it to quit, then kill it. Closing twice does no harm."""
         self._closing()
 
-    def _shake_hands(self) -> tuple[dict[str, Any], dict[str, EngineOption]]:
+    def _shake_hands(self) -> tuple[SearchKey, dict[str, EngineOption]]:
         with contextlib.suppress(EngineError):  # what has ended already says why in its output
             self._send("uci")
         text = self._read_until(b"uciok", START_SECONDS, START_SECONDS).decode("utf-8", "replace")
@@ -209,13 +212,13 @@ class Engine(Closing):
             raise EngineError(
                 f"{self.identity['engine']} cannot be held to a number of nodes", hint="limit its searches by depth"
             )
-        wanted: dict[str, Any] = dict(self.settings.options)
+        wanted: dict[str, OptionValue] = dict(self.settings.options)
         if self.method == "children":
             child_settings(self.settings)  # refuses what cannot be searched so
         elif "multipv" in self.options:
             wanted["MultiPV"] = self.settings.multipv
-        ours = {"Hash": self.settings.hash_mb, "Threads": self.settings.threads, "OwnBook": False}
-        wanted |= {name: value for name, value in ours.items() if name.lower() in self.options}
+        ours = (("Hash", self.settings.hash_mb), ("Threads", self.settings.threads), ("OwnBook", False))
+        wanted |= {name: value for name, value in ours if name.lower() in self.options}
         for name, value in wanted.items():
             self._send(f"setoption name {self._known(name).checked(value)}")
         self._send("isready")
@@ -236,12 +239,16 @@ class Engine(Closing):
         except (OSError, ValueError) as error:  # a broken pipe, or a pipe closed by close()
             raise EngineError(f"{self.path.name} has ended") from error
 
-    def _read_until(self, word: bytes, seconds: float, silence: float) -> bytes:
-        """Return the engine's output up to and with the line that begins with `word`."""
+    def _read_until(
+        self, word: bytes, seconds: float, silence: float, interrupted: Callable[[], bool] | None = None
+    ) -> bytes:
+        """Return the engine's output up to and with the line that begins with `word`.
+
+        Once `interrupted` says so and the engine has a first line to show, it is told to stop.
+        """
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
-        deadline = time.monotonic() + seconds
-        searched = 0
+        deadline, searched = time.monotonic() + seconds, 0
         while True:
             begin = self._unread.find(b"\n" + word, searched)
             end = self._unread.find(b"\n", begin + 1) if begin >= 0 else -1
@@ -250,10 +257,15 @@ class Engine(Closing):
                 del self._unread[:end]
                 return taken
             searched = max(0, len(self._unread) - len(word)) if begin < 0 else begin
-            wait = min(silence, deadline - time.monotonic())
-            ready = self._poll.poll(wait * 1000) if wait > 0 else []
+            if interrupted and b" pv " in self._unread and interrupted():
+                interrupted = None
+                self._send("stop")
+            left = min(silence, deadline - time.monotonic())
+            ready = self._poll.poll(1000 * (min(left, _LOOK_SECONDS) if interrupted else left)) if left > 0 else []
             if any(place == self._stop for place, _ in ready):
                 raise SearchStopped(f"{self.path.name} was stopped")
+            if not ready and interrupted and left > 0:
+                continue
             if not ready:
                 raise EngineError(f"{self.path.name} did not answer with {word.decode()!r} in time")
             data = os.read(descriptor, 65536)
@@ -267,7 +279,10 @@ class Engine(Closing):
         _, failed, reason = self._unread.decode("utf-8", "replace").partition(f"\n{guard.FAILED_TO_START}")
         if failed:
             return EngineError(f"{self.path} cannot be started: {reason.strip()}", hint=_INSTALL_HINT)
-        return EngineError(f"{self.path.name} ended without an answer{_exit_status(self._process)}")
+        status = ""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = f" (exit status {self._process.wait(_STATUS_SECONDS)})"
+        return EngineError(f"{self.path.name} ended without an answer{status}")
 
 
 def _poll(process: subprocess.Popen[bytes], stop: int | None) -> select.poll:
@@ -288,7 +303,7 @@ def _start(path: Path) -> tuple[subprocess.Popen[bytes], int]:
     script = [sys.executable or "python3", "-I", "-S", guard.__file__]
     try:
         process = subprocess.Popen(
-            [*script, str(theirs), str(os.getpid()), os.fspath(path), *arguments_for(path)],
+            [*script, str(theirs), str(os.getpid()), os.fspath(path), *ARGUMENTS.get(path.name, ())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -313,7 +328,7 @@ def _shut_down(process: subprocess.Popen[bytes], lifeline: int) -> None:
     with contextlib.suppress(OSError):
         process.stdin.close()
     try:
-        if process.wait(_QUIT_SECONDS) < 0:  # somebody killed the guard: the engine may still be there
+        if process.wait(_QUIT_SECONDS) < 0:  # the guard was killed: the engine may still be there
             _kill_group(process.pid)
     except subprocess.TimeoutExpired:
         _kill_group(process.pid)
@@ -329,21 +344,46 @@ def _kill_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def _exit_status(process: subprocess.Popen[bytes]) -> str:
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return f" (exit status {process.wait(_STATUS_SECONDS)})"
-    return ""
+@dataclass(frozen=True)
+class QuickAnswer:
+    """The best line's raw score, mover's view, the depth it was searched to, the seconds it took, and its move."""
+
+    mate: bool
+    score: int
+    depth: int
+    seconds: float
+    move: int = 0  # from + 64·to + 4096·promotion; 0 where it is not known
 
 
-def legal_moves(fen: str) -> set[int]:
-    """Return the codes of the legal moves; an engine may crash on a FEN that this refuses."""
-    try:
-        board = board_of_fen(fen)
-    except ValueError as error:
-        raise InputError(f"not a FEN: {fen!r} ({error})") from error
-    if not board.is_valid():
-        raise InputError(f"not a position that chess allows: {fen!r}")
-    legal = {move_code(move) for move in board.legal_moves}
-    if not legal:
-        raise InputError(f"no legal move in {fen!r}")
-    return legal
+class QuickEngine(Engine):
+    """An engine that is asked with a time in place of a depth."""
+
+    def analyse_within(self, fen: str, seconds: float, *, interrupted: Callable[[], bool] | None = None) -> QuickAnswer:
+        """Search one position for so long, or until `interrupted` says that something else has come up."""
+        legal = legal_moves(fen)
+        begin = time.perf_counter()
+        self._send(f"position fen {fen}", f"go movetime {max(1, round(seconds * 1000))}")
+        output = self._read_until(b"bestmove", seconds + _PATIENCE, seconds + _PATIENCE, interrupted)
+        # A bound is better than nothing where no depth was finished exactly.
+        lines, _ = read_answer(output)
+        if not len(lines):
+            lines, _ = read_answer(output, flagged=True)
+        any_depth = replace(self.settings, depth=None, nodes=1, multipv=1)
+        best: Any = last_depth(checked_answer(lines, legal, any_depth))[0]
+        took = time.perf_counter() - begin
+        return QuickAnswer(bool(best["mate"]), int(best["score"]), int(best["depth"]), took, int(best["move"]))
+
+    def lines_within(
+        self, fen: str, depth: int, seconds: float, *, interrupted: Callable[[], bool] | None = None
+    ) -> LineArray:
+        """Search one position from nothing to a depth, but no longer than so; return the lists of finished depths.
+
+        Where the depth is reached, the answer is the one that any search to that depth gives.
+        """
+        legal = legal_moves(fen)
+        self._send("ucinewgame", "isready")
+        self._read_until(b"readyok", _PATIENCE, _PATIENCE)
+        self._send(f"position fen {fen}", f"go depth {depth} movetime {max(1, round(seconds * 1000))}")
+        output = self._read_until(b"bestmove", seconds + _PATIENCE, seconds + _PATIENCE, interrupted)
+        lines, _ = read_answer(output)
+        return checked_answer(lines, legal, replace(self.settings, depth=None, nodes=1))

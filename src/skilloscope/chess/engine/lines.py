@@ -1,30 +1,35 @@
-"""The packed form of an engine's answer: one record per line of every depth, best first, and the rule for mates.
+"""Lines: an engine's answer as one record per line of every depth, best first; read from UCI, checked, packed.
 
-In: what the engine printed. Out: a LINE array, its bytes for the store, and values in pawns.
+An engine prints a list of lines again and again: at every depth, in a long search also in the middle of one, then
+with the rest of the list still at the depth before. So the first line of a deeper depth closes all shallower ones;
+within a depth the last exact line of each rank counts; bounds are no values and never count.
 
-What is kept is raw: centipawns, or the number of moves to mate, from the mover's point of view. Only
-`value_pawns` turns that into a value, so that another cap for mates never needs another search.
+What is kept is raw: centipawns, or the number of moves to mate, from the mover's point of view. Only `value_pawns`
+turns that into a value, so that another cap for mates never needs another search.
+
+Engines whose lists are no values, or that have none, are asked by child searches: the value of a move is minus the
+value of the position after it, searched one ply less. It is another method than a list, with other numbers, so it is
+part of the key of an answer. It knows no depth 1, which would be a search of depth 0.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import chess
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from skilloscope.core.errors import InputError
+from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.moves import code_from_uci, move_code, move_uci, value_pawns
+from skilloscope.core.errors import EngineError, InputError
 
 LINE = np.dtype([("depth", "u1"), ("rank", "u1"), ("move", "<u2"), ("mate", "u1"), ("score", "<i4")])
 """One line: at this depth the move of this rank (1 = best) scores so many centipawns, or mates in so many moves."""
-
-MATE_CAP = 39.0
-"""The value of a mate in pawns: all the material of one side at the start [FER12 sect. 3]."""
 
 LineArray = npt.NDArray[np.void]
 
@@ -35,18 +40,6 @@ class AnalysedPosition(NamedTuple):
     fen: str
     n_legal: int
     lines: LineArray
-
-
-def value_pawns(mate: npt.ArrayLike, score: npt.ArrayLike, cap: float = MATE_CAP) -> npt.NDArray[np.float64]:
-    """Return raw scores as pawns, mover's view: centipawns clipped to ± cap, a mate for the mover + cap, against − cap.
-
-    A mate in 0 means that the mover is mated.
-
-    >>> value_pawns([0, 0, 1, 1, 1], [25, -9000, 3, -2, 0])
-    array([  0.25, -39.  ,  39.  , -39.  , -39.  ])
-    """
-    raw = np.asarray(score, dtype=np.float64)
-    return np.where(np.asarray(mate, dtype=bool), np.where(raw > 0, cap, -cap), np.clip(raw / 100, -cap, cap))
 
 
 def pack_lines(lines: LineArray) -> bytes:
@@ -132,35 +125,183 @@ def lines_to_lists(lines: LineArray) -> dict[str, list[list[Any]]]:
     return depths
 
 
-def move_code(move: chess.Move) -> int:
-    """Return a move as 16 bits: from | to << 6 | promotion << 12; the null move is 0."""
-    return move.from_square | move.to_square << 6 | (move.promotion or 0) << 12
+MOST_LINE_BYTES = 1 << 20  # the most bytes that a line of an engine may have
+MOST_ANSWER_BYTES = 1 << 26  # the most bytes that an engine may print before it answers
 
 
-def move_of_code(code: int) -> chess.Move:
-    """Return the move that a code stands for."""
-    return chess.Move(code & 63, code >> 6 & 63, code >> 12 or None)
+def check_output(output: bytes | bytearray) -> None:
+    """Raise where an engine prints a line, or an answer, of a length that no engine needs: memory has an end."""
+    if len(output) > MOST_ANSWER_BYTES:
+        raise EngineError(f"the engine printed more than {MOST_ANSWER_BYTES:,} bytes without an answer")
+    if len(output) - output.rfind(b"\n") - 1 > MOST_LINE_BYTES:
+        raise EngineError(f"the engine printed a line of more than {MOST_LINE_BYTES:,} bytes")
 
 
-def move_uci(code: int | np.integer[Any]) -> str:
-    """Return the code's move as an engine writes it.
+def read_answer(output: bytes, *, flagged: bool = False) -> tuple[LineArray, int]:
+    """Return the last exact line of every depth and rank, and the nodes searched; with `flagged` bounds count too.
 
-    >>> move_uci(code_from_uci("e7e8q"))
-    'e7e8q'
+    >>> lines, nodes = read_answer(b"info depth 1 multipv 1 score cp 31 nodes 20 pv e2e4 e7e5\\nbestmove e2e4\\n")
+    >>> lines.tolist(), nodes
+    ([(1, 1, 1804, 0, 31)], 20)
     """
-    return move_of_code(int(code)).uci()
-
-
-def moves_uci(codes: npt.NDArray[np.uint16]) -> pa.Array:
-    """Return the moves as an engine writes them, null where none was made; each different one is written once."""
-    distinct, places = np.unique(codes, return_inverse=True)
-    return pa.array([move_uci(code) if code else None for code in distinct], type=pa.string()).take(pa.array(places))
-
-
-@cache
-def code_from_uci(uci: str) -> int:
-    """Return the code of a move as an engine writes it; a king's castling goes two squares (`e1g1`)."""
+    kept: dict[tuple[int, int], tuple[int, int, int, int, int]] = {}
+    deepest = nodes = 0
+    for row in output.split(b"\n"):
+        head, found, variation = row.partition(b" pv ")
+        if not found or not head.startswith(b"info ") or head.startswith(b"info string"):
+            continue
+        try:
+            words = head.split()
+            depth = int(words[words.index(b"depth") + 1])
+            rank = int(words[words.index(b"multipv") + 1]) if b"multipv" in words else 1
+            at = words.index(b"score")
+            mate = (b"cp", b"mate").index(words[at + 1])
+            move = code_from_uci(variation.split(None, 1)[0].decode())
+            line = (depth, rank, move, mate, int(words[at + 2]))
+            nodes = int(words[words.index(b"nodes") + 1]) if b"nodes" in words else nodes
+        except (ValueError, IndexError) as error:  # InputError, of a move that is none, is a ValueError
+            raise EngineError(f"the engine printed nonsense: {row[:120].decode('ascii', 'replace')!r}") from error
+        if depth < deepest:
+            continue
+        deepest = depth
+        if flagged or (b"lowerbound" not in words and b"upperbound" not in words):
+            kept[depth, rank] = line
     try:
-        return move_code(chess.Move.from_uci(uci))
-    except ValueError as error:
-        raise InputError(f"{uci!r} is not a move as UCI writes it") from error
+        return np.array([kept[place] for place in sorted(kept)], dtype=LINE), nodes
+    except (OverflowError, ValueError) as error:
+        raise EngineError("the engine printed a number out of range") from error
+
+
+def checked_answer(lines: LineArray, legal: Set[int], settings: Settings) -> LineArray:
+    """Return the answer up to its last complete depth, or raise where it is not one to rely on.
+
+    A search by nodes may end in the middle of a depth, which is then dropped; a search by depth may not.
+    """
+    wanted = min(settings.multipv, len(legal))
+    sizes = Counter(lines["depth"].tolist())
+    complete = [depth for depth, size in sizes.items() if size == wanted]
+    if not complete:
+        raise EngineError(f"the engine listed no depth with all {wanted} moves")
+    answer: LineArray = lines[lines["depth"] <= max(complete)]
+    judged = last_depth(answer)
+    if settings.depth is not None:  # then the engine may stop early only where it has found a mate
+        if max(complete) < max(sizes):
+            raise EngineError(f"the engine's list at its last depth, {max(sizes)}, is not complete")
+        if max(complete) < settings.depth and not judged["mate"][0]:
+            raise EngineError(f"the engine stopped at depth {max(complete)} of {settings.depth}")
+    moves = set(answer["move"].tolist())
+    if not moves <= legal:
+        raise EngineError("the engine listed a move that is not legal")
+    if len(set(judged["move"].tolist())) != wanted or judged["rank"].tolist() != list(range(1, wanted + 1)):
+        raise EngineError("the engine listed a move twice, or left a rank out")
+    return answer
+
+
+RawScore = tuple[int, int]  # `mate` and `score` as in a LINE: (0, centipawns) or (1, moves to mate)
+LAST = 255  # the depth of a mate on the board: it counts for every depth
+FORCED_DEPTH = 4  # where there is one legal move, some engines search no deeper than this
+
+
+def child_settings(settings: Settings, n_legal: int = 1) -> Settings:
+    """Return how each child is searched: one line, one ply less, or its share of the nodes.
+
+    >>> child_settings(Settings(depth=10, multipv=10)).depth
+    9
+    """
+    if settings.depth is None:
+        assert settings.nodes is not None
+        return replace(settings, multipv=1, nodes=max(1, settings.nodes // n_legal))
+    if settings.depth < 2:
+        raise InputError(
+            "this engine values moves by searching the position after each", hint="ask for depth 2 or more"
+        )
+    return replace(settings, multipv=1, depth=settings.depth - 1)
+
+
+def children(fen: str) -> list[tuple[int, str]]:
+    """Return each legal move's code and the FEN after it, in the order of the moves' names."""
+    board = chess.Board(fen)
+    listed = []
+    for move in sorted(board.legal_moves, key=chess.Move.uci):
+        board.push(move)
+        listed.append((move_code(move), board.fen()))
+        board.pop()
+    return listed
+
+
+def parent_score(child: RawScore) -> RawScore:
+    """Return a child's score as its parent's: negated, and a mate that we give is one move farther away.
+
+    >>> parent_score((0, 35)), parent_score((1, 2)), parent_score((1, -2)), parent_score((1, 0))
+    ((0, -35), (1, -2), (1, 3), (1, 1))
+    """
+    mate, score = child
+    return (1, 1 - score) if mate and score <= 0 else (mate, -score)
+
+
+def search_children(
+    fen: str, settings: Settings, search: Callable[[str, Settings], tuple[LineArray, int]]
+) -> tuple[LineArray, int]:
+    """Return the lines of a position from searches of its children, and their nodes in all.
+
+    A depth counts where every child has it. A child in which the engine has found a mate may end early: that mate
+    then counts for all deeper depths.
+    """
+    listed = children(fen)
+    single = child_settings(settings, len(listed))
+    known: dict[int, dict[int, RawScore]] = {}
+    total = 0
+    for move, child in listed:
+        board = chess.Board(child)
+        if not any(board.generate_legal_moves()):  # nothing to search: mated, or a stalemate
+            known[move] = {LAST: parent_score((1, 0) if board.is_check() else (0, 0))}
+            continue
+        lines, nodes = _search_past_forced(child, single, search)
+        known[move] = {depth + 1: parent_score((mate, score)) for depth, _, _, mate, score in lines.tolist()}
+        total += nodes
+    deepest = settings.depth or max((d for scores in known.values() for d in scores if d < LAST), default=2)
+    rows: list[tuple[int, int, int, int, int]] = []
+    for depth in range(2, deepest + 1):
+        worth = [(move, scores.get(depth) or _carried(scores, depth)) for move, scores in known.items()]
+        if all(score is not None for _, score in worth):
+            rows += [(depth, 1, move, *score) for move, score in worth if score is not None]
+    if not rows:
+        raise EngineError("the engine reached no depth in all the positions after a move")
+    return ranked(rows, settings.multipv), total
+
+
+def ranked(rows: Iterable[tuple[int, int, int, int, int]], multipv: int) -> LineArray:
+    """Return lines ranked again within each depth, best first; of equals the first stays first."""
+    depths: dict[int, list[tuple[int, int, int, int, int]]] = {}
+    for row in rows:
+        depths.setdefault(row[0], []).append(row)
+    made = [
+        (depth, rank, *line[2:])
+        for depth in sorted(depths)
+        for rank, line in enumerate(sorted(depths[depth], key=lambda line: _worth(line[3:]))[:multipv], start=1)
+    ]
+    return np.array(made, dtype=LINE)
+
+
+def _carried(scores: dict[int, RawScore], depth: int) -> RawScore | None:
+    """Return the score of a child that ended before this depth: a mate, on the board or found, counts for all."""
+    last = max(scores)
+    return scores[last] if last == LAST or (depth > last and scores[last][0] == 1) else None
+
+
+def _worth(score: tuple[int, ...]) -> tuple[int, int]:
+    """Return what sorts best first: mates we give, near ones first; centipawns; mates against us, far ones first."""
+    mate, points = score
+    return (1, -points) if not mate else (0, points) if points > 0 else (2, points)
+
+
+def _search_past_forced(
+    fen: str, settings: Settings, search: Callable[[str, Settings], tuple[LineArray, int]]
+) -> tuple[LineArray, int]:
+    """Search a position; where there is one legal move, the deeper depths come from the position after it."""
+    forced = chess.Board(fen).legal_moves.count() == 1
+    if not forced or settings.depth is None or settings.depth <= FORCED_DEPTH:
+        return search(fen, settings)
+    near, near_nodes = search(fen, replace(settings, depth=FORCED_DEPTH))
+    far, far_nodes = search_children(fen, settings, search)
+    return np.concatenate([near, far[far["depth"] > FORCED_DEPTH]]), near_nodes + far_nodes

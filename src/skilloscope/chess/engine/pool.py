@@ -1,7 +1,5 @@
 """The pool: several engines side by side, each with a thread that does nothing but talk to it.
 
-In: problems. Out: the outcome of each, as soon as any engine has it.
-
 A thread takes the next problem when its engine is free, so no engine waits for another. Threads are enough: they
 sleep while the engines search, in processes of their own. Every engine starts from nothing at every position, so the
 answers do not depend on which engine got which position, nor on the order.
@@ -15,8 +13,8 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
+from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.runner import Runner, SearchOutcome, SearchRunner
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.core.errors import EngineError, OptionError
@@ -36,7 +34,7 @@ class EnginePool(SearchRunner):
         self._bell = _Bell()
         self._threads: list[threading.Thread] = []
         first = Runner(path, settings, stop=self._bell.descriptor)
-        self.key: dict[str, Any] = first.key
+        self.key = first.key
         others = (Runner(path, settings, key=first.key, stop=self._bell.descriptor) for _ in range(workers - 1))
         self._runners = [first, *others]
 
@@ -53,7 +51,7 @@ class EnginePool(SearchRunner):
                 for outcome in runner.search(feed, until=until):
                     outcomes.put(outcome)
                 outcomes.put(None)
-            except BaseException as error:  # whatever it is, the thread that waits for outcomes must hear of it
+            except BaseException as error:  # whatever it is, the thread that waits for outcomes must get it
                 outcomes.put(error)
 
         threads = [threading.Thread(target=work, args=[runner], daemon=True) for runner in self._runners]
@@ -114,7 +112,7 @@ class _Feed:
 
 
 class _Bell:
-    """A descriptor that can be read while the bell rings: all who poll it hear it, and nobody takes it from others."""
+    """A descriptor that can be read while the bell rings: every thread that polls it sees it."""
 
     def __init__(self) -> None:
         self.descriptor, self._ours = os.pipe()
@@ -126,3 +124,17 @@ class _Bell:
 
     def hush(self) -> None:
         os.read(self.descriptor, 1)
+
+
+def start_runner(
+    engine: str | os.PathLike[str] | None, settings: Settings, *, workers: int = 1, scheduler: str | None = None
+) -> SearchRunner:
+    """Start what is to search: an engine found by name or path, so many times, here or on a cluster."""
+    if scheduler is not None:
+        from skilloscope.chess.engine.cluster import ClusterRunner  # loads Dask, so only when asked for
+
+        return ClusterRunner(scheduler, settings, engine)
+    if workers < 1:
+        raise OptionError(f"workers is {workers}", hint="it must be at least 1")
+    path = find_engine(engine)
+    return Runner(path, settings) if workers == 1 else EnginePool(path, settings, workers)

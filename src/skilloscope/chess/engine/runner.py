@@ -1,8 +1,6 @@
 """The runner: positions in, outcomes out, whatever the engine does meanwhile.
 
-In: problems (FENs as the engine gets them). Out: an SearchOutcome for each, as soon as it is known.
-
-An engine that crashes, hangs or answers nonsense is ended and started anew, and the position tried once more. A
+An engine that crashes, hangs or answers nonsense is ended and started again, and the position tried once more. A
 position that fails twice has failed; an engine on which nothing works is given up.
 """
 
@@ -13,15 +11,13 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from skilloscope.chess.engine.engine import Answer, Engine, SearchStopped, find_engine
-from skilloscope.chess.engine.settings import Settings
-from skilloscope.core.closing import Closing
-from skilloscope.core.errors import EngineError, InputError, OptionError
+from skilloscope.chess.engine.engine import Answer, Engine, SearchStopped
+from skilloscope.chess.engine.settings import SearchKey, Settings
+from skilloscope.core.errors import EngineError, InputError
+from skilloscope.core.paths import Closing
 
-HOPELESS = 10
-"""After so many failed positions in a row the engine is given up."""
+HOPELESS = 10  # after so many failed positions in a row the engine is given up
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +36,11 @@ class AnotherEngineError(EngineError):
 class SearchRunner(Closing):
     """What searches: one engine, several side by side, or a cluster. The order of outcomes is the runner's own."""
 
-    key: dict[str, Any]
+    key: SearchKey
 
     @abstractmethod
     def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[SearchOutcome]:
         """Yield an outcome for each problem; when the clock (time.monotonic) reaches `until`, no search begins."""
-
-
-def start_runner(
-    engine: str | os.PathLike[str] | None, settings: Settings, *, workers: int = 1, scheduler: str | None = None
-) -> SearchRunner:
-    """Start what is to search: an engine found by name or path, so many times, here or on a cluster."""
-    from skilloscope.chess.engine.pool import EnginePool  # which is made of runners
-
-    if scheduler is not None:
-        from skilloscope.chess.engine.cluster import ClusterRunner  # loads Dask, so only when asked for
-
-        return ClusterRunner(scheduler, settings, engine)
-    if workers < 1:
-        raise OptionError(f"workers is {workers}", hint="it must be at least 1")
-    path = find_engine(engine)
-    return Runner(path, settings) if workers == 1 else EnginePool(path, settings, workers)
 
 
 class Runner(SearchRunner):
@@ -71,21 +51,11 @@ class Runner(SearchRunner):
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        settings: Settings,
-        *,
-        key: dict[str, Any] | None = None,
-        stop: int | None = None,
+        self, path: str | os.PathLike[str], settings: Settings, *, key: SearchKey | None = None, stop: int | None = None
     ) -> None:
-        self._path = path
-        self._settings = settings
-        self._stop = stop
-        self._engine: Engine | None = None
-        if key is None:
-            self._engine = Engine(path, settings, stop=stop)
-            key = self._engine.key
-        self.key: dict[str, Any] = key
+        self._path, self._settings, self._stop = path, settings, stop
+        self._engine = Engine(path, settings, stop=stop) if key is None else None
+        self.key = self._engine.key if self._engine else key or {}
 
     def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[SearchOutcome]:
         """Yield the outcomes; when the clock (time.monotonic) has reached `until`, no further search begins."""
@@ -112,7 +82,14 @@ class Runner(SearchRunner):
         reason = ""
         for _ in range(2):
             try:
-                return SearchOutcome(problem, self._started().analyse(problem))
+                if self._engine is None:
+                    self._engine = Engine(self._path, self._settings, stop=self._stop)
+                    if self._engine.key != self.key:
+                        raise AnotherEngineError(
+                            f"{self._path} is another engine than before: {self._engine.key} instead of {self.key}",
+                            hint="what was finished before is kept; do not replace an engine while it works",
+                        )
+                return SearchOutcome(problem, self._engine.analyse(problem))
             except InputError as error:  # the position is at fault, not the engine: it need not be asked again
                 return SearchOutcome(problem, None, str(error))
             except (SearchStopped, AnotherEngineError):
@@ -122,14 +99,3 @@ class Runner(SearchRunner):
                 reason = str(error)
                 self.close()
         return SearchOutcome(problem, None, reason)
-
-    def _started(self) -> Engine:
-        """Return the engine, started where there is none; one that answers under another key is refused."""
-        if self._engine is None:
-            self._engine = Engine(self._path, self._settings, stop=self._stop)
-            if self._engine.key != self.key:
-                raise AnotherEngineError(
-                    f"{self._path} is another engine than before: {self._engine.key} instead of {self.key}",
-                    hint="what was finished before is kept; do not replace an engine while it works",
-                )
-        return self._engine

@@ -1,83 +1,153 @@
-"""The human model: the probability of every legal move at any Elo.
+"""The human model: what people of any strength play, computed here, kept in a file, or computed on a cluster.
 
-logit(m, E) = Σ_j b_j(E)·L_j(m),  b = (1, x, x² − ½, x³ − x),  x = (E − 2100) / 450, and a softmax over exactly the
-legal moves. The network gives four numbers a move, once; every Elo is then free.
+In: Boards. Out: HumanChoices, every legal move with the four coefficients that give its probability at any Elo.
+
+The cache is a file next to the store of analyses and has the store's format, but these are no answers of engines: they
+can be computed again at any time, and deleting the file costs nothing but some minutes. On a cluster, positions go to
+the workers of a Dask scheduler, some hundreds a task; every worker runs the network of its own installation, and one
+with another network is an error. All three give the same bits, for any batch size and number of workers.
+
+Three things make it so. The network always runs on BATCH positions (the last batch is filled up with empty boards), so
+that no other kernel is chosen for another size; on one thread, in sequence, so that no sum is split differently; and
+each position's row is computed from that position alone. Another build of onnxruntime or another processor may differ
+in the last bits.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from hashlib import blake2b
+from importlib import resources
+from pathlib import Path
+from typing import Any
 
 import chess
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.chess.human import kernels
-from skilloscope.chess.human.encoding import Boards, playable_board
-from skilloscope.chess.human.network import BATCH, Network, shipped_network
-from skilloscope.chess.rules import MOST_MOVES, N_FROM_TO
-from skilloscope.core.columns import ragged_take
-from skilloscope.core.errors import InputError, OptionError
+from skilloscope.chess.boards import Boards, playable_board
+from skilloscope.chess.moves import move_of_code
+from skilloscope.chess.rules import I16, N_FROM_TO, NO_SQUARE, U8
+from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import About
+from skilloscope.core.compiled import njit
+from skilloscope.core.errors import EngineError, InputError, MissingExtraError, StoreError
+from skilloscope.models.joint import HumanChoices, checked_elo
+from skilloscope.store import Store, StoredAnalysis
 
-Array = npt.NDArray[np.float64]
+F32 = npt.NDArray[np.float32]
 
-ELO_RANGE = (700.0, 3000.0)
-"""Where the cubic in Elo may be read; the training's ratings lie between 700 and 2900."""
+BATCH = 16
+N_PLANES, N_MAPS = 20, 4
 
-AXIS_SHARE, AXIS_KNEE, AXIS_WIDTH = 0.35, 1550.0, 80.0
-"""The network draws ratings below about 1500 towards the middle, where most games are; fitted on held-out players."""
+
+class Network:
+    """ONNX weights, opened when they are first needed."""
+
+    def __init__(self, weights: bytes, card: About) -> None:
+        self.weights, self.card = weights, card
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the weights: what was computed with others is not the same."""
+        return hashlib.sha256(self.weights).hexdigest()
+
+    def maps(self, planes: F32) -> tuple[F32, F32]:
+        """Return the maps [n, 4, 4096] and the terms of underpromotions [n, 4, 3, 8] of at most BATCH positions."""
+        n = len(planes)
+        if n < BATCH:
+            planes = np.concatenate([planes, np.zeros((BATCH - n, N_PLANES, 8, 8), dtype=np.float32)])
+        maps, under = self._session.run(None, {"planes": planes})
+        return maps[:n], under[:n]
+
+    @cached_property
+    def _session(self) -> Any:
+        runtime = onnx_runtime()
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
+        options.log_severity_level = 3
+        return runtime.InferenceSession(self.weights, options, providers=["CPUExecutionProvider"])
+
+
+def onnx_runtime() -> Any:
+    """Return the module onnxruntime, or say in one line that it is missing."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingExtraError(
+            "the human model needs onnxruntime, which is not installed", hint="pip install onnxruntime"
+        ) from error
+    return onnxruntime
+
+
+@cache
+def shipped_network() -> Network:
+    """Return the network that ships with the package."""
+    folder = resources.files("skilloscope") / "data"
+    return Network((folder / "human.onnx").read_bytes(), json.loads((folder / "human.json").read_text()))
+
+
+def network_from(path: Path) -> Network:
+    """Return the network of a file made by tools/train_human.py; its card is next to it as .json."""
+    card = path.with_suffix(".json")
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file", hint="tools/train_human.py --onnx makes one")
+    return Network(path.read_bytes(), json.loads(card.read_text()) if card.is_file() else {})
+
+
+def input_planes(boards: Boards) -> F32:
+    """Return the network's input, [positions, 20, 8, 8]."""
+    out = np.empty((len(boards), N_PLANES, 64), dtype=np.float32)
+    _write_planes(boards.board, boards.rights, boards.passant, boards.last, boards.ply, out)
+    return out.reshape(-1, N_PLANES, 8, 8)
+
+
+@njit(cache=True)
+def _write_planes(board: U8, rights: U8, passant: U8, last: I16, ply: U8, out: F32) -> None:
+    """Write the network's input: 12 planes of pieces, 4 castling, en passant, last move from and to, ply / 100."""
+    out[:] = 0
+    for i in range(len(board)):
+        for square in range(64):
+            if board[i, square]:
+                out[i, board[i, square] - 1, square] = 1
+        for bit in range(4):
+            if rights[i] >> bit & 1:
+                out[i, 12 + bit] = 1
+        if passant[i] < NO_SQUARE:
+            out[i, 16, passant[i]] = 1
+        if last[i] >= 0:
+            out[i, 17, last[i] & 63] = 1
+            out[i, 18, last[i] >> 6] = 1
+        out[i, 19] = np.float32(ply[i]) / np.float32(100)
+
+
+@njit(cache=True)
+def pick_coefficients(maps: F32, under: F32, offsets: Ints, places: I16, out: F32) -> None:
+    """Write the four coefficients of every legal move from the network's maps."""
+    for i in range(len(offsets) - 1):
+        for at in range(offsets[i], offsets[i + 1]):
+            place = places[at]
+            for j in range(N_MAPS):
+                if place < N_FROM_TO:
+                    out[at, j] = maps[i, j, place]
+                else:
+                    rest = place - N_FROM_TO
+                    piece, start, end = rest >> 6, rest >> 3 & 7, rest & 7
+                    out[at, j] = maps[i, j, 64 * (48 + start) + 56 + end] + under[i, j, piece, end]
+
 
 _CHUNK = 64 * BATCH
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class HumanChoices:
-    """All legal moves of many positions, four coefficients each: position i owns offsets[i]:offsets[i + 1]."""
-
-    offsets: npt.NDArray[np.int64]
-    moves: npt.NDArray[np.uint16]
-    """from + 64·to + 4096·promotion, in the board's own squares, pieces as python-chess numbers them."""
-    coefficients: npt.NDArray[np.float32]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __repr__(self) -> str:
-        return f"<HumanChoices: {len(self):,} positions, {len(self.moves):,} legal moves>"
-
-    def take(self, rows: npt.NDArray[np.int64]) -> HumanChoices:
-        """Return the choices of some positions, in the order given."""
-        offsets, entries = ragged_take(self.offsets, rows)
-        return HumanChoices(offsets, self.moves[entries], self.coefficients[entries])
-
-    def log_probabilities(self, elo: npt.ArrayLike) -> Array:
-        """Return log p of every legal move, a column for each Elo."""
-        logits = self.coefficients.astype(np.float64) @ elo_basis(elo).T
-        first, counts = self.offsets[:-1], np.diff(self.offsets)
-        top = np.maximum.reduceat(logits, first)
-        total = np.add.reduceat(np.exp(logits - np.repeat(top, counts, axis=0)), first)
-        return np.asarray(logits - np.repeat(top + np.log(total), counts, axis=0))
-
-    def own_log_probabilities(self, elo: npt.NDArray[np.float64]) -> Array:
-        """Return log p of every legal move, each position at an Elo of its own."""
-        counts = np.diff(self.offsets)
-        basis = np.repeat(elo_basis(elo), counts, axis=0)
-        logits = (self.coefficients.astype(np.float64) * basis).sum(axis=1)
-        top = np.maximum.reduceat(logits, self.offsets[:-1]) if len(self) else np.zeros(0)
-        total = np.add.reduceat(np.exp(logits - np.repeat(top, counts)), self.offsets[:-1]) if len(self) else top
-        return np.asarray(logits - np.repeat(top + np.log(total), counts))
-
-    def index_of(self, moves: npt.NDArray[np.uint16]) -> npt.NDArray[np.int64]:
-        """Return the place of one move per position among its legal moves; −1 where it is not legal."""
-        counts = np.diff(self.offsets)
-        hit = self.moves == np.repeat(np.asarray(moves, dtype=np.uint16), counts)
-        out = np.full(len(self), -1, dtype=np.int64)
-        rows = np.repeat(np.arange(len(self)), counts)[hit]
-        out[rows] = np.flatnonzero(hit) - self.offsets[rows]
-        return out
+_CACHE_CHUNK = 4096
+_BYTES = 2 + 4 * N_MAPS  # of one move in the cache: its code and its coefficients
+_TASK = 512  # positions of one task on a cluster: about a second of one core
+_AHEAD = 2  # tasks under way for each thread of the cluster
 
 
 @dataclass(frozen=True)
@@ -103,16 +173,13 @@ class Human:
         self.network = network
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
-        """Return all legal moves of the positions with their coefficients; `progress` is told how many are done."""
+        """Return all legal moves of the positions with their coefficients; `progress` gets the number done."""
         parts = []
         for begin in range(0, len(boards), _CHUNK):
             parts.append(self._chunk(boards[begin : begin + _CHUNK]))
             if progress:
                 progress(min(begin + _CHUNK, len(boards)))
-        counts = np.concatenate([np.zeros(1, dtype=np.int64), *(part[0] for part in parts)])
-        moves = np.concatenate([np.zeros(0, dtype=np.uint16), *(part[1] for part in parts)])
-        none = np.zeros((0, kernels.N_MAPS), dtype=np.float32)
-        return HumanChoices(np.cumsum(counts), moves, np.concatenate([none, *(part[2] for part in parts)]))
+        return HumanChoices.concat(parts)
 
     def moves(self, fen: str, elo: float | Sequence[float] = (1200, 1600, 2000, 2400)) -> HumanMoves:
         """Return the probability of every legal move at one or several Elos, likeliest (on average) first."""
@@ -121,25 +188,23 @@ class Human:
         choices = self.choices(Boards.from_boards([board]))
         probability = np.exp(choices.log_probabilities(levels))
         order = np.argsort(-probability.mean(axis=1), kind="stable")
-        listed = [_move(int(code)) for code in choices.moves[order]]
+        listed = [move_of_code(int(code)) for code in choices.moves[order]]
         return HumanMoves(
             fen, tuple(levels), tuple(m.uci() for m in listed), tuple(board.san(m) for m in listed), probability[order]
         )
 
-    def _chunk(self, boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16], npt.NDArray[np.float32]]:
-        counts = np.zeros(len(boards), dtype=np.int64)
-        places = np.empty((len(boards) + 1) * MOST_MOVES, dtype=np.int16)
-        total = kernels.listed_moves(boards.board, boards.rights, boards.passant, counts, places)
+    def _chunk(self, boards: Boards) -> HumanChoices:
+        counts, places = boards.legal_places()
         if not counts.all():
             raise InputError("a position has no legal move", hint="leave out positions in which the game is over")
         offsets = np.concatenate([[0], np.cumsum(counts)])
-        coefficients = np.empty((total, kernels.N_MAPS), dtype=np.float32)
+        coefficients = np.empty((len(places), N_MAPS), dtype=np.float32)
         for at in range(0, len(boards), BATCH):
             part = offsets[at : at + BATCH + 1]
             inside = slice(part[0], part[-1])
-            maps, under = self.network.maps(boards[at : at + BATCH].planes())
-            kernels.picked(maps, under, part - part[0], places[inside], coefficients[inside])
-        return counts, _codes(places[:total], np.repeat(boards.black, counts), boards, counts), coefficients
+            maps, under = self.network.maps(input_planes(boards[at : at + BATCH]))
+            pick_coefficients(maps, under, part - part[0], places[inside], coefficients[inside])
+        return HumanChoices(offsets, boards.move_codes(counts, places), coefficients)
 
 
 @cache
@@ -157,47 +222,107 @@ def positions_per_second(model: Human, positions: int = 8 * BATCH) -> float:
     return positions / max(time.process_time() - begin, 1e-9)
 
 
-def network_elo(elo: npt.ArrayLike) -> Array:
-    """E + 0.35·80·log(1 + exp((1550 − E) / 80)): the Elo at which the network plays as people rated E do.
+class CachedHuman(Human):
+    """The human model that looks in its file first; where the file cannot be used, it computes."""
 
-    >>> network_elo([1200, 1600, 2400]).round().tolist()
-    [1323.0, 1612.0, 2400.0]
-    """
-    rated = np.atleast_1d(np.asarray(elo, dtype=np.float64))
-    return np.asarray(rated + AXIS_SHARE * AXIS_WIDTH * np.logaddexp(0.0, (AXIS_KNEE - rated) / AXIS_WIDTH))
+    def __init__(self, network: Network, path: Path) -> None:
+        super().__init__(network)
+        self.path = path
+        self.key = {"model": "human", "sha256": network.sha256}
+
+    def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
+        """Return all legal moves of the positions with their coefficients, from the file or computed and kept."""
+        try:
+            with Store(self.path) as store:
+                parts: list[bytes] = []
+                for begin in range(0, len(boards), _CACHE_CHUNK):
+                    parts += self._answers_of(store, boards[begin : begin + _CACHE_CHUNK])
+                    if progress:
+                        progress(min(begin + _CACHE_CHUNK, len(boards)))
+        except StoreError:
+            return super().choices(boards, progress=progress)
+        sizes = [len(part) // _BYTES for part in parts]
+        moves = b"".join(part[: 2 * n] for part, n in zip(parts, sizes, strict=True))
+        coefficients = b"".join(part[2 * n :] for part, n in zip(parts, sizes, strict=True))
+        return HumanChoices(
+            np.cumsum([0, *sizes], dtype=np.int64),
+            np.frombuffer(moves, dtype=np.uint16).copy(),  # what is compiled wants arrays that may be written
+            np.frombuffer(coefficients, dtype=np.float32).reshape(-1, N_MAPS).copy(),
+        )
+
+    def _answers_of(self, store: Store, boards: Boards) -> list[bytes]:
+        """Return the answer to each position as bytes: the moves, then their coefficients."""
+        problems = position_keys(boards)
+        known = {key: row.lines for key, row in store.get_many(self.key, list(dict.fromkeys(problems))).items()}
+        first = {key: at for at, key in reversed(list(enumerate(problems))) if key not in known}
+        if first:
+            found = super().choices(boards[np.array(list(first.values()))])
+            spans = zip(first, found.offsets[:-1].tolist(), found.offsets[1:].tolist(), strict=True)
+            made = {key: found.moves[a:b].tobytes() + found.coefficients[a:b].tobytes() for key, a, b in spans}
+            store.put_many(self.key, [StoredAnalysis(key, len(made[key]) // _BYTES, made[key]) for key in made])
+            known |= made
+        return [known[key] for key in problems]
 
 
-def elo_basis(elo: npt.ArrayLike) -> Array:
-    """b(E) = (1, x, x² − ½, x³ − x) with x = (E − 2100) / 450 and E the network's: a row for each Elo."""
-    x = (network_elo(elo) - 2100.0) / 450.0
-    return np.stack([np.ones_like(x), x, x * x - 0.5, x * x * x - x], axis=1)
+def cached_human(store: Path | None) -> Human:
+    """Return the human model that ships, cached next to a store of analyses; without a store, not cached."""
+    return human() if store is None else CachedHuman(human().network, store.with_name("human.sqlite"))
 
 
-def checked_elo(elo: float | Sequence[float]) -> list[float]:
-    """Return the Elos asked for; refuse those the model knows nothing about."""
-    levels = [float(level) for level in np.atleast_1d(np.asarray(elo, dtype=np.float64))]
-    low, high = ELO_RANGE
-    for level in levels:
-        if not low <= level <= high:
-            raise OptionError(f"the human model knows Elo {low:.0f} to {high:.0f}, not {level:g}")
-    return levels
+def position_keys(boards: Boards) -> list[str]:
+    """Return a key for each position: a hash of all the network sees of it, and of whose move it is."""
+    if not len(boards):
+        return []
+    columns = (boards.board, boards.rights, boards.passant, boards.last, boards.ply, boards.black)
+    rows = np.concatenate([np.ascontiguousarray(c).view(np.uint8).reshape(len(boards), -1) for c in columns], axis=1)
+    return [blake2b(row.tobytes(), digest_size=16).hexdigest() for row in rows]
 
 
-def _codes(
-    places: npt.NDArray[np.int16], black: npt.NDArray[np.bool_], boards: Boards, counts: npt.NDArray[np.int64]
-) -> npt.NDArray[np.uint16]:
-    """Places (mover's view) → moves in the board's own squares."""
-    place = places.astype(np.int64)
-    rest = place - N_FROM_TO
-    under = rest >= 0
-    start = np.where(under, 48 + (rest >> 3 & 7), place >> 6)
-    end = np.where(under, 56 + (rest & 7), place & 63)
-    row = np.repeat(np.arange(len(boards)), counts)
-    queen = ~under & (end >= 56) & (boards.board[row, start] == 1)
-    promotion = np.where(under, (rest >> 6) + chess.KNIGHT, np.where(queen, chess.QUEEN, 0))
-    flip = np.where(black, 56, 0)
-    return ((start ^ flip) | (end ^ flip) << 6 | promotion << 12).astype(np.uint16)
+@contextlib.contextmanager
+def human_on(scheduler: str) -> Iterator[Human]:
+    """Give the human model that ships, run by the workers of a scheduler's cluster."""
+    from skilloscope.chess.engine.cluster import connect  # loads Dask, which is optional
+
+    with connect(scheduler) as client:
+        yield ClusterHuman(client)
 
 
-def _move(code: int) -> chess.Move:
-    return chess.Move(code & 63, code >> 6 & 63, code >> 12 or None)
+class ClusterHuman(Human):
+    """The human model that ships, run by the workers of a Dask client."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(human().network)
+        self._client = client
+
+    def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
+        """Return all legal moves of the positions with their coefficients, as the workers find them."""
+        tasks = [boards[begin : begin + _TASK] for begin in range(0, len(boards), _TASK)]
+        at_once = max(_AHEAD * sum(self._client.nthreads().values()), 1)
+        parts: list[HumanChoices] = []
+        for begin in range(0, len(tasks), at_once):
+            parts += self._answers(tasks[begin : begin + at_once])
+            if progress:
+                progress(min(len(parts) * _TASK, len(boards)))
+        return HumanChoices.concat(parts)
+
+    def _answers(self, tasks: list[Boards]) -> list[HumanChoices]:
+        futures = self._client.map(_choices_on_worker, tasks, sha256=self.network.sha256, pure=False)
+        try:
+            found: list[HumanChoices] = self._client.gather(futures)
+        except EngineError:
+            raise
+        except Exception as error:  # whatever Dask says of a worker that died, or of a scheduler that has gone
+            raise EngineError(
+                f"the cluster cannot run the human model: {error}",
+                hint="every machine of the cluster needs the same skilloscope with the extra 'cluster'",
+            ) from error
+        return found
+
+
+def _choices_on_worker(boards: Boards, *, sha256: str) -> HumanChoices:
+    own = human()
+    if own.network.sha256 != sha256:
+        raise EngineError(
+            "a worker has another human model than this machine", hint="install the same skilloscope on every machine"
+        )
+    return own.choices(boards)

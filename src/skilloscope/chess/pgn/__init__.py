@@ -1,1 +1,1 @@
-"""PGN: text, games as columns, headers, results."""
+"""PGN: two readers, games as columns, their positions, openings, headers and results."""

@@ -1,15 +1,14 @@
 """PGN read block by block: compiled code reads what it can, python-chess the games that it leaves, and small files.
 
-In: a source. Out: block after block of games, so that memory does not grow with the file; its faults in a tally.
-
-The games of a block come in the order of the file, whoever read them, and with the numbers that one reader would give.
+The games of a block come in the order of the file, whichever reader read them, with the numbers that
+one reader would give.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skilloscope.chess.pgn.kernel import GAME_TAGS, LEFT, NO_MOVES, READ, RESULT_WORDS, ScannedGames, scan_games
-from skilloscope.chess.pgn.reading import (
+from skilloscope.chess.pgn.tags import tag_values
+from skilloscope.chess.pgn.text import (
     HEADERS,
+    NO_MATE,
     UNKNOWN_NAMES,
     GameColumns,
     clean_text,
@@ -28,19 +29,17 @@ from skilloscope.chess.pgn.reading import (
     elo_of,
     read_raw,
     result_of,
+    split_games,
+    unescaped,
     year_of,
 )
-from skilloscope.chess.pgn.tags import tag_values
-from skilloscope.chess.pgn.text import NO_MATE, split_games, unescaped
+from skilloscope.core.arrays import Ints
 from skilloscope.core.columns import ragged_take
 from skilloscope.core.compiled import PlainWork
 from skilloscope.core.errors import Tally
-from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
-from skilloscope.core.inputs.unpacking import DAMAGE
+from skilloscope.core.files import DAMAGE, BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
 
-BLOCK = 1 << 21
-"""How many bytes are read at once."""
-
+BLOCK = 1 << 21  # how many bytes are read at once
 _MOST_HELD = 1 << 22  # bytes of one game
 _COMMENTED_MOVES = 1 << 18  # of the games that come at once with their comments
 
@@ -49,10 +48,10 @@ _plain_bytes = PlainWork(1 << 17)  # some 150 games, which python-chess reads wh
 
 @dataclass(frozen=True, eq=False)
 class GameBlock:
-    """Some games of a file as columns; clocks, evaluations and mates are None where no game tells one."""
+    """Some games of a file as columns; clocks, evaluations and mates are None where no game has one."""
 
     headers: pa.Table
-    offsets: npt.NDArray[np.int64]
+    offsets: Ints
     moves: npt.NDArray[np.uint16]
     clocks: npt.NDArray[np.float32] | None
     evals: npt.NDArray[np.float32] | None
@@ -69,7 +68,7 @@ def read_blocks(source: Source, file: str, tally: Tally, *, comments: bool = Fal
     reader = _Reader(file, tally)
     try:
         with open_bytes(source) as stream:
-            yield from reader.commented(stream) if comments else reader.blocks(stream)
+            yield from reader.plain(lines_of(stream), comments=True) if comments else reader.blocks(stream)
     except BinaryDataError as error:
         tally.fault("not a PGN file: binary data", file, f"byte {error.offset}")
     except DAMAGE as error:
@@ -95,32 +94,24 @@ class _Reader:
         for block, final, damage in _normal_blocks(stream):
             rest += block
             if _plain_bytes.covers(len(rest)) and final:
-                yield from self._plain(io.StringIO(as_text(rest)))
+                yield from self.plain(io.StringIO(as_text(rest)))
             else:
-                rest = yield from self._scanned(rest, final)
+                while True:
+                    scanned = scan_games(rest, final=final)
+                    if len(scanned):
+                        yield self._block(rest, scanned)
+                    self.lines += rest.count(b"\n", 0, scanned.used)
+                    rest = rest[scanned.used :]  # it must be read with what follows
+                    if not (scanned.used and rest and final):
+                        break
             if damage:
                 raise damage
             if len(rest) > _MOST_HELD:  # longer than any game: what follows is read line by line
-                yield from self._plain(lines_of(stream, rest))
+                yield from self.plain(lines_of(stream, rest))
                 return
 
-    def _scanned(self, rest: bytes, final: bool) -> Generator[GameBlock, None, bytes]:
-        """Yield what compiled code finds in these bytes; return those that must be read with what follows."""
-        while True:
-            scanned = scan_games(rest, final=final)
-            used = scanned.used
-            if len(scanned):
-                yield self._block(rest, scanned)
-            self.lines += rest.count(b"\n", 0, used)
-            rest = rest[used:]
-            if not (used and rest and final):
-                return rest
-
-    def commented(self, stream: Any) -> Iterator[GameBlock]:
-        """Yield the games of a stream with their comments."""
-        return self._plain(lines_of(stream), comments=True)
-
-    def _plain(self, lines: Iterator[str], *, comments: bool = False) -> Iterator[GameBlock]:
+    def plain(self, lines: Iterator[str], *, comments: bool = False) -> Iterator[GameBlock]:
+        """Yield the games that python-chess reads from lines."""
         columns, damage = GameColumns(), None
         try:
             for raw in split_games(lines, self.lines + 1):
@@ -156,7 +147,12 @@ class _Reader:
         self.index = before + int(steps.sum())
         number = before + np.cumsum(steps)
         read = np.flatnonzero(scanned.status == READ)
-        found = _read_block(data, scanned, read, number[read], self.file)
+        found = GameBlock(
+            _headers(data, scanned, read, number[read], self.file),
+            np.concatenate([[0], scanned.offsets[read + 1]]).astype(np.int64),
+            scanned.moves,
+            *(_if_any(column) for column in (scanned.clocks, scanned.evals, scanned.mates)),
+        )
         return _in_order(found, columns_block(left), scanned.status, sizes) if sizes else found
 
 
@@ -176,24 +172,10 @@ def _normal_blocks(stream: Any) -> Iterator[tuple[bytes, bool, Exception | None]
             return
 
 
-def _read_block(
-    data: bytes, scanned: ScannedGames, rows: npt.NDArray[np.int64], number: npt.NDArray[np.int64], file: str
-) -> GameBlock:
-    offsets = np.concatenate([[0], scanned.offsets[rows + 1]]).astype(np.int64)
-    return GameBlock(
-        headers=_headers(data, scanned, rows, number, file),
-        offsets=offsets,
-        moves=scanned.moves,
-        clocks=_if_told(scanned.clocks),
-        evals=_if_told(scanned.evals),
-        mates=_if_told(scanned.mates),
-    )
-
-
 class _Tags:
     """The values of a block's tags: what is done to a value is done once for all games that share it."""
 
-    def __init__(self, data: bytes, scanned: ScannedGames, rows: npt.NDArray[np.int64]) -> None:
+    def __init__(self, data: bytes, scanned: ScannedGames, rows: Ints) -> None:
         self.data, self.begins, self.ends = data, scanned.tag_begins[rows], scanned.tag_ends[rows]
         self.known: dict[str, tuple[list[str], pa.Array]] = {}
 
@@ -207,9 +189,7 @@ class _Tags:
         return pa.array([made(text) for text in texts], type=kind).take(codes)
 
 
-def _headers(
-    data: bytes, scanned: ScannedGames, rows: npt.NDArray[np.int64], number: npt.NDArray[np.int64], file: str
-) -> pa.Table:
+def _headers(data: bytes, scanned: ScannedGames, rows: Ints, number: Ints, file: str) -> pa.Table:
     """Return the headers of the games in these rows, as `header_from_tags` makes them one by one."""
     tags, text = _Tags(data, scanned, rows), pa.string()
     dated = tags.column("Date", lambda value: bool(re.search(r"\d", value)), pa.bool_())
@@ -231,15 +211,9 @@ def _headers(
         "start_eval": pa.array(start, mask=np.isnan(start)),
         "start_mate": pa.array(np.clip(np.nan_to_num(mate), -limit, limit).astype(np.int16), mask=np.isnan(mate)),
     }
-    plain = {
-        "event": "Event",
-        "site": "Site",
-        "round": "Round",
-        "eco": "ECO",
-        "time_control": "TimeControl",
-        "termination": "Termination",
-    }
-    made |= {name: tags.column(tag, clean_text, text) for name, tag in plain.items()}
+    plain = ("Event", "Site", "Round", "ECO", "Termination")
+    made |= {tag.lower(): tags.column(tag, clean_text, text) for tag in plain}
+    made["time_control"] = tags.column("TimeControl", clean_text, text)
     return pa.table([made[name] for name in HEADERS.names], schema=HEADERS)
 
 
@@ -249,22 +223,23 @@ def columns_block(columns: GameColumns, *, comments: bool = False) -> GameBlock:
         columns.headers(),
         np.array(columns.offsets, dtype=np.int64),
         np.array(columns.moves, dtype=np.uint16),
-        _if_told(np.array(columns.clocks, dtype=np.float32)),
-        _if_told(np.array(columns.evals, dtype=np.float32)),
-        _if_told(np.array(columns.mates, dtype=np.int16)),
+        _if_any(np.array(columns.clocks, dtype=np.float32)),
+        _if_any(np.array(columns.evals, dtype=np.float32)),
+        _if_any(np.array(columns.mates, dtype=np.int16)),
         comments=pa.array(columns.comments, type=pa.string()) if comments else None,
     )
 
 
-def _if_told(column: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+def _if_any(column: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
     """Return a column of clocks, evaluations or mates, None where no move has one."""
-    told = column != NO_MATE if column.dtype == np.int16 else ~np.isnan(column)
-    return column if told.any() else None
+    known = column != NO_MATE if column.dtype == np.int16 else ~np.isnan(column)
+    return column if known.any() else None
 
 
 def joined(blocks: list[GameBlock]) -> GameBlock:
     """Return blocks one after another."""
     counts = [np.diff(block.offsets) for block in blocks]
+    comments = [block.comments for block in blocks if block.comments is not None]
     return GameBlock(
         pa.concat_tables([block.headers for block in blocks]) if blocks else HEADERS.empty_table(),
         np.concatenate([[0], np.cumsum(np.concatenate(counts))] if blocks else [[0]]).astype(np.int64),
@@ -272,17 +247,12 @@ def joined(blocks: list[GameBlock]) -> GameBlock:
         _together(blocks, "clocks", np.float32(np.nan)),
         _together(blocks, "evals", np.float32(np.nan)),
         _together(blocks, "mates", np.int16(NO_MATE)),
-        comments=_all_comments([block.comments for block in blocks]),
+        comments=pa.concat_arrays(comments) if comments else None,
     )
 
 
-def _all_comments(parts: list[pa.Array | None]) -> pa.Array | None:
-    told = [part for part in parts if part is not None]
-    return pa.concat_arrays(told) if told else None
-
-
 def _together(blocks: list[GameBlock], name: str, absent: Any) -> npt.NDArray[Any]:
-    """Return a column of all blocks; where no block has it, one value stands for all and takes no memory."""
+    """Return a column of all blocks; where no block has it, one value is broadcast and takes no memory."""
     sizes = [len(block.moves) for block in blocks]
     columns = [getattr(block, name) for block in blocks]
     if all(column is None for column in columns):
@@ -302,5 +272,5 @@ def _in_order(read: GameBlock, left: GameBlock, status: npt.NDArray[np.uint8], s
     order[~is_left] = np.arange((~is_left).sum())
     order[is_left] = len(read.headers) + np.arange(is_left.sum())
     offsets, flat = ragged_take(both.offsets, order)
-    told = {name: _if_told(getattr(both, name)[flat]) for name in ("clocks", "evals", "mates")}
-    return GameBlock(both.headers.take(order), offsets, both.moves[flat], **told)
+    columns = {name: _if_any(getattr(both, name)[flat]) for name in ("clocks", "evals", "mates")}
+    return GameBlock(both.headers.take(order), offsets, both.moves[flat], **columns)

@@ -4,6 +4,10 @@ In: PGN files (plain, gzip, bzip2, zstd) and streams. Out: Games, and a tally of
 
 What is good is kept: a game with an illegal move keeps the moves before it, a damaged file the games before the
 damage, and every fault has its reason, its file and its place.
+
+Collections overlap, and a game that counts twice makes intervals too narrow. Two games are the same where all moves
+are, from the same start, and both players (letters and digits of their names, ignoring case), unless both have a year
+and the years differ. Games of fewer than MOST_SHORT plies are never taken for the same: short draws are repeated.
 """
 
 from __future__ import annotations
@@ -20,15 +24,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
+from skilloscope.chess.moves import MATE_CAP, value_pawns
 from skilloscope.chess.pgn.blocks import GameBlock, columns_block, joined, read_blocks
-from skilloscope.chess.pgn.reading import HEADERS, GameColumns
-from skilloscope.chess.pgn.text import NO_MATE
+from skilloscope.chess.pgn.text import HEADERS, NO_MATE, GameColumns
+from skilloscope.core.arrays import Array, Bools, Ints
 from skilloscope.core.columns import Selection, ragged_take, selection_index
+from skilloscope.core.compiled import njit
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, source_name
 from skilloscope.core.frames import is_frame
-from skilloscope.core.inputs.paths import given_once, named_files
+from skilloscope.core.paths import given_once, named_files
+from skilloscope.results.columns import PGN_SCORES
 
 _PER_MOVE = ("moves", "clocks", "evals", "mates")
 _SHARED = ("game", "date", "year", "event", "site", "round", "time_control", "termination", "file")
@@ -38,7 +44,9 @@ _BY_SIDE = {
     "opponent": ("black", "white"),
     "opponent_elo": ("black_elo", "white_elo"),
 }
-_WHITE_SCORES = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
+MOST_SHORT = 20
+SAME_GAME = "the same game again"
+Keys = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +61,7 @@ class Games:
 
     headers: pa.Table
     moves: npt.NDArray[np.uint16]
-    offsets: npt.NDArray[np.int64]
+    offsets: Ints
     clocks: npt.NDArray[np.float32]
     """Seconds that the mover has left after the move; NaN where absent."""
     evals: npt.NDArray[np.float32]
@@ -72,12 +80,12 @@ class Games:
         return f"<Games: {len(self):,} with {len(self.moves):,} moves; skipped: {self.tally}>"
 
     @property
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> Ints:
         """How many moves (of either side) each game has."""
         return np.diff(self.offsets)
 
     @property
-    def game_of_move(self) -> npt.NDArray[np.int64]:
+    def game_of_move(self) -> Ints:
         """The row of the game that each entry of the move columns belongs to."""
         return np.repeat(np.arange(len(self)), self.counts)
 
@@ -89,14 +97,14 @@ class Games:
         ply = np.arange(len(self.moves)) - np.repeat(self.offsets[:-1], self.counts)
         return ((ply + np.repeat(first, self.counts)) % 2).astype(np.int8)
 
-    def eval_values(self, mate_cap: float = MATE_CAP) -> npt.NDArray[np.float64]:
+    def eval_values(self, mate_cap: float = MATE_CAP) -> Array:
         """Return the evaluations of the comments in pawns, white's view, mates at ± the cap; NaN where absent.
 
-        `#0` stands after a mating move: the side that moved has won.
+        `#0` follows a mating move: the side that moved has won.
         """
         mated = self.mates != NO_MATE
         white_mates = np.where(self.mates == 0, 1 - 2 * self.movers, self.mates)
-        centipawns = np.round(self.evals.astype(float) * 100, 2)  # the decimals of the comment, which float32 blurs
+        centipawns = np.round(self.evals.astype(float) * 100, 2)  # undoes the rounding to float32
         value = value_pawns(mated, np.where(mated, white_mates, centipawns), mate_cap)
         return np.where(mated | ~np.isnan(self.evals), value, np.nan)
 
@@ -107,27 +115,22 @@ class Games:
         own: dict[str, pa.Array] = {name: headers[name].combine_chunks() for name in _SHARED}
         for name, sides in _BY_SIDE.items():
             own[name] = pc.if_else(white, *(headers[side].combine_chunks() for side in sides))
-        scores = np.array([_WHITE_SCORES.get(result, np.nan) for result in headers["result"].to_pylist()])
+        scores = np.array([PGN_SCORES.get(result, np.nan) for result in headers["result"].to_pylist()])
         scores = np.where(mover == 0, scores, 1 - scores)
-        return own | {
-            "mover": pc.if_else(white, "white", "black"),
-            "result": pa.array(scores, mask=np.isnan(scores)),
-        }
+        result = pa.array(scores, mask=np.isnan(scores))
+        return own | {"mover": pc.if_else(white, "white", "black"), "result": result}
 
     def select(self, selection: Selection, *, reason: str = "") -> Games:
         """Return the selected games; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
         offsets, flat = ragged_take(self.offsets, index)
         left = len(self) - len(index)
-        comments = self.comments
-        if comments is not None:
-            _, places = ragged_take(self.offsets + np.arange(len(self) + 1), index)
-            comments = comments.take(pa.array(places))
+        _, places = ragged_take(self.offsets + np.arange(len(self) + 1), index)
         return replace(
             self,
             headers=self.headers.take(index),
             offsets=offsets,
-            comments=comments,
+            comments=None if self.comments is None else self.comments.take(pa.array(places)),
             tally=self.tally + Tally({reason: left} if reason and left > 0 else {}),
             **{name: getattr(self, name)[flat] for name in _PER_MOVE},
         )
@@ -141,11 +144,19 @@ class Games:
         return replace(self, headers=headers)
 
     @classmethod
-    def from_blocks(cls, blocks: Sequence[GameBlock], tally: Tally) -> Games:
-        """Return the games that were read in blocks, each with its id."""
+    def from_blocks(cls, blocks: Sequence[GameBlock], tally: Tally, files: Sequence[str] = ()) -> Games:
+        """Return the games that were read in blocks, each with its id, unique among those of all `files`."""
         whole = joined(list(blocks))
         columns = {name: getattr(whole, name) for name in (*_PER_MOVE, "comments")}
-        return cls(headers=unique_games(whole.headers), offsets=whole.offsets, tally=tally, **columns)
+        return cls(headers=unique_games(whole.headers, files), offsets=whole.offsets, tally=tally, **columns)
+
+    @classmethod
+    def without_moves(cls, headers: pa.Table, tally: Tally | None = None) -> Games:
+        """Return games of which nothing but the headers is known."""
+        none = np.zeros(0, dtype=np.float32)
+        starts = np.zeros(len(headers) + 1, dtype=np.int64)
+        moves, mates = none.astype(np.uint16), none.astype(np.int16)
+        return cls(headers, moves, starts, clocks=none, evals=none, mates=mates, tally=tally or Tally())
 
     @classmethod
     def from_columns(cls, columns: GameColumns, tally: Tally) -> Games:
@@ -158,9 +169,9 @@ class Games:
         if not batches:
             return read_games([])
         counts = np.concatenate([batch.counts for batch in batches])
-        told = [batch.comments for batch in batches]
+        comments = [batch.comments for batch in batches]
         return cls(
-            comments=None if any(part is None for part in told) else pa.concat_arrays(told),
+            comments=None if any(part is None for part in comments) else pa.concat_arrays(comments),
             headers=unique_games(pa.concat_tables([batch.headers for batch in batches])),
             offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
             tally=Tally.sum(batch.tally for batch in batches),
@@ -169,7 +180,7 @@ class Games:
 
 
 def read_games(sources: Source | Sequence[Source], *, comments: bool = False) -> Games:
-    """Read the games of one or more PGN files or streams; a folder stands for the PGN files in it.
+    """Read the games of one or more PGN files or streams; a folder means all PGN files in it.
 
     A missing file raises InputError, and so does one given twice; everything else that is wrong is a fault in `tally`,
     and the reading goes on. Variants of chess are left out and counted. With `comments` their texts are kept, too,
@@ -199,16 +210,17 @@ def iter_games(sources: Source | Sequence[Source], *, comments: bool = False) ->
     for name, source in named:
         tally = Tally()
         for block in read_blocks(source, name, tally, comments=comments):
-            yield _batch(block, tally, names)
-            tally = _emptied(tally)
+            yield Games.from_blocks([block], tally + Tally(), names)
+            tally.counts.clear()  # it was handed on, and the reader goes on writing into it
+            tally.faults.clear()
         if tally.counts:
-            yield _batch(joined([]), tally, names)
+            yield Games.from_blocks([], tally, names)
 
 
 def unique_games(headers: pa.Table, files: Sequence[str] = ()) -> pa.Table:
     """Return the headers with an id for each game: the file's name and the game's number in it.
 
-    Where two files have the same name, among `files` too, the whole path stands in its place; the same path and number
+    Where two files have the same name, among `files` too, the whole path is used instead; the same path and number
     is the same game.
     """
     coded = pc.dictionary_encode(headers["file"].combine_chunks())
@@ -226,21 +238,8 @@ def unique_games(headers: pa.Table, files: Sequence[str] = ()) -> pa.Table:
     return headers.set_column(HEADERS.get_field_index("game"), "game", ids)
 
 
-def _batch(block: GameBlock, tally: Tally, files: Sequence[str]) -> Games:
-    whole = joined([block])
-    columns = {name: getattr(whole, name) for name in (*_PER_MOVE, "comments")}
-    return Games(headers=unique_games(whole.headers, files), offsets=whole.offsets, tally=Tally() + tally, **columns)
-
-
-def _emptied(tally: Tally) -> Tally:
-    """Empty a tally that was handed on; its reader goes on writing into it."""
-    tally.counts.clear()
-    tally.faults.clear()
-    return tally
-
-
 def _named(sources: Source | Sequence[Source]) -> list[tuple[str, Source]]:
-    """Return the sources with a name for each; streams without one are told apart by a number."""
+    """Return the sources with a name for each; streams without one are numbered."""
     one = isinstance(sources, str | bytes | os.PathLike | Mapping) or not isinstance(sources, Iterable)
     one = one or hasattr(sources, "read") or (not isinstance(sources, Sequence) and is_frame(sources))
     named: list[tuple[str, Source]] = []
@@ -258,3 +257,64 @@ def _named(sources: Source | Sequence[Source]) -> list[tuple[str, Source]]:
         named.append((name or f"<stream {streams}>", source))
     given_once([path for _, path in named if isinstance(path, Path)])
     return named
+
+
+class KnownGames:
+    """The games that were seen so far; what comes block by block is compared with all before."""
+
+    def __init__(self) -> None:
+        self._years: dict[tuple[int, str, str], set[int | None]] = {}
+
+    def first_time(self, games: Games) -> Bools:
+        """Return which games are new, and remember them."""
+        keys = _move_keys(games)
+        names = [_letters(games.headers[side]) for side in ("white", "black")]
+        years = games.headers["year"].to_pylist()
+        fresh = np.ones(len(games), dtype=bool)
+        for at in np.flatnonzero(games.counts >= MOST_SHORT).tolist():
+            known = self._years.setdefault((int(keys[at]), names[0][at], names[1][at]), set())
+            fresh[at] = not (known and (years[at] is None or None in known or years[at] in known))
+            known.add(years[at])
+        return fresh
+
+
+def read_distinct(sources: Source | Sequence[Source]) -> Games:
+    """Read PGN files as `read_games` does, each game once."""
+    return distinct_games(read_games(sources))
+
+
+def distinct_games(games: Games) -> Games:
+    """Return each game once; those that came again are counted.
+
+    >>> import io
+    >>> text = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Na5 10. Bc2 d5"
+    >>> distinct_games(read_games([io.StringIO(text), io.StringIO(text)]))
+    <Games: 1 with 20 moves; skipped: 1 the same game again>
+    """
+    fresh = KnownGames().first_time(games)
+    return games if fresh.all() else games.select(fresh, reason=SAME_GAME)
+
+
+def _letters(column: pa.ChunkedArray) -> list[str]:
+    coded = column.combine_chunks().dictionary_encode()
+    plain = ["".join(letter for letter in name.casefold() if letter.isalnum()) for name in coded.dictionary.to_pylist()]
+    return ["" if code is None else plain[code] for code in coded.indices.to_pylist()]
+
+
+def _move_keys(games: Games) -> Keys:
+    """Return a number for the moves of each game and the position it starts from."""
+    coded = games.headers["start_fen"].combine_chunks().dictionary_encode()
+    first = [0, *(hash(fen) & 0xFFFFFFFF for fen in coded.dictionary.to_pylist())]
+    start = np.array([first[0 if code is None else code + 1] for code in coded.indices.to_pylist()], dtype=np.uint64)
+    keys = np.empty(len(games), dtype=np.uint64)
+    _hashed(games.moves, games.offsets, start, keys)
+    return keys
+
+
+@njit(cache=True)
+def _hashed(moves, offsets, start, out):  # type: ignore[no-untyped-def] # pragma: no cover
+    for game in range(len(out)):
+        key = np.uint64(14695981039346656037) ^ start[game]
+        for at in range(offsets[game], offsets[game + 1]):
+            key = (key ^ np.uint64(moves[at])) * np.uint64(1099511628211)
+        out[game] = key

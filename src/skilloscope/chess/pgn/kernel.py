@@ -1,12 +1,12 @@
 """PGN read by compiled code: bytes become columns, and every move is checked on a board.
 
-In: bytes whose lines end in newlines. Out: for each game where its tags stand, its moves, clocks and evaluations, and
+In: bytes whose lines end in newlines. Out: for each game where its tags are, its moves, clocks and evaluations, and
 what became of it: read, without moves, or left to python-chess.
 
 `split_games` and `main_line` in text.py are the readable twins; a game that is read here is read there in the same way,
 move by move, and tests hold it. What programs do not write is left to them: starting positions, variants, long
 notation, glyphs in words, and everything that is at fault, for they say best what is wrong. Where even the end of a
-game is not clear the next clear beginning is looked for: an Event tag after a line of moves, at which all begin anew.
+game is not clear both readers look for the next clear beginning: an Event tag after a line of moves.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.chess.pgn.comments import NOT_KNOWN, begins_clock, begins_eval, clock_at, eval_at
-from skilloscope.chess.pgn.san import NOT_READ, san_move
 from skilloscope.chess.pgn.tags import (
     BLANK,
     NEWLINE,
+    NOT_KNOWN,
     TAB,
     Places,
+    begins_clock,
+    begins_eval,
+    clock_at,
+    eval_at,
     is_event,
     line_end,
     tag_at,
@@ -32,7 +35,8 @@ from skilloscope.chess.pgn.tags import (
     without_blanks,
 )
 from skilloscope.chess.pgn.text import NO_MATE
-from skilloscope.chess.rules import NO_SQUARE, play
+from skilloscope.chess.rules import NO_SQUARE, NOT_READ, play, san_move
+from skilloscope.core.arrays import Array, Ints
 from skilloscope.core.compiled import njit
 
 GAME_TAGS: Final = (
@@ -41,12 +45,8 @@ GAME_TAGS: Final = (
 )  # fmt: skip
 """The tags whose values are found, in the order of the columns."""
 
-READ, NO_MOVES, LEFT = 0, 1, 2
-"""What became of a game; what is LEFT, python-chess reads."""
-
-RESULT_WORDS = (None, "1-0", "0-1", "1/2-1/2", "*")
-"""The results that end a game's moves, by their codes."""
-
+READ, NO_MOVES, LEFT = 0, 1, 2  # what became of a game; what is LEFT, python-chess reads
+RESULT_WORDS = (None, "1-0", "0-1", "1/2-1/2", "*")  # the results that end a game's moves, by their codes
 START = np.array([4, 2, 3, 5, 6, 3, 2, 4, *[1] * 8, *[0] * 32, *[7] * 8, 10, 8, 9, 11, 12, 9, 8, 10], dtype=np.uint8)
 """The board before the first move."""
 
@@ -58,7 +58,7 @@ _BYTES_OF_GAME, _MOST_GAMES = 24, 1 << 14  # where there is room for; a block th
 
 # What is known while a game is read, by its place in an array: whether a comment is open, how many variations are, the
 # result, whether the game is left to python, rights, passant, both kings, whether Black is to move, how many moves
-# there are in all and before this game, and whether the comment has told a clock and an evaluation.
+# there are in all and before this game, and whether the comment has had a clock and an evaluation.
 _INSIDE, _DEPTH, _RESULT, _BAD, _RIGHTS, _PASSANT, _KING, _OTHER, _BLACK, _MOVES, _FIRST, _CLOCK, _EVAL = range(13)
 
 # Bytes with which blanks beyond ASCII begin: in UTF-8, and in Latin-1.
@@ -70,14 +70,12 @@ class ScannedGames:
     """What compiled code found in a block of bytes: one row per game, and the moves of those that it read."""
 
     status: npt.NDArray[np.uint8]
-    begin: npt.NDArray[np.int64]
-    """Where each game begins, and after the last where it ends."""
+    begin: Ints  # where each game begins, and after the last where it ends
     tag_begins: Places
     tag_ends: Places
     result: npt.NDArray[np.uint8]
-    start: npt.NDArray[np.float64]
-    """The evaluation and the mate told before the first move, NaN where none is."""
-    offsets: npt.NDArray[np.int64]
+    start: Array  # the evaluation and the mate given before the first move, NaN where none is
+    offsets: Ints
     moves: npt.NDArray[np.uint16]
     clocks: npt.NDArray[np.float32]
     evals: npt.NDArray[np.float32]
@@ -229,7 +227,7 @@ def _close(view, game, tags, rows, state):  # type: ignore[no-untyped-def] # pra
 
 @njit(cache=True)
 def _usual_start(view, tags):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Is it usual chess from the usual position, as far as a game's tags tell?"""
+    """Is it usual chess from the usual position, as far as a game's tags say?"""
     if tags[0, _FEN] >= 0:
         return False
     low, high = tags[0, _VARIANT], tags[1, _VARIANT]
@@ -332,9 +330,9 @@ def _word_end(view, at):  # type: ignore[no-untyped-def] # pragma: no cover
 
 @njit(cache=True)
 def _comment(view, at, state, columns, start):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Read on in a comment, to its end or that of the line; note what it tells of the clock and the position."""
+    """Read on in a comment, to its end or that of the line; note its clock and evaluation."""
     size = len(view)
-    told = state[_DEPTH] == 0 and state[_BAD] == 0 and state[_RESULT] == 0
+    counts = state[_DEPTH] == 0 and state[_BAD] == 0 and state[_RESULT] == 0
     while at < size:
         byte = view[at]
         if byte == NEWLINE or byte == 0:
@@ -342,7 +340,7 @@ def _comment(view, at, state, columns, start):  # type: ignore[no-untyped-def] #
         if byte == 125:
             state[_INSIDE] = 0
             return at + 1
-        if byte == 91 and told:
+        if byte == 91 and counts:
             if state[_CLOCK] == 0 and begins_clock(view, at, size):
                 state[_CLOCK] = 1
                 seconds, end = clock_at(view, at, size)

@@ -6,35 +6,62 @@ could not be used.
 Left out and counted: forfeits (`+/-` and the like, a termination that says so, a game of one move), unfinished games
 (`*`), games of unknown players. A game without any move is left out where others of its file have moves; in a file of
 bare headers all are games. Missing and impossible dates, unknown results and a player against himself are faults, named
-with file and game. What a game is, `split_games` says, here as for `read_games`.
+with file and game.
+
+`split_games` defines what a game is, here as for `read_games`. `scan` is its compiled twin for text as programs write
+it: it either finds the same games, or says that it does not know (a line that ends in a bare carriage return, several
+tags on a line, a tag that is none, letters beyond ASCII where a line begins, zeros, an unknown tag twice). `scan_plain`
+then reads what it left. A test holds the two together.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.chess.pgn.headers import TAGS, scan, scan_plain
-from skilloscope.chess.pgn.tags import TEXTS, tag_values
-from skilloscope.chess.pgn.text import unescaped
+from skilloscope.chess.pgn.tags import (
+    BLANK,
+    NEWLINE,
+    TAB,
+    TEXTS,
+    Places,
+    is_event,
+    line_end,
+    tag_line,
+    tag_names,
+    tag_values,
+)
+from skilloscope.chess.pgn.text import split_games, unescaped
+from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.compiled import njit
 from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally
-from skilloscope.core.files import BinaryDataError, Source, as_text, lines_of, next_block, open_bytes, source_name
-from skilloscope.core.inputs.unpacking import DAMAGE
-from skilloscope.results.cells import number_in
+from skilloscope.core.files import (
+    DAMAGE,
+    BinaryDataError,
+    Source,
+    as_text,
+    lines_of,
+    next_block,
+    open_bytes,
+    source_name,
+)
+from skilloscope.results.columns import BYE, FORFEIT, is_fault, number_in, parse_scores
 from skilloscope.results.reading import tidied
-from skilloscope.results.scores import BYE, FORFEIT, is_fault, parse_scores
 from skilloscope.results.table import Results, sorted_codes
 
 _CHUNK = 1 << 21
 _MOST_HELD = _CHUNK  # of one game; what is longer, the plain reader takes line by line
-_PARTING = TAGS.index("Event")  # it parts games, and its value tells nothing of results
+TAGS: Final = ("Event", "White", "Black", "Result", "Date", "UTCDate", "Termination", "WhiteElo", "BlackElo")
+"""The tags whose values are found, in the order of the columns."""
+_PARTING = TAGS.index("Event")  # it separates games; its value is not needed
 _BATCH = 50_000  # games of the plain reader that are put into columns at once
 _UNKNOWN = {"", "?", "-", "NN", "N.N.", "N. N.", "N.N"}  # nomen nescio: not one player of many games
 _FORFEITS = ("forfeit", "walkover", "unplayed", "default", "no show", "no-show")
@@ -78,10 +105,7 @@ def _read_source(source: Source, observed: bool) -> Results:
     return _results(tags, plies, file, tally, observed=observed)
 
 
-_Scanned = tuple[list[pa.Array], npt.NDArray[np.uint8]]
-
-
-def _scanned(stream: Any) -> Iterator[_Scanned]:
+def _scanned(stream: Any) -> Iterator[tuple[list[pa.Array], npt.NDArray[np.uint8]]]:
     """Yield chunk after chunk of games: the values of each tag, and how many moves; damage is raised at the end."""
     rest, damage = b"", None
     while True:
@@ -93,24 +117,15 @@ def _scanned(stream: Any) -> Iterator[_Scanned]:
         yield [tag_values(data, begins[:, place], ends[:, place]) for place in range(len(TAGS))], moves
         rest = data[used:]
         if not known or len(rest) > _MOST_HELD:
-            yield from _scanned_plain(_then(stream, rest, damage))
-            return
+            yield from _scanned_plain(lines_of(stream if damage is None else io.BytesIO(), rest))
+            final = True
         if damage:
             raise damage
         if final:
             return
 
 
-def _then(stream: Any, rest: bytes, damage: Exception | None) -> Iterator[str]:
-    """Yield the lines of what is left of a stream."""
-    if damage is None:
-        yield from lines_of(stream, rest)
-        return
-    yield from lines_of(io.BytesIO(), rest)
-    raise damage
-
-
-def _scanned_plain(lines: Iterator[str]) -> Iterator[_Scanned]:
+def _scanned_plain(lines: Iterator[str]) -> Iterator[tuple[list[pa.Array], npt.NDArray[np.uint8]]]:
     """Yield batches of games as the plain reader finds them."""
     games, damage = scan_plain(lines), None
     while damage is None:
@@ -122,7 +137,9 @@ def _scanned_plain(lines: Iterator[str]) -> Iterator[_Scanned]:
             damage = error
         if not batch and damage is None:
             return
-        values = [pa.array([_escaped(tags.get(tag, "")) for tags, _ in batch], pa.binary()) for tag in TAGS]
+        # As they are written between the quotes of their tags.
+        texts = [[tags.get(tag, "").replace("\\", "\\\\").replace('"', '\\"') for tags, _ in batch] for tag in TAGS]
+        values = [pa.array([text.encode() for text in column], pa.binary()) for column in texts]
         found = np.array([plies for _, plies in batch], dtype=np.uint8)
         yield [value.dictionary_encode().cast(TEXTS) for value in values], found
     raise damage
@@ -139,7 +156,9 @@ def _results(
     score_of, why = parse_scores(texts)
     reason = np.array(why, dtype=object)[place]
     day, exact, there, blank = _dates(tags)
-    forfeit = (moves == 1) | _says_forfeit(tags["Termination"])
+    endings, ended = _texts(tags["Termination"])
+    said = [(text or "").lower() for text in endings]  # a loss on time ("time forfeit") was a game
+    unplayed = np.array([any(word in text for word in _FORFEITS) and "time" not in text for text in said], dtype=bool)
     unknown = np.array([name in _UNKNOWN for name in players], dtype=bool)
     bye = np.array([name.lower() == "bye" for name in players], dtype=bool)
     left = _Left(games, file, tally)
@@ -147,18 +166,18 @@ def _results(
     left.out("unknown player", unknown[one] | unknown[two])
     for word in sorted(set(why) - {""}):
         left.out(word, reason == word, [texts[i] for i in place] if is_fault(word) else None)
-    left.out(FORFEIT, forfeit)
+    left.out(FORFEIT, (moves == 1) | unplayed[ended])
     left.out("no moves", (moves == 0) & bool((moves > 1).any()))
     left.out("missing date", blank, [""] * games)
-    left.out("impossible date", ~there, [str(value) for value in _joined(tags["Date"])] if not there.all() else None)
+    dates, at = _texts(tags["Date"])
+    left.out("impossible date", ~there, [str(dates[i]) for i in at] if not there.all() else None)
     left.out("a player against himself", one == two, [players[i] for i in one] if np.any(one == two) else None)
-    dates = day.astype("datetime64[D]")
     whole = Results(
         players=players,
         player_1=one,
         player_2=two,
         score=score_of[place],
-        date=dates,
+        date=day.astype("datetime64[D]"),
         period=None,
         precision=exact if exact.any() else None,
         rating_1=_ratings(tags["WhiteElo"]) if observed else None,
@@ -175,7 +194,7 @@ class _Left:
         self.good = np.ones(games, dtype=bool)
         self._file, self._tally = file, tally
 
-    def out(self, reason: str, bad: npt.NDArray[np.bool_], details: Sequence[str | None] | None = None) -> None:
+    def out(self, reason: str, bad: Bools, details: Sequence[str | None] | None = None) -> None:
         """Leave out the bad games; with details they are faults."""
         at = np.flatnonzero(bad & self.good)
         self.good[at] = False
@@ -197,27 +216,17 @@ def _dates(tags: dict[str, pa.ChunkedArray]) -> tuple[Any, Any, Any, Any]:
     return day, exact.astype(np.uint8), there, blank
 
 
-def _ratings(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+def _ratings(column: pa.ChunkedArray) -> Array:
     texts, place = _texts(column)
     return np.array([number_in(text) for text in texts], dtype=np.float64)[place]
 
 
-def _says_forfeit(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
-    """Return whose termination says that nothing was played; a loss on time ("time forfeit") was a game."""
-    texts, place = _texts(column)
-    said = [(text or "").lower() for text in texts]
-    return np.array([any(word in text for word in _FORFEITS) and "time" not in text for text in said], dtype=bool)[
-        place
-    ]
-
-
-def _texts(column: pa.ChunkedArray) -> tuple[list[str | None], npt.NDArray[np.int64]]:
+def _texts(column: pa.ChunkedArray) -> tuple[list[str | None], Ints]:
     whole = column.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):  # no chunk at all
         return [""], np.zeros(0, dtype=np.int64)
-    return [unescaped(as_text(value)) for value in whole.dictionary.to_pylist()], whole.indices.to_numpy().astype(
-        np.int64
-    )
+    texts: list[str | None] = [unescaped(as_text(value)) for value in whole.dictionary.to_pylist()]
+    return texts, whole.indices.to_numpy().astype(np.int64)
 
 
 def _names(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -228,11 +237,177 @@ def _names(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, pa.array(distinct, type=pa.string()))])
 
 
-def _joined(column: pa.ChunkedArray) -> list[str | None]:
-    texts, place = _texts(column)
-    return [texts[i] for i in place]
+_NAMES = tag_names(TAGS)
+_OPEN, _PERCENT, _RETURN, _OPENED, _SHUT = 91, 37, 13, 123, 125
+_COMMENT = re.compile(r"\{[^}]*\}?|;[^\n]*")
+_BETWEEN = re.compile(r"[\x00-\x20.()]+")
+_MOVERS = frozenset("abcdefghKQRBNOP")
+_MOST_TAGS = 64  # of other names than ours in one header
 
 
-def _escaped(value: str) -> bytes:
-    """Return a value as it stands between the quotes of its tag."""
-    return value.replace("\\", "\\\\").replace('"', '\\"').encode()
+def scan(data: bytes, *, final: bool) -> tuple[Places, Places, npt.NDArray[np.uint8], int, bool]:
+    """Return where the value of each tag begins and ends (rows games, columns TAGS; −1: no such tag), how many moves
+    each game has (0, 1, or 2 for more), how many bytes hold those games (all of them where `final`), and whether the
+    scan can go on: where not, `scan_plain` must read what follows.
+    """
+    view = np.frombuffer(data, dtype=np.uint8)
+    room = len(data) // 8 + 2  # the shortest tag has eight bytes; memory that is not touched costs nothing
+    begins = np.empty((room, len(TAGS)), dtype=np.int32)
+    ends = np.empty((room, len(TAGS)), dtype=np.int32)
+    moves = np.empty(room, dtype=np.uint8)
+    words = np.frombuffer(data, dtype=np.uint64, count=len(data) // 8)
+    games, used, known = _scan((view, words), final, (begins, ends), moves, _NAMES)
+    return begins[:games], ends[:games], moves[:games], int(used), bool(known)
+
+
+def scan_plain(lines: Iterable[str]) -> Iterator[tuple[dict[str, str], int]]:
+    """Yield the tags and the number of moves (2: two or more) of each game that has tags.
+
+    >>> list(scan_plain(['[White "Ann"]', '[Result "1-0"]', "", "1. e4 1-0"]))
+    [({'White': 'Ann', 'Result': '1-0'}, 1)]
+    """
+    for game in split_games(lines):
+        if game.tags:
+            # A move is a word with a piece or a file first, after the move's number.
+            words: list[str] = _BETWEEN.split(_COMMENT.sub(" ", "\n".join(game.movetext)))
+            moves = (word.lstrip("0123456789") for word in words)
+            plies = sum(len(word) > 1 and word[0] in _MOVERS and "\x20" < word[1] < "\x80" for word in moves)
+            yield game.tags, min(2, plies)
+
+
+@njit(cache=True)
+def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # pragma: no cover
+    view, _ = text
+    size = len(view)
+    begins, ends = places
+    others, n_others = np.empty(_MOST_TAGS, dtype=np.uint64), 0
+    game, has_moves, inside, used, at = -1, False, False, 0, 0
+    while at < size:
+        first = at
+        while first < size and (view[first] == BLANK or view[first] == TAB or _ends_line(view, first)):
+            first += 1
+        if first == size or view[first] == NEWLINE:
+            at = first + 1
+            used = min(at, size) if game < 0 else used
+            continue
+        if view[first] < BLANK or view[first] > 127:
+            return max(game, 0), used, False  # what is blank beyond ASCII, the plain reader knows
+        if view[first] == _OPEN and (not inside or is_event(view, first, size)):
+            column, low, high, name, stop = tag_line(view, first, size, names)
+            if stop == size and not final:
+                break
+            if low < 0:
+                return max(game, 0), used, False
+            twice = column >= 0 and game >= 0 and begins[game, column] >= 0
+            if game < 0 or has_moves or twice:
+                game += 1
+                moves[game] = 0
+                begins[game, :] = -1
+                ends[game, :] = -1
+                used = at
+                has_moves, n_others = False, 0
+            inside = False
+            if column >= 0:
+                begins[game, column], ends[game, column] = low, high
+            else:
+                for i in range(n_others):
+                    if others[i] == name:
+                        return game, used, False
+                if n_others == _MOST_TAGS:
+                    return game, used, False
+                others[n_others] = name
+                n_others += 1
+            at = stop + 1
+        elif view[at] == _PERCENT and not inside:
+            at = line_end(view, at, size) + 1
+            if at == 0:
+                return max(game, 0), used, False
+            used = min(at, size) if game < 0 else used
+        else:
+            if game < 0:  # words before the first tag
+                return 0, used, False
+            has_moves = True
+            at, inside = _movetext(text, first, inside, moves, game)
+            if at < 0:
+                return game, used, False
+    return (game + 1, size, True) if final else (max(game, 0), used, True)
+
+
+@njit(cache=True, inline="always")
+def _ends_line(view, at):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Is it the carriage return of a line's end?"""
+    return view[at] == _RETURN and (at + 1 == len(view) or view[at + 1] == NEWLINE)
+
+
+@njit(cache=True)
+def _movetext(text, at, inside, moves, game):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Count the moves of lines, as long as there are fewer than two; return where to go on (−1: not known), and whether
+    a comment is still open. Once there are two moves nothing but comments matters.
+    """
+    view, words = text
+    size = len(view)
+    word = True  # whether the next letter begins a word
+    while at < size:
+        if inside or moves[game] >= 2:
+            at = _next_mark(view, words, at, _SHUT if inside else _OPENED)
+            if at >= size:
+                return size, inside
+        byte = view[at]
+        if byte < 14:
+            if byte == 0 or (byte == _RETURN and not _ends_line(view, at)):
+                return -1, inside
+            last = moves[game] < 2 or at + 1 >= size
+            if not last:  # does the next line surely go on with moves, or a comment?
+                after = view[at + 1]
+                last = not (BLANK < after < 128 and after != _OPEN and (after != _PERCENT or inside))
+            if byte == NEWLINE and last:
+                return at + 1, inside
+            word = True
+        elif inside:
+            inside = byte != _SHUT
+            word = True
+        elif byte == _OPENED:
+            inside = True
+        elif byte == 59:  # a comment to the end of the line
+            stop = line_end(view, at, size)
+            return (stop + 1 if stop >= 0 else -1), False
+        elif byte <= BLANK or byte in (46, 40, 41):
+            word = True
+        elif 48 <= byte <= 57:
+            pass  # a move's number goes on until its dot or blank
+        elif word:
+            letter = (97 <= byte <= 104) or byte == 75 or byte == 81 or byte == 82 or byte == 66 or byte == 78
+            if (letter or byte == 79 or byte == 80) and at + 1 < size:
+                after = view[at + 1]  # a letter of ASCII, not what parts words or begins a comment
+                moves[game] += BLANK < after < 128 and after not in (46, 40, 41, 123, 59)
+            word = False
+        at += 1
+    return at, inside
+
+
+@njit(cache=True)
+def _next_mark(view, words, at, like):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the next place of a byte below 14, or equal to `like` but for bit 6: { and ; are alike, and } and =.
+
+    Eight bytes at a time: a byte is too small, or zero, where taking away 14, or 1, borrows from its top bit.
+    """
+    ones, tops = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+    bit, wanted = np.uint64(0x40) * ones, np.uint64(like) * ones
+    size = len(view)
+    while at < size:
+        if at % 8 == 0:
+            place = at // 8
+            while place < len(words):
+                word = words[place]
+                other = (word | bit) ^ wanted
+                if (((word - np.uint64(14) * ones) & ~word) | ((other - ones) & ~other)) & tops:
+                    break
+                place += 1
+            at = 8 * place
+            if at >= size:
+                break
+        byte = view[at]
+        if byte < 14 or byte | 0x40 == like:
+            return at
+        at += 1
+    return size

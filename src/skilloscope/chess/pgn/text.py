@@ -1,29 +1,30 @@
-"""PGN as text: a stream of lines cut into games, and the moves of a game's main line with clocks and evaluations.
+"""The readable PGN reader: lines of text cut into games, each game played through python-chess, its faults named.
 
-In: lines of text. Out: RawGame after RawGame; from each, through python-chess, a MainLine.
+In: lines of text. Out: RawGame after RawGame; from each a MainLine and a row of GameColumns, its faults in a tally.
+The compiled reader gives the same for most games; what it leaves comes here.
 
 python-chess's own reader passes over what it cannot read. Here every word is either understood or named in a fault,
-and what stood before it is kept. What meets the text of others takes time in proportion to its length: no pattern tries
-one piece of it twice.
+and what comes before it is kept. Reading takes time in proportion to the length of the text: no pattern tries one piece
+of it twice.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import chess
 import numpy as np
+import pyarrow as pa
 
-from skilloscope.chess.chess960 import make_move, position_fen
-from skilloscope.chess.engine.lines import move_code
-from skilloscope.core.files import MOST_LINE
-from skilloscope.core.inputs.unpacking import DAMAGE
+from skilloscope.chess.moves import make_move, move_code, position_fen
+from skilloscope.core.errors import Tally
+from skilloscope.core.files import DAMAGE, MOST_LINE
 
-NO_MATE = int(np.iinfo(np.int16).min)
-"""The entry of a column of mates where no mate is given; 0 is one: [%eval #0]."""
-
+NO_MATE = int(np.iinfo(np.int16).min)  # the entry of a column of mates where no mate is given; 0 is one: [%eval #0]
 _TAG = re.compile(r'\[\s*(\w+)\s+"(.*)"\s*\]')
 _ONE_TAG = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
 _OPENS = re.compile(r"[{;]")
@@ -36,7 +37,43 @@ _MAYBE_CUT = re.compile(r"[a-hx1-8]*[18]|O-O|0-0")
 _CLOCK = re.compile(r"\[%clk\s++(\d++):(\d++):(\d++(?:\.\d*+)?+)\s*+\]")
 _EVAL = re.compile(r"\[%eval\s++(?:#([+-]?\d++)|([+-]?(?:\d++(?:\.\d*+)?+|\.\d++)))(?:,\d++)?+\s*+\]")
 _MOST_DIGITS = 9  # of a number in a comment; as many seconds are thirty years
-_MOST_TEXT = MOST_LINE
+UNKNOWN_TEXT = frozenset({"", "?", "-"})
+UNKNOWN_NAMES = UNKNOWN_TEXT | {"NN", "N.N.", "N. N."}  # nomen nescio: not one player of many games
+_STANDARD = {"", "standard", "normal", "chess", "from position", "fromposition", "classical", "?"}
+_CHESS960 = {"chess960", "chess 960", "fischerandom", "fischerrandom", "fischer random", "freestyle", "freestyle chess"}
+_TAG_RESULTS = {"1-0", "0-1", "1/2-1/2"}
+_MOST_MOVES = 10_000  # no game lasts longer, and a FEN may say any number
+
+
+class GameHeader(TypedDict, total=False):
+    """A row of HEADERS, still without the id of its game."""
+
+    file: str
+    index: int
+    white: str | None
+    black: str | None
+    white_elo: int | None
+    black_elo: int | None
+    date: str | None
+    year: int | None
+    event: str | None
+    site: str | None
+    round: str | None
+    result: str
+    eco: str | None
+    time_control: str | None
+    termination: str | None
+    start_fen: str | None
+    start_eval: float | None
+    start_mate: int | None
+
+
+_NUMBERS = {"index": pa.int32(), "white_elo": pa.int32(), "black_elo": pa.int32(), "year": pa.int32()}
+_NUMBERS |= {"start_eval": pa.float64(), "start_mate": pa.int16()}
+HEADERS = pa.schema([(name, _NUMBERS.get(name, pa.string())) for name in ("game", *GameHeader.__annotations__)])
+"""The columns of a game's header; whatever is unknown is null, and so is `start_fen` of the usual position.
+
+`start_eval` (pawns) and `start_mate` (moves) are the evaluation in a comment before the first move, white's view."""
 
 
 @dataclass
@@ -60,18 +97,15 @@ class MainLine:
     clocks: list[float] = field(default_factory=list)
     evals: list[float] = field(default_factory=list)
     mates: list[int] = field(default_factory=list)
-    start_fen: str | None = None
-    """The position that the game starts from; None where it is the usual one."""
+    start_fen: str | None = None  # the position that the game starts from; None where it is the usual one
     start_eval: float | None = None
     """The evaluation in a comment before the first move: of the position that the game starts from."""
     start_mate: int | None = None
     result: str | None = None
-    fault: tuple[str, str, str] | None = None
-    """Reason, place ("move 17, black") and detail, where reading ended early."""
-    end: int | None = None
-    """Where the text goes on after the result: with another game without tags, if with anything."""
+    fault: tuple[str, str, str] | None = None  # reason, place ("move 17, black") and detail, where reading ended early
+    end: int | None = None  # where the text goes on after the result: with another game without tags, if with anything
     comments: list[tuple[int, str]] = field(default_factory=list)
-    """The texts of the comments, each with how many moves stand before it."""
+    """The texts of the comments, each with the number of moves before it."""
     odd: list[tuple[str, str, str]] = field(default_factory=list)
     """Reason, place and detail of each comment whose number no clock and no engine has ever shown."""
 
@@ -105,12 +139,12 @@ def split_games(lines: Iterable[str], first_line: int = 1) -> Iterator[RawGame]:
                     continue
             if text and not (line.startswith("%") and not inside):
                 size += len(text)
-                if size <= _MOST_TEXT:
+                if size <= MOST_LINE:
                     game.movetext.append(text)
-                elif size - len(text) <= _MOST_TEXT:
-                    game.faults.append(("game too long", f"line {number}", f"more than {_MOST_TEXT:,} characters"))
+                elif size - len(text) <= MOST_LINE:
+                    game.faults.append(("game too long", f"line {number}", f"more than {MOST_LINE:,} characters"))
                 inside = _comment_open(text, inside)
-    except DAMAGE:  # what was read of the last game counts, and then the damage is told
+    except DAMAGE:  # what was read of the last game counts, and then the damage is raised
         if game:
             yield game
         raise
@@ -232,3 +266,132 @@ def _comment_open(text: str, inside: bool) -> bool:
         if opening is None or opening.group() == ";":
             return False
         inside, at = True, opening.end()
+
+
+class GameColumns:
+    """Columns that grow game by game."""
+
+    def __init__(self) -> None:
+        self.rows: list[GameHeader] = []
+        self.moves = array("H")
+        self.clocks = array("f")
+        self.evals = array("f")
+        self.mates = array("h")
+        self.offsets = array("q", [0])
+        self.comments: list[str | None] = []
+
+    def append(self, header: GameHeader, line: MainLine) -> None:
+        """Append one game."""
+        self.rows.append(header)
+        self.moves.extend(line.moves)
+        self.clocks.extend(line.clocks)
+        self.evals.extend(line.evals)
+        self.mates.extend(line.mates)
+        self.offsets.append(len(self.moves))
+        texts: dict[int, list[str]] = {}
+        for at, text in line.comments:
+            texts.setdefault(at, []).append(text)
+        self.comments.extend(" ".join(texts.get(at, [])) or None for at in range(len(line.moves) + 1))
+
+    def headers(self) -> pa.Table:
+        """Return the headers as a table."""
+        return pa.Table.from_pylist(self.rows, schema=HEADERS)
+
+
+def read_raw(raw: RawGame, index: int, file: str, columns: GameColumns, tally: Tally) -> int:
+    """Read a raw game, and the games without tags that may follow its result; return the number of the last."""
+    tags, movetext, faults, at = raw.tags, "\n".join(raw.movetext).rstrip(), raw.faults, 0
+    while True:
+        board, reason = _start(tags)
+        line = MainLine() if board is None else main_line(movetext, board, at=at)
+        if not tags and not line.moves:  # words, but no game
+            if line.fault and index:
+                tally.fault("text outside any game", file, f"after game {index}", line.fault[2])
+            return index
+        index += 1
+        for what, place, detail in [*faults, *line.odd]:
+            tally.fault(what, file, f"game {index}, {place}", detail)
+        if reason.startswith("variant"):
+            tally.count(reason)
+        elif reason:
+            tally.fault(reason, file, f"game {index}", tags.get("FEN", "")[:90])
+        elif line.fault:
+            tally.fault(line.fault[0], file, f"game {index}, {line.fault[1]}", line.fault[2])
+        elif not line.moves:
+            tally.count("no moves")
+        if line.moves:  # those before a fault are kept
+            columns.append(header_from_tags(tags, line, file, index), line)
+        if line.end is None or line.end >= len(movetext):
+            return index
+        tags, faults, at = {}, [], line.end
+
+
+def _start(tags: dict[str, str]) -> tuple[chess.Board | None, str]:
+    """Return the board before the first move, or why there is none."""
+    variant = tags.get("Variant", "").strip().lower()
+    if variant not in _STANDARD | _CHESS960:
+        return None, f"variant: {variant}"
+    fen = tags.get("FEN", "").strip()
+    if not fen:
+        return (None, "Chess960 without a starting position") if variant in _CHESS960 else (chess.Board(), "")
+    try:
+        board = chess.Board(fen, chess960=variant in _CHESS960)
+    except ValueError:
+        return None, "unreadable FEN"
+    board.chess960 = board.chess960 and board.has_chess960_castling_rights()
+    possible = board.is_valid() and max(board.fullmove_number, board.halfmove_clock) <= _MOST_MOVES
+    return (board, "") if possible else (None, "impossible starting position")
+
+
+def header_from_tags(tags: dict[str, str], line: MainLine, file: str, index: int) -> GameHeader:
+    """Return a game's row of the headers, still without its id."""
+    date = day_of(tags.get("Date", "")) or day_of(tags.get("UTCDate", "")) or ""
+    return {
+        "file": file,
+        "index": index,
+        "white": clean_text(tags.get("White", ""), UNKNOWN_NAMES),
+        "black": clean_text(tags.get("Black", ""), UNKNOWN_NAMES),
+        "white_elo": elo_of(tags.get("WhiteElo", "")),
+        "black_elo": elo_of(tags.get("BlackElo", "")),
+        "date": date or None,
+        "year": year_of(date),
+        "event": clean_text(tags.get("Event", "")),
+        "site": clean_text(tags.get("Site", "")),
+        "round": clean_text(tags.get("Round", "")),
+        "result": result_of(tags.get("Result", "")) or line.result or "*",
+        "eco": clean_text(tags.get("ECO", "")),
+        "time_control": clean_text(tags.get("TimeControl", "")),
+        "termination": clean_text(tags.get("Termination", "")),
+        "start_fen": line.start_fen,
+        "start_eval": line.start_eval,
+        "start_mate": line.start_mate,
+    }
+
+
+def clean_text(value: str, unknown: frozenset[str] = UNKNOWN_TEXT) -> str | None:
+    """Return the text of a tag without superfluous blanks; None where it says that nothing is known."""
+    text = " ".join(value.split())
+    return None if text in unknown else text
+
+
+def elo_of(value: str) -> int | None:
+    """Return the rating of a tag; None where it has none."""
+    match = re.match(r"\s*(\d{3,4})(?!\d)", value)
+    return int(match[1]) or None if match else None
+
+
+def day_of(value: str) -> str | None:
+    """Return the date of a tag, as it is written; None where it has no digit."""
+    return clean_text(value) if re.search(r"\d", value) else None
+
+
+def year_of(value: str) -> int | None:
+    """Return the year of a date."""
+    match = re.match(r"\s*(\d{4})", value)
+    return int(match[1]) or None if match else None
+
+
+def result_of(value: str) -> str | None:
+    """Return the result of a tag; None where it has none."""
+    result = value.replace("½", "1/2").strip()
+    return result if result in _TAG_RESULTS else None

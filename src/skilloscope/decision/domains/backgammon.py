@@ -1,42 +1,50 @@
-"""Backgammon: checker plays with the equities of up to five candidates, at one or several plies of look-ahead.
+"""Backgammon: checker plays with the equities of the candidates, from tables or from match files.
 
-The format is JSON lines, packed or not, one file per depth of the same plays:
+**Tables** are JSON lines, compressed or not, one file per depth of the same plays:
 
     {"g": match, "n": turn in the match, "player": name, "dice": "32", "pos": position id, "mid": match id,
      "c": [[move, ply, equity], …], "chosen": place of the play among them, or null}
 
 Equities are the mover's, in points of the match or money game as the analyser gives them. The analyser lists its five
 best; **a sixth entry is the play that was made, added because it was made**. A choice set must not depend on the
-choice, so the sixth is taken off the list and the choice is unlisted. So is a choice of null. How many plays were
-legal is not in the file: n_legal is 0, unless fewer than five are listed, which is then all there were.
+choice, so the sixth is removed from the list and the choice is unlisted. So is a choice of null. The number of legal
+plays is not in the file: n_legal is 0, unless fewer than five are listed, which is then all there were.
 
 A look-ahead of two plies is spent on the plays that pass a filter, and the others keep their shallow equity. Equities
 of unequal depth do not compare, so a decision whose listed candidates differ in depth is left out and counted; one
-whose candidates all have another depth than the file's is counted under a name of its own. Neither looks at the
-choice: the sixth entry's depth plays no part.
+whose candidates all have another depth than the file's is counted under its own name. Neither looks at the choice:
+the sixth entry's depth is ignored.
 
 Several files are joined by identity (player, match, turn, position, dice), never by row number. The last is the judge:
-its list is the list, and the other depths are columns beside it (NaN where a play is not on their list), for the
-decisions that stand in all files.
+its list is the list, and the other depths are further columns (NaN where a play is not on their list), for the
+decisions that are in all files.
+
+**Match files** (.mat, .sgf, .txt) are analysed by GNU Backgammon, which values every legal play of every roll at one
+look-ahead. gnubg runs once a file, without the user's settings, on a copy under a name of ours, and answers in JSON
+lines. Its filters are as wide as its list, so that all candidates are searched equally deep and can be compared. A roll
+with a single legal play is no decision and is counted; so is a choice that is not on gnubg's list. Plays that break the
+rules are skipped by gnubg with a warning, which becomes a fault here.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilloscope.core.errors import InputError, Tally
+from skilloscope.core.errors import EngineError, InputError, OptionError, Tally
 from skilloscope.core.files import numbered_lines
-from skilloscope.core.records import read_record
+from skilloscope.core.paths import write_whole
+from skilloscope.core.text import read_object, read_record
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.domains.collecting import Collected, finite
 
-LISTED = 5
-"""How many candidates the analyser lists; one more is the play that was made."""
-
+LISTED = 5  # how many candidates the analyser lists; one more is the play that was made
 _Key = tuple[str, int, str, str, str]
 
 
@@ -64,14 +72,14 @@ def read_backgammon(paths: Sequence[str | Path]) -> Decisions:
     collected = Collected()
     collected.tally = Tally.sum(found.tally for found in files)
     judge, others = files[-1], files[:-1]
-    for key in dict.fromkeys(key for found in reversed(files) for key in found.known):
+    for key in dict.fromkeys(key for found in reversed(files) for key in (*found.plays, *found.left_out)):
         # A decision counts under one reason: the judge's, then those of the other files.
         reason = next((found.left_out[key] for found in reversed(files) if key in found.left_out), "")
         plays = [found.plays.get(key) for found in others]
         if reason or key not in judge.plays or None in plays:
             collected.tally.count(reason or "not in every file")
         else:
-            _add(collected, judge.plays[key], [play for play in plays if play is not None])
+            _add_table_play(collected, judge.plays[key], [play for play in plays if play is not None])
     about = {"domain": "backgammon", "unit": "equity", "plies": list(depths)}
     return collected.decisions(", ".join(map(str, paths)), about, depths if others else ())
 
@@ -85,15 +93,9 @@ class _File:
     depth: int
     tally: Tally
 
-    @property
-    def known(self) -> Iterator[_Key]:
-        """The identities of all plays of the file."""
-        yield from self.plays
-        yield from self.left_out
-
 
 def _read(path: Path) -> _File:
-    """Read one file; the depth of most decisions is the file's, the others are left out and counted."""
+    """Read one file; its depth is the largest of a play's candidates, and plays of others are left out and counted."""
     tally = Tally()
     plays: dict[_Key, _Play] = {}
     for number, line in numbered_lines(path):
@@ -108,9 +110,7 @@ def _read(path: Path) -> _File:
             tally.fault("play given twice", str(path), play.place, plays[play.key].place)
             continue
         plays[play.key] = play
-    several = [play for play in plays.values() if len(play.moves) > 1]
-    found = Counter(max(play.depths) for play in several)
-    depth = max(found) if found else 0
+    depth = max((max(play.depths) for play in plays.values() if len(play.moves) > 1), default=0)
     left_out = {play.key: reason for play in plays.values() if (reason := _unusable(play, depth))}
     return _File({key: play for key, play in plays.items() if key not in left_out}, left_out, depth, tally)
 
@@ -146,7 +146,7 @@ def _play(entry: Any, place: str) -> _Play:
     )
 
 
-def _add(collected: Collected, play: _Play, others: Sequence[_Play]) -> None:
+def _add_table_play(collected: Collected, play: _Play, others: Sequence[_Play]) -> None:
     """Append the judge's play with what the shallower files say of the same candidates."""
     values: list[Any] = list(play.equities)
     if others:
@@ -159,3 +159,102 @@ def _add(collected: Collected, play: _Play, others: Sequence[_Play]) -> None:
     complete = len(play.moves) < LISTED and play.chosen != UNLISTED
     context = {"game": match, "turn": turn, "position": position, "dice": dice}
     collected.add(player, values, play.moves, play.chosen, len(play.moves) if complete else 0, **context)
+
+
+PLIES = 2
+MOST_PLIES = 3
+GNUBG_LISTED = 40  # the most plays that gnubg lists; where there are so many, more may have been legal
+_SECONDS = 3600.0
+_MARK, _WARNING = "skilloscope ", "WARNING:"
+_SCRIPT = """
+import json, os
+plies = int(os.environ["SKILLOSCOPE_PLIES"])
+gnubg.command("set automatic game off")
+gnubg.command("set analysis luck off")
+gnubg.command("set analysis cubedecision evaluation plies 0")
+gnubg.command("set analysis chequerplay evaluation plies %d" % plies)
+for level in range(plies):
+    gnubg.command("set analysis movefilter %d %d 40 0 0" % (plies, level))
+gnubg.command("import auto match")
+gnubg.command("analyse match")
+match = gnubg.match(1, 1, 1, 0)
+names = {side: match["match-info"][side]["name"] for side in "XO"}
+for number, game in enumerate(match["games"], start=1):
+    for turn, one in enumerate(game["game"], start=1):
+        found = one.get("analysis", {})
+        if one.get("action") == "move":
+            row = {"game": number, "turn": turn, "player": names[one["player"]], "dice": one["dice"],
+                   "board": one["board"], "chosen": found.get("imove"),
+                   "moves": [[" ".join("%d/%d" % step for step in m["move"]), m["score"]]
+                             for m in found.get("moves", [])]}
+            print("skilloscope " + json.dumps(row))
+"""
+
+
+def read_gnubg(paths: Sequence[str | Path], plies: int = PLIES) -> Decisions:
+    """Return the checker plays of match files, valued by GNU Backgammon so many plies ahead."""
+    if not 0 <= plies <= MOST_PLIES:
+        raise OptionError(f"gnubg looks 0 to {MOST_PLIES} plies ahead here, not {plies}")
+    program = find_gnubg()
+    rows = Collected()
+    for path in map(Path, paths):
+        for answer in _answers(program, path, plies, rows.tally):
+            _add_match_play(rows, path, answer)
+    about = {"domain": "backgammon", "settings": {"engine": "GNU Backgammon", "plies": plies, "list": GNUBG_LISTED}}
+    return rows.decisions(", ".join(str(path) for path in paths), about)
+
+
+def find_gnubg() -> str:
+    """Return where GNU Backgammon is."""
+    found = shutil.which("gnubg") or shutil.which("gnubg", path="/usr/games:/usr/local/bin")
+    if not found:
+        raise EngineError("GNU Backgammon is not installed", hint="on Debian: apt-get install gnubg")
+    return found
+
+
+def _answers(program: str, path: Path, plies: int, tally: Tally) -> list[str]:
+    """Return what gnubg says of each play of one file, in JSON; its warnings are faults."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file", hint="give match files: .mat, .sgf or .txt")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copyfile(path, Path(folder, "match"))  # a name of ours: gnubg reads names as commands
+        write_whole(Path(folder, "ask.py"), _SCRIPT)
+        command = [program, "--tty", "--quiet", "--no-rc", "--python=ask.py"]
+        own = {**os.environ, "HOME": folder, "SKILLOSCOPE_PLIES": str(plies), "LC_ALL": "C.UTF-8"}  # warns in English
+        try:
+            given = subprocess.DEVNULL
+            ran = subprocess.run(command, cwd=folder, env=own, stdin=given, capture_output=True, timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise EngineError(f"{path}: gnubg took longer than {_SECONDS:.0f} s", hint="give fewer plies") from None
+    lines = ran.stdout.decode("utf-8", "replace").splitlines()
+    answers = [line.removeprefix(_MARK) for line in lines if line.startswith(_MARK)]
+    if not answers:
+        raise InputError(f"{path}: gnubg found no play in it", hint="is it a match file (.mat, .sgf, .txt)?")
+    for line in lines:
+        if line.startswith(_WARNING):
+            tally.fault("left out by gnubg", str(path), "some game", line.removeprefix(_WARNING).strip()[:80])
+    return answers
+
+
+def _add_match_play(rows: Collected, path: Path, answer: str) -> None:
+    row = read_object(answer)
+    place = f"game {row.get('game')}, turn {row.get('turn')}"
+    moves = row.get("moves") or []
+    if len(moves) < 2:
+        rows.tally.count("forced, or no legal play")
+        return
+    try:
+        labels, values = [str(move) for move, _ in moves], [finite(score) for _, score in moves]
+        chosen = row["chosen"]
+        listed = isinstance(chosen, int) and 0 <= chosen < len(moves)
+        whole = len(moves) < GNUBG_LISTED
+        if not listed and whole:
+            rows.tally.count("played otherwise than any listed play")
+            return
+        rows.add(
+            str(row["player"]), values, labels, chosen if listed else UNLISTED, len(moves) if whole else 0,
+            game=f"{path.stem} {row['game']}", problem=int(row["turn"]), dice="".join(map(str, row["dice"])),
+            position=str(row["board"]),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        rows.tally.fault("not a play", str(path), place, str(error)[:80])

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.core.columns import LABELS, encode
+from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import numbered_lines
-from skilloscope.core.records import read_rows
+from skilloscope.core.text import read_rows
+from skilloscope.decision.batch import LABELS
 from skilloscope.decision.decisions import Decisions
 
 
@@ -27,19 +28,10 @@ class Collected:
         self.labels: list[str] = []
         self.chosen: list[int] = []
         self.n_legal: list[int] = []
-        self.context: dict[str, list[Any]] = {}
-
-    def __len__(self) -> int:
-        return len(self.deciders)
+        self.context: dict[str, list[object]] = {}
 
     def add(
-        self,
-        decider: str,
-        values: Sequence[Any],
-        labels: Sequence[str],
-        chosen: int,
-        n_legal: int,
-        **context: Any,
+        self, decider: str, values: Sequence[Any], labels: Sequence[str], chosen: int, n_legal: int, **context: object
     ) -> None:
         """Append one decision; `values` are numbers, or one row of numbers per alternative under a depth axis."""
         self.deciders.append(decider)
@@ -51,7 +43,7 @@ class Collected:
         for name, value in context.items():
             self.context.setdefault(name, []).append(value)
 
-    def decisions(self, source: str, about: Mapping[str, Any], depths: tuple[int, ...] = ()) -> Decisions:
+    def decisions(self, source: str, about: Mapping[str, object], depths: tuple[int, ...] = ()) -> Decisions:
         """Return the batch; no decision at all is an error that says what was found first."""
         if not self.deciders:
             first = f"; {self.tally.faults[0]}" if self.tally.faults else f"; left out: {self.tally}"

@@ -1,10 +1,12 @@
-"""Everybody's ratings over time: one row per player and period in which he played, player by player.
+"""Ratings over time, and tables made of them: who leads, who peaked when, and who cannot be compared with whom.
 
-Between two rows of a player time passed: his variance grew by ν² a period and his mean stayed.
+A History has one row per player and period in which the player had games, player by player. Time passes between two
+rows: the variance grows by ν² a period and the mean stays. A Board ranks players by a state or by a history.
 """
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +17,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.special import ndtri
 
-from skilloscope.core.errors import InputError
-from skilloscope.core.frames import Drawable
-from skilloscope.core.records import read_object
-from skilloscope.models.kernels.comparison import new_state
-from skilloscope.models.kernels.counting import order_by_player
+from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.frames import Framed, table_html
+from skilloscope.core.table_files import read_checked, write_checked
+from skilloscope.core.text import read_object
+from skilloscope.models.kernels.histories import order_by_player
+from skilloscope.models.kernels.paired_comparison import new_state
 from skilloscope.ratings.periods.states import State, kept_file
+from skilloscope.results.periods import PeriodGames
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 _COLUMNS = (
     *("period", "games", "seen", "prior_mean", "prior_variance"),
     *("filtered_mean", "filtered_variance", "mean", "variance"),
@@ -32,6 +39,39 @@ _COLUMNS = (
 _KEY = b"skilloscope.history"
 _LINES, _TICKS = 7, 9
 _DASHES = ("-", "--", "-.", ":")
+_SHOWN = 20  # players or rows in a notebook
+_FIGURE = (7.5, 4.2)  # inches
+
+
+class Drawable(Framed):
+    """A table that can be drawn: a notebook shows its first rows and the figure, `plot` gives the axes."""
+
+    def draw(self, axes: Any, names: Sequence[str]) -> None:
+        """Draw these players, or the leading ones if none is named."""
+        raise NotImplementedError
+
+    def plot(self, *names: str) -> Any:
+        """Return a matplotlib Axes with these players, or with the leading ones if none is named."""
+        import matplotlib.pyplot as plt  # slow to load, and only notebooks draw
+
+        _, axes = plt.subplots(figsize=_FIGURE, layout="constrained")
+        self.draw(axes, names)
+        return axes
+
+    def _repr_html_(self) -> str:
+        from matplotlib.figure import Figure
+
+        table = self.to_arrow()
+        cells = [
+            ["–" if x is None else f"{x:.1f}" if isinstance(x, float) else str(x) for x in row.values()]
+            for row in table.slice(0, _SHOWN).to_pylist()
+        ]
+        more = f"<p><small>{len(table) - _SHOWN:,} more rows</small></p>" if len(table) > _SHOWN else ""
+        figure, text = Figure(figsize=_FIGURE, layout="constrained"), io.StringIO()
+        self.draw(figure.subplots(), ())
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        drawn = text.getvalue()
+        return f"{table_html(table.column_names, cells)}{more}<figure>{drawn[drawn.index('<svg') :]}</figure>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,31 +101,33 @@ class History(Drawable):
         """Put the rows of a run player by player."""
         order, offsets = order_by_player(rows["player"], len(state))
         rows = rows[order]
-        prior_mean, prior_variance, mean, variance = (
-            np.ascontiguousarray(rows[name]) for name in ("prior_mean", "prior_variance", "mean", "variance")
-        )
-        period, games = rows["period"].astype(np.int64), np.ascontiguousarray(rows["games"])
-        return cls(
-            state.players,
-            offsets,
-            period,
-            games,
-            np.ascontiguousarray(rows["seen"]),
-            prior_mean=prior_mean,
-            prior_variance=prior_variance,
-            filtered_mean=mean,
-            filtered_variance=variance,
-            mean=mean,
-            variance=variance,
-            state=state,
-        )
+        columns = {name: np.ascontiguousarray(rows[name]) for name in rows.dtype.names or () if name != "player"}
+        columns |= {"period": rows["period"].astype(np.int64)}
+        columns |= {"filtered_mean": columns["mean"], "filtered_variance": columns["variance"]}
+        return cls(state.players, offsets, **columns, state=state, method="filter")
+
+    @classmethod
+    def played(cls, games: PeriodGames, state: State, entry: Mapping[str, float] | None = None) -> History:
+        """Return the history of these games, played on a state; its own state is that after them."""
+        after, rows = state.play(games, entry=entry, history=True)
+        assert rows is not None
+        return cls.from_rows(rows, after)
 
     def __len__(self) -> int:
         return len(self.period)
 
     def to_arrow(self) -> pa.Table:
-        """Return a row for each player and period: player, period, rating, rd, games."""
-        return pa.table(self.columns())
+        """Return a row for each player and period: player, label of the period, rating, rd, games."""
+        labels = {number: self.state.label(number) for number in np.unique(self.period).tolist()}
+        return pa.table(
+            {
+                "player": np.repeat(np.asarray(self.players, dtype=object), np.diff(self.offsets)),
+                "period": np.array([labels[number] for number in self.period.tolist()], dtype=object),
+                "rating": self.mean,
+                "rd": self.rd,
+                "games": self.games,
+            }
+        )
 
     def __repr__(self) -> str:
         return f"<History: {len(self):,} rows of {len(self.players):,} players, {self.method}>"
@@ -93,9 +135,11 @@ class History(Drawable):
     def draw(self, axes: Any, names: Sequence[str], *, bands: bool = True) -> None:
         """Draw the strengths of some players over time, with a band of one standard deviation. [GLI99 figure 2]
 
-        Where none is named, of those who are strongest at the end.
+        If none is named, those who are strongest at the end.
         """
-        for place, name in enumerate(names or self._strongest(_LINES)):
+        who = np.flatnonzero(np.diff(self.offsets))
+        strongest = who[np.argsort(-self.mean[self.offsets[who + 1] - 1], kind="stable")][:_LINES]
+        for place, name in enumerate(names or [self.players[i] for i in strongest]):
             rows = self.of(name)
             time, mean, sd = self.period[rows], self.mean[rows], self.rd[rows]
             dash = _DASHES[place // 7 % len(_DASHES)]
@@ -108,11 +152,6 @@ class History(Drawable):
         axes.set_xticks(ticks, [self.state.label(t) for t in ticks], fontsize=8)
         axes.set_ylabel("rating" if self.method == "filter" else f"rating, smoothed ({self.method})")
         axes.legend(fontsize=8, ncols=2)
-
-    def _strongest(self, n: int) -> list[str]:
-        who = np.flatnonzero(np.diff(self.offsets))
-        last = self.mean[self.offsets[who + 1] - 1]
-        return [self.players[i] for i in who[np.argsort(-last, kind="stable")][:n]]
 
     @property
     def player(self) -> Ints:
@@ -135,6 +174,18 @@ class History(Drawable):
     @cached_property
     def _where(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.players)}
+
+    def codes_of(self, players: Sequence[str]) -> Ints:
+        """Return the codes of players by their names."""
+        return np.array([self._where[name] for name in players], dtype=np.int64)
+
+    def rows_of(self, games: PeriodGames) -> tuple[Ints, Ints]:
+        """Return the rows in which each game's two players are."""
+        codes, when = self.codes_of(games.players), games.first + games.period
+        span = int(max(self.period.max(initial=0), games.first + games.n_periods)) + 1
+        keys = self.player * span + self.period
+        one, two = (np.searchsorted(keys, codes[side] * span + when) for side in (games.player_1, games.player_2))
+        return one, two
 
     def at(self, name: str, periods: npt.ArrayLike) -> tuple[Array, Array]:
         """Return one player's mean and variance at any periods from his first row on, also those without games.
@@ -170,22 +221,6 @@ class History(Drawable):
         inside_mean = start + c * (self.mean[after] - start)
         inside_variance = filtered + c * c * (self.variance[after] - filtered - left)
         return np.where(inside, inside_mean, mean), np.where(inside, inside_variance, variance + noise)
-
-    def columns(self) -> dict[str, Any]:
-        """Return the rows as columns for a frame or a file: names, labels of periods, rating, rd, games."""
-        labels = {number: self.state.label(number) for number in np.unique(self.period).tolist()}
-        return {
-            "player": np.repeat(np.asarray(self.players, dtype=object), np.diff(self.offsets)),
-            "period": np.array([labels[number] for number in self.period.tolist()], dtype=object),
-            "rating": self.mean,
-            "rd": self.rd,
-            "games": self.games,
-        }
-
-    @property
-    def density(self) -> float | None:
-        """The games per player and period in which he played; None without a game."""
-        return float(self.games.sum() / len(self)) if len(self) else None
 
     def before(self, period: int) -> History:
         """Return the rows of the periods before this one; the state stays that of the end."""
@@ -239,7 +274,7 @@ class History(Drawable):
     def final(self) -> State:
         """Return a state of what the history says last about everybody: with `whole`, all games weighed together.
 
-        It foretells; later games that are played on it take its beliefs as if the filter had come to them.
+        It is for predictions; later games that are played on it take its beliefs as if the filter had come to them.
         """
         end = int(self.period.max()) + 1 if len(self) else 0
         lines = self.state.lines.copy()
@@ -251,48 +286,36 @@ class History(Drawable):
 
     def save(self, path: Path | str, mark: str | None = None) -> None:
         """Write all columns as one Parquet file, to be rewound to any period later; `mark` is that of its state."""
-        import pyarrow as pa
-
-        from skilloscope.core.parquet import write_checked
-
         names = pa.array(list(self.players), pa.string())
-        columns: dict[str, Any] = {"player": pa.DictionaryArray.from_arrays(pa.array(self.player, pa.int32()), names)}
-        columns |= {name: pa.array(getattr(self, name)) for name in _COLUMNS}
+        player = pa.DictionaryArray.from_arrays(pa.array(self.player, pa.int32()), names)
+        columns = {"player": player} | {name: pa.array(getattr(self, name)) for name in _COLUMNS}
         kept = {"method": self.method, "state": self.state.as_dict(), "players": list(self.players), "mark": mark}
         write_checked(pa.table(columns).replace_schema_metadata({_KEY: json.dumps(kept)}), path)
 
     @classmethod
     def load(cls, path: Path | str) -> History:
         """Read what `save` wrote. The state in it is that of the end, with every period closed."""
-        from skilloscope.core.parquet import read_checked
-
         table = read_checked(path)
         if _KEY not in (table.schema.metadata or {}):
             raise InputError(f"{path} is not a history of ratings", hint="`save` of a history writes one")
         with kept_file(path, "history"):
-            return cls._from_table(table, read_object(table.schema.metadata[_KEY]))
-
-    @classmethod
-    def _from_table(cls, table: Any, kept: Mapping[str, Any]) -> History:
-        players = list(kept["players"])
-        empty = State.from_dict(players, new_state(np.full(len(players), kept["state"]["mean"])), kept["state"])
-        empty.check()
-        codes = {name: i for i, name in enumerate(players)}
-        player = np.array([codes[name] for name in table["player"].to_pylist()], dtype=np.int64)
-        columns = {name: table[name].to_numpy() for name in _COLUMNS}
-        if np.any(np.diff(player) < 0) or not all(np.isfinite(column).all() for column in columns.values()):
-            raise InputError("rows out of order, or a number that is not finite")
-        offsets = np.append(0, np.cumsum(np.bincount(player, minlength=len(players)))).astype(np.int64)
-        loaded = cls(players, offsets, **columns, state=empty, method=str(kept["method"]))
-        end = int(loaded.period.max()) + 1 if len(loaded) else 0
-        return replace(loaded, state=loaded.state_before(end))
+            kept = read_object(table.schema.metadata[_KEY])
+            players = list(kept["players"])
+            empty = State.from_dict(players, new_state(np.full(len(players), kept["state"]["mean"])), kept["state"])
+            empty.check()
+            codes = {name: i for i, name in enumerate(players)}
+            player = np.array([codes[name] for name in table["player"].to_pylist()], dtype=np.int64)
+            columns = {name: table[name].to_numpy() for name in _COLUMNS}
+            if np.any(np.diff(player) < 0) or not all(np.isfinite(column).all() for column in columns.values()):
+                raise InputError("rows out of order, or a number that is not finite")
+            offsets = np.append(0, np.cumsum(np.bincount(player, minlength=len(players)))).astype(np.int64)
+            loaded = cls(players, offsets, **columns, state=empty, method=str(kept["method"]))
+            end = int(loaded.period.max()) + 1 if len(loaded) else 0
+            return replace(loaded, state=loaded.state_before(end))
 
 
 def history_mark(path: Path | str) -> str | None:
     """Return the mark of the state that a history was saved with; None where there is none, or no history."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         kept = json.loads((pq.read_schema(path).metadata or {}).get(_KEY, b"{}"))
     except (pa.ArrowException, OSError, ValueError):  # whoever loads it says what is wrong
@@ -306,9 +329,7 @@ def joined_history(before: History, after: History) -> History:
     A player's row in a period that was still open then is in both: its prior is the same, its games add, and the later
     one knows all of them.
     """
-    code = {name: i for i, name in enumerate(after.players)}
-    moved = np.array([code[name] for name in before.players], dtype=np.int64)
-    player = np.concatenate([moved[before.player], after.player])
+    player = np.concatenate([after.codes_of(before.players)[before.player], after.player])
     columns = {name: np.concatenate([getattr(before, name), getattr(after, name)]) for name in _COLUMNS}
     order = np.lexsort((np.arange(len(player)), columns["period"], player))
     player, columns = player[order], {name: column[order] for name, column in columns.items()}
@@ -322,3 +343,139 @@ def _with_rows(like: History, player: Ints, columns: Mapping[str, Any]) -> Histo
     """Return a history of these rows, in order of their players, and of the other's players and state."""
     counts = np.bincount(player, minlength=len(like.players))
     return replace(like, offsets=np.append(0, np.cumsum(counts)).astype(np.int64), **columns)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A player on a board, with the interval of the rating."""
+
+    player: str
+    rating: float
+    rd: float
+    low: float
+    high: float
+    games: int
+    first_period: str
+    last_period: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Board(Drawable):
+    """Ranked players, best first; `left_out` counts those whom the rules exclude."""
+
+    players: Sequence[str]
+    rating: Array
+    rd: Array
+    low: Array
+    high: Array
+    games: Ints
+    first_period: Sequence[str]
+    last_period: Sequence[str]
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, state: State, codes: Ints, mean: Array, variance: Array, level: float, left_out: int) -> Board:
+        """Return the board of these players of a state, in the order in which they come."""
+        if not 0 < level < 1:
+            raise OptionError(f"a level of {level} is no probability", hint="for example 0.95")
+        rd, lines = np.sqrt(variance), state.lines[codes]
+        half = float(ndtri(0.5 + level / 2)) * rd
+        names = [state.players[i] for i in codes.tolist()]
+        first, last = ([state.label(number) for number in lines[name]] for name in ("first", "last"))
+        low, high = mean - half, mean + half
+        return cls(names, mean, rd, low, high, lines["games"], first_period=first, last_period=last, left_out=left_out)
+
+    def __len__(self) -> int:
+        return len(self.players)
+
+    def __repr__(self) -> str:
+        return f"<Board: {len(self):,} players, {self.left_out:,} left out>"
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row for each player, the best first."""
+        columns = {name: getattr(self, name) for name in Ranked.__dataclass_fields__ if name != "player"}
+        return pa.table({"player": list(self.players), **columns})
+
+    def rows(self) -> list[Ranked]:
+        """Return a row for each player, the best first."""
+        numbers = (column.tolist() for column in (self.rating, self.rd, self.low, self.high, self.games))
+        return [Ranked(*row) for row in zip(self.players, *numbers, self.first_period, self.last_period, strict=True)]
+
+    def draw(self, axes: Any, names: Sequence[str]) -> None:
+        """Draw the ratings of some players with their intervals, of the first ones if none is named."""
+        places = {name: i for i, name in enumerate(self.players)}
+        missing = [name for name in names if name not in places]
+        if missing:
+            raise InputError(f"no player is called {missing[0]!r}", hint="names are compared letter by letter")
+        chosen = np.sort([places[name] for name in names]) if names else np.arange(min(len(self), _SHOWN))
+        for row, i in enumerate(chosen.tolist()):
+            axes.plot([self.low[i], self.high[i]], [row, row], color="#1b6ca8", linewidth=2.5, solid_capstyle="butt")
+            axes.plot(self.rating[i], row, "o", color="#1b6ca8", markerfacecolor="white", markeredgewidth=2)
+        axes.set_yticks(range(len(chosen)), [self.players[i] for i in chosen])
+        axes.set_ylim(len(chosen) - 0.5, -0.5)
+        axes.set_xlabel("rating, with its interval")
+
+
+def leaderboard(
+    state: State, *, active_within: int | None = None, fewest_games: int = 1, at: int | None = None, level: float = 0.95
+) -> Board:
+    """Return the players by mean strength. `rd` is before the passage of time unless `at` names a period.
+
+    `active_within=4` keeps those who played in one of the last four periods up to `at` (or up to the latest).
+    """
+    mean, variance = state.moments(at)
+    played = state.lines["games"] > 0
+    keep = played & (state.lines["games"] >= fewest_games)
+    if active_within is not None and state.latest is not None:
+        keep &= state.lines["last"] > (state.latest if at is None else at) - active_within
+    chosen = np.flatnonzero(keep)
+    chosen = chosen[np.argsort(-mean[chosen], kind="stable")]
+    return Board.of(state, chosen, mean[chosen], variance[chosen], level, int(played.sum() - keep.sum()))
+
+
+def past_leaderboard(
+    history: History, *, active_within: int | None = None, at: int | None = None, level: float = 0.95
+) -> Board:
+    """Return the players by their (smoothed) strength in each one's last period, or in period `at`.
+
+    Players without a game by then are left out. `active_within` is as for `leaderboard`.
+    """
+    everybody = np.flatnonzero(np.diff(history.offsets))
+    if at is None:
+        who, last = everybody, history.offsets[everybody + 1] - 1
+        mean, variance = history.mean[last], history.variance[last]
+    else:
+        who, mean, variance = history.everybody_at(at)
+    if active_within is not None:
+        end = history.period.max() if at is None else at
+        recent = (history.period > end - active_within) & (history.period <= end)
+        keep = np.bincount(history.player[recent], minlength=len(history.players))[who] > 0
+        who, mean, variance = who[keep], mean[keep], variance[keep]
+    order = np.argsort(-mean, kind="stable")  # names are in order, so equals stay so
+    return Board.of(history.state, who[order], mean[order], variance[order], level, len(everybody) - len(who))
+
+
+def peaks(history: History, *, level: float = 0.95) -> tuple[Board, list[str]]:
+    """Return everybody's best mean of the (smoothed) history, ranked, and the period of each. [GLI99 table 3]"""
+    who = np.flatnonzero(np.diff(history.offsets))
+    best = np.lexsort((-history.mean, history.player))[history.offsets[who]]
+    rank = np.argsort(-history.mean[best], kind="stable")
+    rows = best[rank]
+    board = Board.of(history.state, who[rank], history.mean[rows], history.variance[rows], level, 0)
+    return board, [history.state.label(number) for number in history.period[rows]]
+
+
+def components(games: PeriodGames) -> Ints:
+    """Return the number of each player's component, the largest 0; −1 for one who did not play.
+
+    Players of different components are linked by no chain of games: their ratings cannot be compared.
+    """
+    ones = np.ones(len(games), dtype=np.int8)
+    graph = coo_array((ones, (games.player_1, games.player_2)), shape=(games.n_players, games.n_players))
+    _, label = connected_components(graph.tocsr(), directed=False)
+    played = np.zeros(games.n_players, dtype=bool)
+    played[games.player_1] = played[games.player_2] = True
+    size = np.bincount(label[played], minlength=label.max() + 1 if len(label) else 0)
+    rank = np.empty(len(size), dtype=np.int64)
+    rank[np.argsort(-size, kind="stable")] = np.arange(len(size))
+    return np.where(played, rank[label], -1)

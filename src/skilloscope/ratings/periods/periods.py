@@ -1,9 +1,9 @@
 """Ratings from results by rating periods [GLI99]: fit, predict, keep and go on, in one class.
 
->>> from skilloscope.results.period_games import PeriodGames
+>>> from skilloscope.results.periods import PeriodGames
 >>> games = PeriodGames.build([0, 1, 0, 2], [1, 2, 2, 0], [1, 1, 0.5, 0], [1, 1, 2, 3], players=["Ann", "Bo", "Cy"])
 >>> ratings = Periods(sigma0=200, nu=30).fit(games)
->>> [row["player"] for row in ratings.ratings_.rows()]
+>>> [row.player for row in ratings.ratings_.rows()]
 ['Ann', 'Bo', 'Cy']
 >>> ratings.win_probability([("Ann", "Cy")]).round(2).tolist()
 [0.72]
@@ -12,31 +12,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from skilloscope.core.arrays import Array
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.frames import is_frame
-from skilloscope.models.comparison import davidson
-from skilloscope.models.kernels.comparison import ROW, Published
-from skilloscope.ratings.estimator import Estimator
-from skilloscope.ratings.periods.histories import History, joined_history
-from skilloscope.ratings.periods.kept import Kept
-from skilloscope.ratings.periods.leaderboards import Board, components, leaderboard
+from skilloscope.models.kernels.paired_comparison import ROW, Published
+from skilloscope.models.paired_comparison import davidson
+from skilloscope.ratings import Estimator
+from skilloscope.ratings.periods.histories import Board, History, components, joined_history, leaderboard
 from skilloscope.ratings.periods.prediction import Evaluation, evaluate, fit_draws, forecast, win_probabilities
+from skilloscope.ratings.periods.saved import SavedRatings
 from skilloscope.ratings.periods.smoothing import SMOOTHINGS, smoothed_history
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variances import VarianceFit, rating_variances
-from skilloscope.results.period_games import ByPeriod, PeriodGames
-from skilloscope.results.reading import results_from_frame
-from skilloscope.results.streaming import ResultStream
-
-Array = npt.NDArray[np.float64]
+from skilloscope.results.periods import ByPeriod, PeriodGames
+from skilloscope.results.reading import ResultStream, results_from_frame
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Periods(Estimator):
     """Ratings by period, in the manner of scikit-learn: parameters here, what is learnt ends in an underscore.
 
@@ -45,8 +42,8 @@ class Periods(Estimator):
     a mean of their own (a first rating from elsewhere). `smoothing` is rts, eq14, whole or None. Off unless asked for:
     `advantage` (Elo for the first player; None fits it), `drift` (how much higher newcomers enter with each period;
     None fits it), `draws` (a draw has its own probability, after Davidson) and `predict_from="whole"` (ratings and
-    predictions from all games weighed together, not from the filter). `published` says how ratings from elsewhere that
-    the results carry are believed; None fits it.
+    predictions from all games weighed together, not from the filter). `published` is the weight of
+    ratings from elsewhere in the results; None fits it.
 
     After `fit`: `sigma0_`, `nu_`, `advantage_`, `drift_`, `discrepancy_`, `variances_` (how they were fitted, None
     where all were given), `warnings_`, `games_`, `state_` (to be kept and continued), `beliefs_` (what is predicted
@@ -54,56 +51,38 @@ class Periods(Estimator):
     time), `components_` (how many groups never met), `kappa_` (with `draws`).
     """
 
-    def __init__(
-        self,
-        *,
-        period: str | None = None,
-        sigma0: float | None = None,
-        nu: float | None = None,
-        mean: float = 1500.0,
-        smoothing: str | None = "rts",
-        from_last_active: bool = False,
-        entry: Mapping[str, float] | None = None,
-        advantage: float | None = 0.0,
-        drift: float | None = 0.0,
-        published: Published | None = None,
-        draws: bool = False,
-        predict_from: str = "filter",
-        method: str = "quick",
-    ) -> None:
-        self.period = period
-        self.sigma0 = sigma0
-        self.nu = nu
-        self.mean = mean
-        self.smoothing = smoothing
-        self.from_last_active = from_last_active
-        self.entry = entry
-        self.advantage = advantage
-        self.drift = drift
-        self.published = published
-        self.draws = draws
-        self.predict_from = predict_from
-        self.method = method
+    period: str | None = None
+    sigma0: float | None = None
+    nu: float | None = None
+    mean: float = 1500.0
+    smoothing: str | None = "rts"
+    from_last_active: bool = False
+    entry: Mapping[str, float] | None = None
+    advantage: float | None = 0.0
+    drift: float | None = 0.0
+    published: Published | None = None
+    draws: bool = False
+    predict_from: str = "filter"
+    method: str = "quick"
 
-    def fit(self, results: Any, state: State | Kept | None = None) -> Self:
+    def fit(self, results: Any, state: State | SavedRatings | None = None) -> Self:
         """Fit what is not given, rate and smooth: results, games by period, or a frame of results.
 
         With a `state` the games go on from it, under its parameters: nothing is fitted, and the history is that of
-        the new games. With `Kept` ratings it is that of all games; `Kept.rewound` takes them back for late results.
+        the new games. With saved ratings it is that of all games; `SavedRatings.rewound` takes them back for late
+        results.
         """
         self._check()
         games = self._games(results)
         self.variances_: VarianceFit | None = None
-        kept = state if isinstance(state, Kept) else None
+        kept = state if isinstance(state, SavedRatings) else None
         before = kept.state if kept else state if isinstance(state, State) else self._start(games)
         if self.smoothing == "whole" and before.since is not None and before.since == before.latest == games.first:
             raise InputError(
                 "`whole` needs whole periods, and the state ends in the middle of one", hint="smooth by rts"
             )
-        after, rows = before.play(games, entry=self.entry, history=True)
-        assert rows is not None
-        history = History.from_rows(rows, after)
-        self._ended(after, joined_history(kept.history, history) if kept else history, games)
+        history = History.played(games, before, self.entry)
+        self._ended(history.state, joined_history(kept.history, history) if kept else history, games)
         if self.draws:
             self.kappa_, _, _ = fit_draws(forecast(games, before, entry=self.entry)[0], games.score)
             self.classes_ = np.array([0.0, 0.5, 1.0])
@@ -120,15 +99,13 @@ class Periods(Estimator):
             state, _ = state.play(games, entry=self.entry)
         if games is None:
             raise InputError("no games to rate", hint=f"skipped: {stream.tally}")
-        state = replace(
-            state, players=stream.spelt()
-        ).in_order()  # once, not each time that a stream brings somebody new
+        state = replace(state, players=stream.spelt()).in_order()  # once, not each time that somebody new comes
         self._ended(state, History.from_rows(np.empty(0, dtype=ROW), state), games)
         return self
 
     @property
     def warnings_(self) -> tuple[str, ...]:
-        """What must be said beside the numbers; in a continued run it is about all games, not only the new ones."""
+        """Warnings for the reader of the numbers; in a continued run it is about all games, not only the new ones."""
         fit = self.variances_.warnings if self.variances_ else ()
         return (*fit, *(self.convergence_.warnings if self.convergence_ else ()))
 
@@ -156,22 +133,17 @@ class Periods(Estimator):
         return np.column_stack([loss, draw, win])
 
     def evaluate(self, results: ByPeriod | PeriodGames, *, rolling: bool = False) -> Evaluation:
-        """Return how well later games are foretold: from the state as it is, or learning from period to period."""
+        """Return how well later games are predicted: from the state as it is, or learning from period to period."""
         games = self._games(results)
         if rolling:
             return evaluate(forecast(games, self.beliefs_, entry=self.entry)[0], games.score)
-        names = np.asarray(games.players, dtype=object)
-        p = win_probabilities(
-            self.beliefs_,
-            names[games.player_1].tolist(),
-            names[games.player_2].tolist(),
-            at=games.first + games.period,
-            entry=self.entry,
-        )
+        names, when = np.asarray(games.players, dtype=object), games.first + games.period
+        first, second = names[games.player_1].tolist(), names[games.player_2].tolist()
+        p = win_probabilities(self.beliefs_, first, second, at=when, entry=self.entry)
         return evaluate(p, games.score)
 
     def score(self, results: ByPeriod | PeriodGames) -> float:
-        """Return minus the log-loss of later games, foretold from the state as it is: higher is better."""
+        """Return minus the log-loss of later games, predicted from the state as it is: higher is better."""
         return -self.evaluate(results).log_loss
 
     def _check(self) -> None:
@@ -185,11 +157,11 @@ class Periods(Estimator):
             raise OptionError(f"nothing is predicted from {self.predict_from!r}", hint=hint)
 
     def _games(self, results: Any) -> PeriodGames:
-        if is_frame(results):
-            results = results_from_frame(results)
         if not hasattr(results, "by_period") and not isinstance(results, PeriodGames):
-            hint = "`read_results` gives them; a frame of them will do"
-            raise InputError(f"{type(results).__name__} is no results of games", hint=hint)
+            if not is_frame(results):
+                hint = "`read_results` gives them; a frame of them will do"
+                raise InputError(f"{type(results).__name__} is no results of games", hint=hint)
+            results = results_from_frame(results)
         games = results if isinstance(results, PeriodGames) else results.by_period(self.period)
         if not len(games):
             raise InputError("there are no games", hint="see what was left out in the results' tally")
@@ -205,7 +177,7 @@ class Periods(Estimator):
                     "a stream is read once: it cannot be fitted", hint="give --sigma0 and --nu, fitted to a part"
                 )
             fit = self.variances_ = rating_variances(games, **given, entry=self.entry, method=self.method)
-            return State.empty(**fit.parameters(), period=self.period or "")
+            return fit.start(self.period or "")
         return State.empty(**given, epoch=games.first if games is not None else 0, period=self.period or "")
 
     def _ended(self, state: State, filtered: History, games: PeriodGames) -> None:

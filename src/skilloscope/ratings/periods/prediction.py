@@ -1,6 +1,11 @@
-"""Foretelling results, and how well it went: probabilities, log-loss, Brier score, calibration, draws.
+"""Predicting results, how good the predictions are, and the period length that predicts best.
 
-A prediction for a game uses only what was known before its period [GLI99 (16)].
+A prediction for a game uses only what was known before its period [GLI99 (16)]. `evaluate` gives the log-loss, the
+Brier score and the calibration.
+
+The total discrepancies of two period lengths do not compare as they are: short periods predict a game from yesterday's
+results, long ones from last year's. So all lengths predict the same games at the same distance: every game from what
+was known before the longest of the periods, in which it lies, began.
 """
 
 from __future__ import annotations
@@ -8,66 +13,47 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
 
+from skilloscope.core.arrays import Array, Ints
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.models.comparison import davidson, discrepancy, win_probability
+from skilloscope.models.paired_comparison import davidson, discrepancy, win_probability
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.states import State
-from skilloscope.results.period_games import PeriodGames
-
-Array = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """Games in bins of their predicted probability: what was foretold beside what came, with standard errors."""
-
-    edges: Array
-    games: npt.NDArray[np.int64]
-    predicted: Array
-    observed: Array
-    standard_error: Array
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the bins that hold games, as reports send them."""
-        return {
-            "bins": [
-                {
-                    "from": float(self.edges[i]),
-                    "to": float(self.edges[i + 1]),
-                    "games": int(self.games[i]),
-                    "predicted": float(self.predicted[i]),
-                    "observed": float(self.observed[i]),
-                    "standard_error": float(self.standard_error[i]),
-                }
-                for i in np.flatnonzero(self.games)
-            ]
-        }
+from skilloscope.ratings.periods.variances import VarianceFit, fit_variances
+from skilloscope.results.periods import Calendar, PeriodGames
+from skilloscope.results.table import Results
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Games of similar predicted probability: mean prediction and mean score, with its standard error."""
+
+    from_: float
+    to: float
+    games: int
+    predicted: float
+    observed: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
 class Evaluation:
-    """How well games were foretold: discrepancy (15) and squared error per game, and the calibration curve."""
+    """How well games were predicted: discrepancy (15) and squared error per game, and the calibration curve."""
 
     games: int
     log_loss: float
     brier: float
-    calibration: Calibration
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the evaluation as reports send it."""
-        head = {"games": self.games, "log_loss": self.log_loss, "brier": self.brier}
-        return head | {"calibration": self.calibration.as_dict()["bins"]}
+    calibration: Sequence[CalibrationBin]  # the bins that hold games
 
 
 def evaluate(probability: npt.ArrayLike, score: npt.ArrayLike, *, bins: int = 10) -> Evaluation:
-    """Return how well probabilities of a win of player_1 foretold the scores; a draw counts as half.
+    """Return how well probabilities of a win of player_1 predicted the scores; a draw counts as half.
 
     >>> evaluate([0.5, 0.5], [1.0, 0.0]).brier
     0.25
@@ -75,35 +61,25 @@ def evaluate(probability: npt.ArrayLike, score: npt.ArrayLike, *, bins: int = 10
     p, s = np.asarray(probability, dtype=float), np.asarray(score, dtype=float)
     if not len(p) or p.shape != s.shape:
         raise InputError("an evaluation needs one probability for each score, and at least one")
-    edges = np.linspace(0, 1, bins + 1)
     which = np.minimum((p * bins).astype(np.int64), bins - 1)
-    games = np.bincount(which, minlength=bins)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        predicted = np.bincount(which, p, bins) / games
-        observed = np.bincount(which, s, bins) / games
-        error = np.sqrt(np.bincount(which, (s - p) ** 2, bins)) / games
-    curve = Calibration(edges, games, predicted, observed, error)
+    counts = np.bincount(which, minlength=bins)
+    held = np.flatnonzero(counts)
+    edges, games = np.linspace(0, 1, bins + 1), counts[held]
+    predicted, observed, squared = (np.bincount(which, x, bins)[held] for x in (p, s, (s - p) ** 2))
+    columns = (edges[held], edges[held + 1], games, predicted / games, observed / games, np.sqrt(squared) / games)
+    curve = [CalibrationBin(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
     return Evaluation(len(p), float(np.mean(discrepancy(p, s))), float(np.mean((s - p) ** 2)), curve)
 
 
 def forecast(games: PeriodGames, state: State, *, entry: Mapping[str, float] | None = None) -> tuple[Array, State]:
     """Return for each game the probability by (16) from all periods before its own, and the state after the games."""
-    after, rows = state.play(games, entry=entry, history=True)
-    assert rows is not None
-    return foretold(History.from_rows(rows, after), games), after
+    history = History.played(games, state, entry)
+    return predicted(history, games), history.state
 
 
-def foretold(history: History, games: PeriodGames) -> Array:
+def predicted(history: History, games: PeriodGames) -> Array:
     """Return for each game the probability by (16) from the periods before its own, out of a history that holds it."""
-    where = {name: i for i, name in enumerate(history.players)}
-    codes = np.array([where[name] for name in games.players], dtype=np.int64)
-    span = int(max(history.period.max(initial=0), games.first + games.n_periods)) + 1
-    keys = history.player * span + history.period
-    rows = [
-        np.searchsorted(keys, codes[side] * span + games.first + games.period)
-        for side in (games.player_1, games.player_2)
-    ]
-    moments = [(history.prior_mean[row], history.prior_variance[row]) for row in rows]
+    moments = [(history.prior_mean[rows], history.prior_variance[rows]) for rows in history.rows_of(games)]
     return win_probability(*moments[0], *moments[1], advantage=history.state.advantage)
 
 
@@ -154,3 +130,97 @@ def outcome_log_loss(probability: npt.ArrayLike, score: npt.ArrayLike, kappa: fl
     usable = np.isin(s, (0.0, 0.5, 1.0))
     (win, draw, loss), s = davidson(p[usable], kappa), s[usable]
     return float(-np.mean(xlogy(s == 1, win) + xlogy(s == 0.5, draw) + xlogy(s == 0, loss)))
+
+
+LENGTHS = ("1D", "1W", "1M", "2M", "3M", "6M", "1Y")
+
+
+@dataclass(frozen=True)
+class LengthFit:
+    """How well periods of one length predict.
+
+    Losses of different games cannot be compared: a game whose date is known to the month only has no week.
+    """
+
+    period: str
+    loss: float  # discrepancy per game, at the distance of the longest length
+    fit: VarianceFit
+    best: bool
+    comparable: bool
+
+    FIELDS: ClassVar = ("period", "loss", "fit.games", "fit.games_per_player_and_period", "best", "comparable")
+
+
+@dataclass(frozen=True)
+class PeriodChoice:
+    """The fits by length, and the longest length: so far ahead all of them predict."""
+
+    lengths: Sequence[LengthFit]
+    horizon: str
+
+    @property
+    def best(self) -> str:
+        """The length that predicts best."""
+        return next(one.period for one in self.lengths if one.best)
+
+
+def choose_period(
+    results: Results,
+    lengths: Sequence[str] = LENGTHS,
+    *,
+    mean: float = 1500.0,
+    advantage: float | None = 0.0,
+    drift: float | None = 0.0,
+    entry: Mapping[str, float] | None = None,
+) -> PeriodChoice:
+    """Fit with each length of period, and return the one that predicts best at the distance of the longest."""
+    if not results.has_dates or not lengths:
+        raise InputError("lengths of periods are compared where games have dates")
+    horizon = max(lengths, key=_days)
+    fits, losses = {}, {}
+    for length in lengths:
+        own = results.for_period(length)
+        games = own.by_period(length)
+        fits[length] = fit_variances(games, mean=mean, advantage=advantage, drift=drift, entry=entry)
+        order = np.argsort(own.numbers(length), kind="stable")
+        blocks = own.numbers(horizon)[order]
+        losses[length] = _loss(games, blocks, fits[length], (length, horizon), entry)
+    most = max(fit.games for fit in fits.values())
+    comparable = [length for length in lengths if fits[length].games == most]
+    best = min(comparable, key=losses.__getitem__)
+    rows = [LengthFit(one, losses[one], fits[one], one == best, one in comparable) for one in lengths]
+    return PeriodChoice(rows, horizon)
+
+
+def _loss(
+    games: PeriodGames, blocks: Ints, fit: VarianceFit, lengths: tuple[str, str], entry: Mapping[str, float] | None
+) -> float:
+    """Return the discrepancy per game, each predicted from the periods before its block began."""
+    history = History.played(games, fit.start(), entry)
+    length, horizon = (Calendar.from_text(text) for text in lengths)
+    known, place = np.unique(blocks, return_inverse=True)
+    starts = np.array([horizon.start(block) for block in known], dtype="datetime64[D]")
+    limit = length.numbers(starts)[place]
+    sides = [
+        _known_before(history, side, games.first + games.period, limit) for side in (games.player_1, games.player_2)
+    ]
+    p = win_probability(*sides[0], *sides[1], advantage=fit.advantage)
+    return float(np.mean(discrepancy(p, games.score)))
+
+
+def _known_before(history: History, player: npt.NDArray[np.int32], when: Ints, limit: Ints) -> tuple[Any, Any]:
+    """Return what was known of each player from periods before `limit`, with time passed until `when`."""
+    span = int(history.period.max(initial=0)) + 2
+    keys = history.player * span + history.period
+    row = np.searchsorted(keys, player.astype(np.int64) * span + limit) - 1
+    seen = (row >= 0) & (history.player[np.maximum(row, 0)] == player)
+    row = np.where(seen, row, history.offsets[player])  # who is new then enters as he did
+    nu2 = history.state.nu**2
+    mean = np.where(seen, history.filtered_mean[row], history.prior_mean[row])
+    gap = np.maximum(when - history.period[row], 0)
+    return mean, np.where(seen, history.filtered_variance[row] + nu2 * gap, history.prior_variance[row])
+
+
+def _days(length: str) -> int:
+    calendar = Calendar.from_text(length)
+    return calendar.count * {"D": 1, "W": 7, "M": 30, "Y": 365}.get(calendar.unit, 1)

@@ -1,29 +1,90 @@
-"""The past again, with what came later: three ways under three names.
+"""Smoothing: past ratings re-estimated from all games, in three ways.
 
 `rts` is the Kalman smoother that GLI99 sect. 3.5 describes, and the default. `eq14` is (14) as printed, which counts
-the past twice (its nominal 95 % cover far less); table 3 was computed with it. `whole` is beyond the paper: all games
-of all periods speak to both their players until nothing moves, so that also what an opponent showed later counts. Its
-deviations are those of the joint posterior up to 4,000 rows; beyond they leave out what goes round in loops, and a
-warning says so.
+the past twice (its nominal 95 % intervals cover far less); table 3 was computed with it. `whole` is not in the paper:
+messages pass between all games of all periods until they converge, so that an opponent's later results count too.
+
+Messages find the means of the joint posterior, but their deviations ignore that a message comes back round a loop: two
+players who met a hundred times know their difference well and hardly their level. So the deviations are those of a
+normal posterior about the means: its precision is that of the entries, of the walks between periods and of the games,
+one sparse matrix, solved up to 4,000 rows; beyond, the messages' deviations are used with a warning.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array, diags_array
+from scipy.sparse.linalg import cg, splu
 
+from skilloscope.core.arrays import Array, Ints
 from skilloscope.core.errors import InputError, OptionError
-from skilloscope.models.kernels.messages import links, sweep
-from skilloscope.models.kernels.smoothing import eq14, rts
+from skilloscope.models.kernels.histories import eq14, links, rts, sweep
+from skilloscope.models.paired_comparison import Q, elo_expected
 from skilloscope.ratings.periods.histories import History
-from skilloscope.ratings.periods.whole import MOST_ROWS, precision_of, row_variances
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.results.periods import PeriodGames
+
+MOST_ROWS = 4000  # rows of a history up to which everybody's deviation is computed
+
+_FEW_OPPONENTS = 3
+
+
+def precision_of(history: History, games: PeriodGames) -> csr_array:
+    """Return the precision of all rows' strengths given all games, at the means of the history.
+
+    An entry adds 1/σ², a walk over t periods 1/(ν²t) between two rows, a game q²p(1 − p) between its two.
+    """
+    n, period, player = len(history), history.period, history.player
+    first = history.offsets[:-1][np.diff(history.offsets) > 0]
+    later = np.flatnonzero(player[1:] == player[:-1]) + 1
+    walk = 1.0 / np.maximum(history.state.nu**2 * (period[later] - period[later - 1]), 1e-6)
+    one, two = history.rows_of(games)
+    order = np.lexsort((two, one))  # so that no other order of the games changes a bit
+    one, two = one[order], two[order]
+    gap = history.mean[one] - history.mean[two] + history.state.advantage
+    p = elo_expected(gap, 0.0)
+    weight = Q * Q * p * (1 - p)
+    entry = np.zeros(n)
+    entry[first] = 1 / history.prior_variance[first]
+    i, j, k = (np.concatenate(both) for both in ((later, one), (later - 1, two), (walk, weight)))
+    ends = np.concatenate([i, j, i, j]), np.concatenate([i, j, j, i])  # Σ k(e_i − e_j)(e_i − e_j)ᵀ
+    links = csr_array(coo_array((np.concatenate([k, k, -k, -k]), ends), shape=(n, n)))
+    return csr_array(links + diags_array(entry))
+
+
+def row_variances(precision: csr_array) -> Array | None:
+    """Return the variance of every row; None where there are too many to compute."""
+    if precision.shape[0] > MOST_ROWS:
+        return None
+    return np.ascontiguousarray(np.diag(np.linalg.inv(precision.toarray())))
+
+
+def gap_variances(precision: csr_array, one: Ints, two: Ints) -> Array:
+    """Return the variance of the difference of the strengths of rows `one` and `two`, pair by pair."""
+    n = precision.shape[0]
+    solve = splu(precision.tocsc()).solve if n <= MOST_ROWS else None
+    ease = diags_array(1 / precision.diagonal())
+    found = []
+    for i, j in zip(one.tolist(), two.tolist(), strict=True):
+        ends = np.zeros(n)
+        ends[i] += 1
+        ends[j] -= 1
+        answer = solve(ends) if solve else cg(precision, ends, rtol=1e-8, M=ease)[0]
+        found.append(float(ends @ answer))
+    return np.array(found)
+
+
+def few_opponents(games: PeriodGames, names: Sequence[str]) -> list[str]:
+    """Return those of some players who met fewer than three others: their games tell little beyond these."""
+    pairs = {(min(one, two), max(one, two)) for one, two in zip(games.player_1, games.player_2, strict=True)}
+    met = np.bincount(np.array(list(pairs), dtype=np.int64).ravel(), minlength=games.n_players)
+    wanted = set(names)
+    return [name for name, n in zip(games.players, met, strict=True) if name in wanted and 0 < n < _FEW_OPPONENTS]
+
 
 SMOOTHINGS = ("rts", "eq14", "whole")
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -33,8 +94,7 @@ class Sweeps:
     done: int
     moved: float
     converged: bool
-    exact: bool = True
-    """Whether the deviations are those of the joint posterior."""
+    exact: bool = True  # whether the deviations are those of the joint posterior
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -82,12 +142,12 @@ def whole(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int
     The games of a period are put in one order first, so that theirs does not matter.
     """
     if history.state.published is not None:
-        raise InputError("`whole` does not look at published ratings", hint="smooth by rts, or leave --observed out")
+        raise InputError("`whole` does not look at published ratings", hint="smooth by rts, or omit --known-ratings")
     if int(history.games.sum()) != 2 * len(games):
         raise InputError("the history was not made of these games", hint="give the games that it was made of")
     rows = np.lexsort((history.player, history.period))
     player, period = history.player[rows], history.period[rows]
-    codes = _codes(history, games)
+    codes = history.codes_of(games.players)
     one, two, when = codes[games.player_1], codes[games.player_2], games.period
     order = np.lexsort((games.score, two, one, when))
     one, two, score = one[order], two[order], games.score[order]
@@ -101,24 +161,13 @@ def whole(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int
     entry = np.column_stack([precision, precision * history.prior_mean[rows]])
     ends = np.searchsorted(period - games.first, np.arange(games.n_periods + 1))
     past, future, site, sent = (np.zeros((n, m)) for n, m in ((len(rows), 2),) * 3 + ((len(games), 4),))
+    columns = (
+        previous, following, noise, entry, ends, row_1, row_2, score, games.offsets, history.state.advantage,
+        past, future, site, sent,
+    )  # fmt: skip
     moved, done = np.inf, 0
     while moved > tol and done < sweeps:
-        moved = sweep(
-            previous=previous,
-            following=following,
-            noise=noise,
-            entry=entry,
-            row_ends=ends,
-            row_1=row_1,
-            row_2=row_2,
-            score=score,
-            game_ends=games.offsets,
-            advantage=history.state.advantage,
-            past=past,
-            future=future,
-            site=site,
-            sent=sent,
-        )
+        moved = sweep(*columns)
         done += 1
     total = past + future + site
     mean, variance = np.empty(len(rows)), np.empty(len(rows))
@@ -128,11 +177,3 @@ def whole(history: History, games: PeriodGames, *, tol: float = 0.1, sweeps: int
     if honest is not None:
         smoothed = replace(smoothed, variance=honest)
     return smoothed, Sweeps(done, float(moved), bool(moved <= tol), honest is not None)
-
-
-def _codes(history: History, games: PeriodGames) -> npt.NDArray[np.int64]:
-    """Return the history's code of each player of the games."""
-    if list(history.players) == list(games.players):
-        return np.arange(len(games.players))
-    where = {name: i for i, name in enumerate(history.players)}
-    return np.array([where[name] for name in games.players], dtype=np.int64)

@@ -1,8 +1,12 @@
-"""What is known about every player at some moment, to be kept and continued: yesterday's ratings plus today's games.
+"""The ratings of all players at some moment, to be saved and continued: yesterday's ratings plus today's games.
 
 A state is exact: continued with further games it gives, bit for bit, what one run over all games gives, even if it was
-kept in the middle of a period. Only games of the latest period or of later ones can be added; late or corrected results
-need a state from before them (`History.state_before`).
+saved in the middle of a period. Only games of the latest period or of later ones can be added; late or corrected
+results need a state from before them (`History.state_before`).
+
+Ratings published elsewhere can count as observations of strength (not in GLI99). A published rating that was not seen
+before is an observation: with one deviation for a new player, and another for a known one, whose own results already
+contain most of its information. The kernel of the filter does the same in its pass; `Published` holds the numbers.
 """
 
 from __future__ import annotations
@@ -18,11 +22,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from skilloscope.core.arrays import Array, Bools, Ints
 from skilloscope.core.errors import InputError, OptionError
-from skilloscope.core.records import read_object
-from skilloscope.models.comparison import passage_of_time
-from skilloscope.models.kernels.comparison import (
+from skilloscope.core.table_files import read_checked, write_checked
+from skilloscope.core.text import read_object
+from skilloscope.models.kernels.paired_comparison import (
     DISCREPANCY_UNIT,
     STATE,
     Published,
@@ -31,15 +37,36 @@ from skilloscope.models.kernels.comparison import (
     new_state,
     posterior,
 )
-from skilloscope.ratings.periods.published import with_published
-from skilloscope.results.calendar import Calendar
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.models.paired_comparison import Moments, observed, passage_of_time
+from skilloscope.results.periods import Calendar, PeriodGames
+
+
+def with_published(moments: Moments, rating: Array, seen: Array, *, new: Bools, published: Published) -> Moments:
+    """Return means and variances after looking at published ratings, 0 where there is none; `seen` are the last ones.
+
+    >>> known = (np.array([2400.0]), np.array([60.0**2]))
+    >>> fresh = Published(slope=1.0, deviation=60.0, trend=0.0)
+    >>> with_published(known, np.array([2500.0]), np.array([2480.0]), new=np.array([False]), published=fresh)
+    (array([2450.]), array([1800.]))
+    """
+    p, (mean, variance) = published, moments
+    said = p.origin + p.slope * (rating - p.origin)
+    trend = np.where(seen > 0, p.trend * (rating - seen), 0.0)
+    later = observed(mean, variance, said + trend, p.deviation)
+    first = said + p.newcomer
+    spread = p.entry**2 * np.exp(-p.weak * (first - p.origin) / 400)
+    changed = (rating > 0) & (rating != seen)
+    enters = new & (rating > 0)
+    return tuple(
+        np.where(enters, entering, np.where(changed & ~new, after, before))
+        for entering, after, before in zip((first, spread), later, moments, strict=True)
+    )  # type: ignore[return-value]
+
 
 SCHEMA = 2
 _KEY = b"skilloscope.state"
+_PARAMETERS = ("sigma0", "nu", "advantage", "drift", "epoch", "until", "published")
 _KEPT = [name for name in STATE.names or () if name != "row"]
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +82,7 @@ class State:
     drift: float = 0.0  # how much higher newcomers enter with each period after `epoch`
     epoch: int = 0
     until: int | None = None  # the last period of the games that the drift was fitted to: it goes no further
-    published: Published | None = None  # how ratings published elsewhere are believed; None: not looked at
+    published: Published | None = None  # how ratings published elsewhere count; None: ignored
     period: str = ""  # the length of a period, for the record
     since: int | None = None  # games of this period and of later ones can be added
     labels: Mapping[int, str] = field(default_factory=dict)
@@ -79,19 +106,9 @@ class State:
         """Return the state before the first game."""
         if not (sigma0 > 0 and nu >= 0):
             raise OptionError(f"sigma0 = {sigma0} and nu = {nu}: the first must be above 0, the second not below")
-        return cls(
-            [],
-            new_state([]),
-            float(sigma0),
-            float(nu),
-            float(mean),
-            advantage=float(advantage),
-            drift=float(drift),
-            epoch=int(epoch),
-            until=until,
-            published=published,
-            period=period,
-        )
+        sigma0, nu, mean, advantage, drift = map(float, (sigma0, nu, mean, advantage, drift))
+        state = cls([], new_state([]), sigma0, nu, mean, advantage, drift=drift, epoch=epoch, until=until)
+        return replace(state, published=published, period=period)
 
     def __len__(self) -> int:
         return len(self.players)
@@ -133,8 +150,8 @@ class State:
     ) -> tuple[Array, Array]:
         """Return means and variances of these players, at one period or each at his own; who has not played is new.
 
-        New players are believed at their mean of `entry`, where it has one; without `at` they enter now. `ratings` are
-        those published elsewhere, 0 for none: what is new in them is believed as far as `published` says.
+        New players have their mean of `entry`, where it has one; without `at` they enter now. `ratings` are
+        those published elsewhere, 0 for none: what is new in them counts as `published` says.
         """
         mean, variance = self.moments()
         codes = np.array([self._where.get(name, -1) for name in names], dtype=np.int64)
@@ -173,24 +190,16 @@ class State:
                 hint="take a state from before them, and play all games from there on",
             )
         names, lines, codes = self._joined(games.players, entry or {})
+        sides, about = (codes[games.player_1], codes[games.player_2]), {n: getattr(self, n) for n in _PARAMETERS}
         units, rows = advance(
-            lines,
-            codes[games.player_1],
-            codes[games.player_2],
-            games.score,
-            games.offsets,
-            first=games.first,
-            sigma0=self.sigma0,
-            nu=self.nu,
-            advantage=self.advantage,
-            drift=self.drift,
-            epoch=self.epoch,
-            until=self.until,
-            published=self.published,
-            ratings=games.ratings,
-            history=history,
-        )
+            lines, *sides, games.score, games.offsets,
+            first=games.first, ratings=games.ratings, history=history, **about,
+        )  # fmt: skip
         lines["row"] = -1
+        total = dict(self.units)
+        for t, n in enumerate(units, games.first):
+            if n:
+                total[t] = total.get(t, 0) + n
         state = replace(
             self,
             players=names,
@@ -198,7 +207,7 @@ class State:
             since=games.first + int(played[-1]) if len(played) else self.since,
             labels={**self.labels, **{games.first + int(t): games.labels[t] for t in played.tolist()}},
             games=self.games + len(games),
-            units=_added(self.units, games.first, units),
+            units=total,
         )
         if names is self.players:
             state.__dict__["_where"] = self._where
@@ -233,7 +242,7 @@ class State:
         order = sorted(range(len(self)), key=self.players.__getitem__)
         return replace(self, players=[self.players[i] for i in order], lines=self.lines[order])
 
-    def _of(self, column: str, codes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    def _of(self, column: str, codes: Ints) -> npt.NDArray[Any]:
         """Return a column of these players; of nobody, where the state has none."""
         return np.asarray(self.lines[column][codes] if len(self) else np.zeros(len(codes)))
 
@@ -257,28 +266,16 @@ class State:
     @property
     def mark(self) -> str:
         """A digest of the whole state, by which a history says to which state it belongs."""
-        told = json.dumps([self.as_dict(), list(self.players)], sort_keys=True).encode()
+        text = json.dumps([self.as_dict(), list(self.players)], sort_keys=True).encode()
         lines = b"".join(np.ascontiguousarray(self.lines[name]).tobytes() for name in _KEPT)
-        return hashlib.sha256(told + lines).hexdigest()
+        return hashlib.sha256(text + lines).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything but the lines, as it is kept beside them."""
-        return {
-            "schema": SCHEMA,
-            "sigma0": self.sigma0,
-            "nu": self.nu,
-            "mean": self.mean,
-            "advantage": self.advantage,
-            "drift": self.drift,
-            "epoch": self.epoch,
-            "until": self.until,
-            "published": None if self.published is None else self.published._asdict(),
-            "period": self.period,
-            "since": self.since,
-            "labels": {str(number): label for number, label in self.labels.items()},
-            "games": self.games,
-            "units": {str(number): n for number, n in self.units.items()},
-        }
+        """Return everything but the lines, as it is saved with them."""
+        sent = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("players", "lines")}
+        for name in ("labels", "units"):
+            sent[name] = {str(number): value for number, value in sent[name].items()}
+        return {"schema": SCHEMA, **sent, "published": self.published and self.published.as_dict()}
 
     @classmethod
     def from_dict(cls, players: Sequence[str], lines: npt.NDArray[np.void], kept: Mapping[str, Any]) -> State:
@@ -286,16 +283,11 @@ class State:
         about = {key: value for key, value in kept.items() if key != "schema"}
         for key in ("labels", "units"):
             about[key] = {int(number): value for number, value in about[key].items()}
-        about["published"] = None if about["published"] is None else Published(**about["published"])
-        return cls(players, lines, **about)
+        return cls(players, lines, **about | {"published": about["published"] and Published(**about["published"])})
 
     def save(self, path: Path | str) -> None:
         """Write the state as one Parquet file: a row per player, the parameters as JSON in the file's metadata."""
-        import pyarrow as pa
-
-        from skilloscope.core.parquet import write_checked
-
-        columns: dict[str, Any] = {"player": pa.array(list(self.players), pa.string())}
+        columns: dict[str, pa.Array] = {"player": pa.array(list(self.players), pa.string())}
         columns |= {name: pa.array(np.ascontiguousarray(self.lines[name])) for name in _KEPT}
         table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(self.as_dict(), sort_keys=True)})
         write_checked(table, path)
@@ -303,15 +295,12 @@ class State:
     @classmethod
     def load(cls, path: Path | str) -> State:
         """Read what `save` wrote."""
-        from skilloscope.core.parquet import read_checked
-
         table = read_checked(path)
-        raw = (table.schema.metadata or {}).get(_KEY)
         with kept_file(path, "state"):
-            kept = read_object(raw or b"{}")
+            kept = read_object((table.schema.metadata or {}).get(_KEY) or b"{}")
             if kept.get("schema") != SCHEMA:
                 raise InputError(
-                    f"{path} is not a state of ratings that this version reads", hint="play the games again"
+                    f"{path} is not a state of ratings that this version reads", hint="rate the games again"
                 )
             lines = new_state(np.zeros(len(table)))
             for name in _KEPT:
@@ -329,12 +318,7 @@ class State:
             raise InputError("a player without a name, or one who is there twice")
         if not all(np.isfinite(self.lines[name]).all() for name in ("mean", "variance", "gain", "information", "seen")):
             raise InputError("a rating that is not finite")
-        whole = [
-            self.games,
-            self.epoch,
-            *self.units.values(),
-            *(number for number in (self.since, self.until) if number is not None),
-        ]
+        whole = [self.games, self.epoch, *self.units.values(), self.since or 0, self.until or 0]
         if not all(isinstance(number, int) for number in whole) or not isinstance(self.period, str):
             raise InputError("a count that is no whole number")
 
@@ -344,18 +328,7 @@ def kept_file(path: Path | str, what: str) -> Iterator[None]:
     """Turn whatever a damaged file of kept ratings raises into one error that names the file."""
     try:
         yield
-    except InputError as error:
-        if str(path) in str(error):
+    except (InputError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        if isinstance(error, InputError) and str(path) in str(error):
             raise
         raise InputError(f"{path} is no {what} of ratings: {error}", hint="restore a copy, or rate again") from error
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
-        raise InputError(f"{path} is no {what} of ratings: {error}", hint="restore a copy, or rate again") from error
-
-
-def _added(before: Mapping[int, int], first: int, units: Sequence[int]) -> dict[int, int]:
-    """Return the units by period with those of some further games."""
-    total = dict(before)
-    for t, n in enumerate(units):
-        if n:
-            total[first + t] = total.get(first + t, 0) + n
-    return total

@@ -1,34 +1,45 @@
-"""Fitting what ratings stand on by how well results are foretold: σ0, ν, and beyond the paper some more.
+"""Fitting the parameters of the ratings, σ0, ν and some beyond the paper, by how well they predict results.
 
-The criterion is GLI99 sect. 4: the total discrepancy (15) of all games, each foretold by (16) from what was known
+The criterion is GLI99 sect. 4: the total discrepancy (15) of all games, each predicted by (16) from what was known
 before its period. `nelder-mead` is the paper's way; `quick`, the default, comes to the same minimum with fewer passes
 over the games. Both search the logarithms of standard deviations.
 
 Beyond the paper, each only where it is asked for: the first player's advantage, the drift of newcomers' mean, and how
-far ratings published elsewhere are believed.
+much weight ratings published elsewhere get.
+
+How uncertain σ0 and ν are: `variance_posterior` is their joint posterior on a weighted grid, as in GLI99 figure 1. The
+total discrepancy is minus a log-likelihood in which every game is predicted from earlier ones alone, so
+exp(−discrepancy) times the prior is the posterior. The paper's prior is flat in the variances (sect. 3.1); flat in the
+standard deviations is the other choice. That criterion is a sum of approximate forecasts, not a likelihood: the σ0 that
+predicts best is larger than the spread of the true strengths (by a third where players have some hundred games), and
+the curvature at its minimum is far from its uncertainty. `simulated_intervals` cover: the pairings stay as they are,
+strengths and scores are simulated with known variances, and the errors of the fits to them are the errors to expect of
+the fit to the real games.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 
+from skilloscope.core.arrays import Array
 from skilloscope.core.errors import InputError, OptionError
-from skilloscope.inference.optimise import descend
-from skilloscope.models.kernels.comparison import DISCREPANCY_UNIT, Published, advance, new_state
-from skilloscope.models.kernels.counting import appearances
-from skilloscope.results.period_games import PeriodGames
+from skilloscope.core.optimise import descend
+from skilloscope.models.kernels.histories import appearances
+from skilloscope.models.kernels.paired_comparison import DISCREPANCY_UNIT, Published, advance, new_state
+from skilloscope.models.paired_comparison import elo_expected
+from skilloscope.ratings.periods.states import State
+from skilloscope.results.periods import PeriodGames
 
 FIT_METHODS = ("quick", "nelder-mead")
 FEWEST_TO_FIT = 500  # games from which on an advantage and a drift are fitted unasked
-_FEWEST_PUBLISHED = 20_000  # games from which on it is fitted how far published ratings are believed
-_WINNERS = 0.95  # of decided games won by the first player, from which on the winner was put first
+_FEWEST_PUBLISHED = 20_000  # games from which on the weight of published ratings is fitted
+_WINNERS, _FEWEST_DECIDED = 0.95, 20  # share of decided games won by the first player if the winner was put first
 _SPREADS = ("sigma0", "nu", "deviation", "entry")  # searched in logarithms
 ENOUGH_PLAYERS = 50
 """From so many on, intervals of ratings by fitted variances hold what they say, as simulated populations show."""
@@ -37,8 +48,11 @@ _START = {"sigma0": 200.0, "nu": 30.0, **Published()._asdict()}
 _UNIT = {"advantage": 50.0, "drift": 1.0, "mean": 50.0, "slope": 0.1, "weak": 0.5, "newcomer": 25.0, "trend": 0.25}
 """Makes a step about as large as one in a logarithm."""
 _LOWEST, _HIGHEST = math.log(0.1), math.log(3000.0)
-
-Array = npt.NDArray[np.float64]
+_FARTHEST_NODE = 2.5  # in logarithms: a factor of twelve to each side
+_NAMES = ("sigma0", "nu")
+_LARGEST_CORRECTION = math.log(2.0)  # fits at the edge of the search would correct by anything
+_MOST_AT_EDGE = 0.2
+_FIRST = 10  # replays that find how far off the fit is, before the others are drawn nearer to the truth
 
 
 @dataclass(frozen=True)
@@ -50,8 +64,7 @@ class VarianceFit:
     advantage: float
     drift: float
     epoch: int
-    until: int | None
-    """The last period of the games, where the drift was fitted to them: it is followed no further."""
+    until: int | None  # the last period of the games, where the drift was fitted to them: it is followed no further
     mean: float
     published: Published | None
     discrepancy: float
@@ -65,15 +78,14 @@ class VarianceFit:
     converged: bool
     warnings: tuple[str, ...] = ()
 
-    def parameters(self) -> dict[str, Any]:
-        """Return what a state begins with."""
+    def start(self, period: str = "") -> State:
+        """Return the state before the first game under these parameters."""
         names = ("sigma0", "nu", "mean", "advantage", "drift", "epoch", "until", "published")
-        return {name: getattr(self, name) for name in names}
+        return State.empty(**{name: getattr(self, name) for name in names}, period=period)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fit as reports send it."""
-        told = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**told, "published": None if self.published is None else self.published._asdict()}
+
+FitEach = Callable[[Callable[[tuple[PeriodGames, float]], VarianceFit], Iterable[Any]], Iterable[VarianceFit]]
+"""Does one kind of work on each of many things and returns the results in order, as `map` does."""
 
 
 def total_discrepancy(
@@ -88,7 +100,7 @@ def total_discrepancy(
     published: Published | None = None,
     entry: Mapping[str, float] | None = None,
 ) -> float:
-    """Σ d_ij over all games [GLI99 (15)], each foretold by (16) from the periods before its own."""
+    """Σ d_ij over all games [GLI99 (15)], each predicted by (16) from the periods before its own."""
     about = {} if published is None else published._asdict()
     values = {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": drift, "mean": mean, **about}
     return _criterion(games, epoch, entry)(values)
@@ -106,10 +118,10 @@ def fit_variances(
     entry: Mapping[str, float] | None = None,
     method: str = "quick",
 ) -> VarianceFit:
-    """Return the parameters that foretell the games best; those that are given are held.
+    """Return the parameters that predict the games best; those that are given are held.
 
     `advantage=None` fits the first player's advantage too, `drift=None` how newcomers' mean moves. Where the games
-    carry published ratings it is fitted how far they are believed, unless `published` is given or the games are few.
+    carry published ratings their weight is fitted, unless `published` is given or the games are few.
     Nothing is printed: what casts doubt on the fit is in `warnings`.
     """
     if method not in FIT_METHODS:
@@ -132,28 +144,23 @@ def fit_variances(
     point, converged = _search(cost, start, method) if fitted else (start, True)
     best = _parameters(given, fitted, point, centre, units)
     players, lines = appearances(games.player_1, games.player_2, games.offsets, games.n_players)
-    density = 2 * len(games) / lines
     value = cost(point)
     silent = [name for i, name in enumerate(fitted) if abs(cost(point + 0.5 * np.eye(len(fitted))[i]) - value) < 1e-6]
     return VarianceFit(
-        sigma0=best["sigma0"],
-        nu=best["nu"],
-        advantage=best["advantage"],
-        drift=best["drift"],
+        **{name: best[name] for name in ("sigma0", "nu", "advantage", "drift", "mean")},
         epoch=games.first,
         until=games.first + games.n_periods - 1 if "drift" in fitted else None,
-        mean=best["mean"],
         published=_published(best) if games.ratings is not None else None,
         discrepancy=value,
         games=len(games),
         players=int(players),
         periods=games.n_periods,
-        games_per_player_and_period=float(density),
+        games_per_player_and_period=float(2 * len(games) / lines),
         fitted=fitted,
         method=method,
         passes=passes,
         converged=converged,
-        warnings=(*said, *_warnings(fitted, best, converged, silent), *_few(fitted, int(players))),
+        warnings=(*said, *_warnings(fitted, best, converged, silent, int(players))),
     )
 
 
@@ -166,7 +173,7 @@ def rating_variances(games: PeriodGames, **how: Any) -> VarianceFit:
     if "sigma0" not in fit.fitted or not _at_limit(fit.sigma0):
         return fit
     usual = _START["sigma0"]
-    said = f"the games do not tell sigma0, {fit.sigma0:.3g} would foretell them best: {usual:g} is taken"
+    said = f"the games do not determine sigma0 ({fit.sigma0:.3g} would predict them best); {usual:g} is used"
     held = fit_variances(games, **{**how, "sigma0": usual})
     return replace(held, warnings=(said, *held.warnings))
 
@@ -175,20 +182,15 @@ def _at_limit(spread: float) -> bool:
     return not math.exp(_LOWEST) * 1.01 < spread < math.exp(_HIGHEST) * 0.99
 
 
-def winner_first(games: PeriodGames) -> bool:
-    """Return whether the table puts the winner first: then the seats say nothing about an advantage."""
-    decided = games.score[games.score != 0.5]
-    return len(decided) >= 20 and float(np.mean(decided)) > _WINNERS
-
-
 def _given(
     games: PeriodGames, published: Published | None, asked: Mapping[str, float | None], mean: float
 ) -> tuple[dict[str, float | None], list[str]]:
     """Return every parameter with its value, None where it is to be fitted, and what must be said of that."""
     given, said = dict(asked), []
-    if given["advantage"] is None and winner_first(games):
+    decided = games.score[games.score != 0.5]
+    share = float(np.mean(decided)) if len(decided) >= _FEWEST_DECIDED else 0.0
+    if given["advantage"] is None and share > _WINNERS:
         given["advantage"] = 0.0
-        share = float(np.mean(games.score[games.score != 0.5]))
         said = [
             f"the first player won {share:.0%} of the decided games: the table seems to put the winner first, so no "
             "advantage of the first player is fitted"
@@ -221,21 +223,12 @@ def _criterion(
     def value_of(values: Mapping[str, float]) -> float:
         fresh = new_state(np.where(own, enter, values["mean"]))
         fresh["variance"] = np.where(own, values["sigma0"] ** 2, 0.0)
+        published = _published(values) if "slope" in values else None
         units, _ = advance(
-            fresh,
-            games.player_1,
-            games.player_2,
-            games.score,
-            games.offsets,
-            first=games.first,
-            sigma0=values["sigma0"],
-            nu=values["nu"],
-            advantage=values["advantage"],
-            drift=values["drift"],
-            epoch=epoch,
-            published=_published(values) if "slope" in values else None,
-            ratings=games.ratings,
-        )
+            fresh, games.player_1, games.player_2, games.score, games.offsets, first=games.first,
+            sigma0=values["sigma0"], nu=values["nu"], advantage=values["advantage"], drift=values["drift"],
+            epoch=epoch, published=published, ratings=games.ratings,
+        )  # fmt: skip
         return sum(units) / DISCREPANCY_UNIT
 
     return value_of
@@ -269,22 +262,181 @@ def _search(cost: Callable[[Array], float], start: Array, method: str) -> tuple[
     return descend(cost, start, highest=_HIGHEST)
 
 
-def _warnings(fitted: tuple[str, ...], best: Mapping[str, float], converged: bool, silent: Sequence[str]) -> list[str]:
+def _warnings(
+    fitted: tuple[str, ...], best: Mapping[str, float], converged: bool, silent: Sequence[str], players: int
+) -> list[str]:
     """Return what casts doubt on a fit, in words."""
     said = []
-    for name in ("sigma0", "nu"):
+    for name in _NAMES:
         if name in silent:
-            said.append(f"the games do not tell {name}: any value foretells them as well")
+            said.append(f"the games do not determine {name}: every value predicts them equally well")
         elif name in fitted and _at_limit(best[name]):
             said.append(f"{name} = {best[name]:.3g} is at the edge of what was searched")
     if not converged:
         said.append("the search ended before it converged")
+    if players < ENOUGH_PLAYERS and {*_NAMES} & {*fitted}:  # intervals take the fitted variances for the true ones
+        held = "95 % intervals of ratings hold some 90 % with 10 players, 92 % with 20"
+        said.append(f"variances fitted to {players} players: {held}")
     return said
 
 
-def _few(fitted: tuple[str, ...], players: int) -> list[str]:
-    """Return what few players mean for intervals of ratings: they take the fitted variances for the true ones."""
-    if players >= ENOUGH_PLAYERS or not {"sigma0", "nu"} & set(fitted):
-        return []
-    held = "95 % intervals of ratings hold some 90 % with 10 players, 92 % with 20"
-    return [f"variances fitted to {players} players: {held}"]
+@dataclass(frozen=True, eq=False)
+class VariancePosterior:
+    """Weights on a grid that is even in the logarithms: rows σ0, columns ν; they add to one."""
+
+    sigma0: Array
+    nu: Array
+    weight: Array
+    prior: str
+    at_edge: float  # the weight of the grid's rim: where it is not small, the posterior goes on beyond the grid
+
+    def interval(self, which: str, level: float = 0.95) -> tuple[float, float]:
+        """Return the central interval of `sigma0` or `nu`."""
+        nodes, weight = self._marginal(which)
+        half = 0.5 * math.log(nodes[1] / nodes[0])
+        edges = np.exp(np.append(np.log(nodes) - half, math.log(nodes[-1]) + half))
+        cumulative = np.append(0.0, np.cumsum(weight))
+        low, high = np.interp([(1 - level) / 2, (1 + level) / 2], cumulative, edges)
+        return float(low), float(high)
+
+    def mean(self, which: str) -> float:
+        """Return the posterior mean of `sigma0` or `nu`."""
+        nodes, weight = self._marginal(which)
+        return float(nodes @ weight)
+
+    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+        """Draw pairs (σ0, ν): cells by their weight, and evenly within a cell."""
+        cell = rng.choice(self.weight.size, size=n, p=self.weight.ravel())
+        i, j = np.unravel_index(cell, self.weight.shape)
+        drawn = []
+        for nodes, index in ((self.sigma0, i), (self.nu, j)):
+            width = math.log(nodes[1] / nodes[0])
+            drawn.append(nodes[index] * np.exp(width * (rng.random(n) - 0.5)))
+        return drawn[0], drawn[1]
+
+    def _marginal(self, which: str) -> tuple[Array, Array]:
+        if which == "sigma0":
+            return self.sigma0, self.weight.sum(axis=1)
+        if which == "nu":
+            return self.nu, self.weight.sum(axis=0)
+        raise OptionError(f"no parameter is called {which!r}", hint="sigma0 or nu")
+
+
+def variance_posterior(
+    games: PeriodGames,
+    fit: VarianceFit,
+    *,
+    points: int = 25,
+    prior: str = "variance",
+    mean: float = 1500.0,
+    entry: Mapping[str, float] | None = None,
+) -> VariancePosterior:
+    """Return the posterior of (σ0, ν) about a fit. It takes points² passes over the games, more if the grid must grow.
+
+    `prior` is flat in the `variance` (the paper's) or flat in the `sd`.
+    """
+    if prior not in ("variance", "sd"):
+        raise OptionError(f"no prior is called {prior!r}", hint="variance or sd")
+
+    def log_posterior(u: float, v: float) -> float:
+        value = total_discrepancy(games, math.exp(u), math.exp(v), mean=mean, advantage=fit.advantage, entry=entry)
+        return (2 if prior == "variance" else 1) * (u + v) - value  # the Jacobian from logarithms
+
+    centre = (math.log(fit.sigma0), math.log(fit.nu))
+    reach = [[_reach(log_posterior, centre, axis, sign) for sign in (-1, 1)] for axis in (0, 1)]
+    u, v = (np.linspace(c + low, c + high, points) for c, (low, high) in zip(centre, reach, strict=True))
+    height = np.array([[log_posterior(a, b) for b in v] for a in u])
+    weight = np.exp(height - height.max())
+    weight /= weight.sum()
+    rim = 1.0 - float(weight[1:-1, 1:-1].sum())
+    return VariancePosterior(np.exp(u), np.exp(v), weight, prior, rim)
+
+
+def _reach(log_posterior: Any, centre: tuple[float, float], axis: int, sign: int) -> float:
+    """Return how far along one axis the posterior falls by e⁻⁹; the ridge is nearly along the axes in logarithms."""
+
+    def at(distance: float) -> float:
+        moved = list(centre)
+        moved[axis] += sign * distance
+        return float(log_posterior(*moved))
+
+    top, step = at(0.0), 0.01
+    while step < _FARTHEST_NODE and at(step) > top - 9.0:
+        step *= 1.5
+    return sign * min(step, _FARTHEST_NODE)
+
+
+def simulated_intervals(
+    games: PeriodGames,
+    fit: VarianceFit,
+    *,
+    rng: np.random.Generator,
+    replays: int = 60,
+    level: float = 0.95,
+    each: FitEach = map,
+) -> dict[str, tuple[float, float]]:
+    """Return intervals of the true σ0 and ν; each replay takes one fit, and no fit needs another (`each`).
+
+    One that is fitted at the edge of what was searched, here or in a fifth of the replays, has none: the games do not
+    tell it.
+    """
+
+    def errors_about(truth: Mapping[str, float], count: int) -> dict[str, Array]:
+        """Return the logarithms of the fits to games played again, less those of the truth."""
+        sigma0, nu = (math.exp(truth[name]) for name in _NAMES)  # drawn one after another, wherever they are fitted
+        again = ((played_again(games, sigma0, nu, fit.advantage, rng), fit.advantage) for _ in range(count))
+        fits = list(each(_fit_again, again))
+        return {name: np.array([_log(one, name) - truth[name] for one in fits]) for name in _NAMES}
+
+    about = {name: _log(fit, name) for name in _NAMES}
+    first = errors_about(about, _FIRST)
+    nearer = {
+        name: about[name] - float(np.clip(np.median(first[name]), -_LARGEST_CORRECTION, _LARGEST_CORRECTION))
+        for name in _NAMES
+    }
+    errors = errors_about(nearer, replays)
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    found = {}
+    for name in _NAMES:
+        edge = [_at_edge(about[name]), *(_at_edge(nearer[name] + error) for error in errors[name])]
+        if not edge[0] and np.mean(edge) < _MOST_AT_EDGE:
+            low, high = (about[name] - error for error in np.quantile(errors[name], ends)[::-1])
+            found[name] = (math.exp(low), math.exp(high))
+    return found
+
+
+def played_again(
+    games: PeriodGames, sigma0: float, nu: float, advantage: float, rng: np.random.Generator
+) -> PeriodGames:
+    """Return the same games with new scores, of players whose strengths are drawn with these variances.
+
+    As many are drawn as were, most of them between equals; the mean score stays that of the strengths.
+    """
+    span = games.n_periods + 1
+    key = [side.astype(np.int64) * span + games.period for side in (games.player_1, games.player_2)]
+    lines, place = np.unique(np.concatenate(key), return_inverse=True)
+    player, period = lines // span, lines % span
+    later = np.append(False, player[1:] == player[:-1])
+    gap = np.where(later, np.diff(period, prepend=0), 0)
+    step = rng.standard_normal(len(lines)) * np.where(later, nu * np.sqrt(np.maximum(gap, 0)), sigma0)
+    walk = np.cumsum(step)
+    start = np.maximum.accumulate(np.where(~later, np.arange(len(lines)), 0))
+    strength = walk - (walk - step)[start]
+    n = len(games)
+    p = elo_expected(strength[place[:n]] + advantage, strength[place[n:]])
+    draw = 2 * np.minimum(p, 1 - p)
+    draw *= min(1.0, float(np.mean(games.score == 0.5)) / max(float(np.mean(draw)), 1e-12))
+    u = rng.random(n)
+    return replace(games, score=np.where(u < p - draw / 2, 1.0, np.where(u < p + draw / 2, 0.5, 0.0)), ratings=None)
+
+
+def _at_edge(logarithm: float) -> bool:
+    return not math.log(0.15) < logarithm < math.log(2900.0)
+
+
+def _log(fit: VarianceFit, name: str) -> float:
+    return math.log(max(getattr(fit, name), 0.1))
+
+
+def _fit_again(replay: tuple[PeriodGames, float]) -> VarianceFit:
+    return fit_variances(replay[0], advantage=replay[1])

@@ -1,24 +1,218 @@
-"""The boards of a feed's text: PGN that may be cut anywhere, with one game after another or one game again and again.
+"""Feeds of games in progress: where the text comes from, and the boards in it.
 
-In: text. Out: BoardText by name, the last state of each board, with the positions of its game.
-
-A board is told by event, round and players. The same game further down in the text is its newer state, as streams
-send it; another game of the same players after a finished one is a board of its own.
+A feed is a file that grows or an address. It gives its whole text whenever that has changed, and once more when it has
+settled: a text that is seen twice is accepted where a passing one is not (see live.py). The text is PGN that may be cut
+anywhere, with one game after another or one game again and again. A board is identified by event, round and players.
+The same game further down in the text is its newer state, as streams send it; another game of the same players after a
+finished one is a board of its own.
 """
 
 from __future__ import annotations
 
+import http.client
+import os
+import threading
+import time
+import urllib.error
+import urllib.request
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import chess
 
-from skilloscope.chess.engine.lines import move_of_code, value_pawns
-from skilloscope.chess.evaluations import final_value
-from skilloscope.chess.pgn.reading import header_from_tags
-from skilloscope.chess.pgn.text import NO_MATE, MainLine, RawGame, main_line, split_games
+from skilloscope.chess.analysis.evaluations import final_value
+from skilloscope.chess.moves import move_of_code, value_pawns
+from skilloscope.chess.pgn.text import NO_MATE, MainLine, header_from_tags, main_line, split_games
+from skilloscope.core.errors import InputError
 
+SETTLED_SECONDS = 0.5
+_TIMEOUT = 10.0
+_MOST_BYTES = 50_000_000
+_ANY_ZLIB = 47  # gzip or zlib, detected from the first bytes
 _NO_CAP = 1e6  # the follower cuts values, and a mate is worth whatever its cap is
+
+
+class Feed:
+    """A text that changes: `poll` returns it if there is something new."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: object = None
+        self._settles: float | None = None
+        self._problem: str | None = None
+
+    def changed(self) -> bool:
+        """Return whether the text is another than at the last call of `poll`, or has just settled."""
+        return self._state() != self._seen or (self._settles is not None and self._clock() >= self._settles)
+
+    def poll(self) -> str | None:
+        """Return the whole text if it has changed since the last call, or has just settled; else None."""
+        if not self.changed():
+            return None
+        state = self._state()
+        self._settles = self._clock() + SETTLED_SECONDS if state != self._seen else None
+        self._seen = state
+        return self._text()
+
+    def problem(self) -> str | None:
+        """Return what is wrong with the feed now, if anything."""
+        return self._problem
+
+    def close(self) -> None:
+        """End whatever runs in the background."""
+
+    def _state(self) -> object:
+        """Return something that changes with the text."""
+        raise NotImplementedError
+
+    def _text(self) -> str | None:
+        raise NotImplementedError
+
+
+class FileFeed(Feed):
+    """A file that another program writes: its size and its time tell whether it has changed."""
+
+    def __init__(self, path: str | os.PathLike[str], clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
+        self.path = Path(path)
+
+    def _state(self) -> tuple[int, int, int] | None:
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def _text(self) -> str | None:
+        self._problem = None
+        try:
+            return self.path.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            self._problem = f"{self.path} is not there"
+        except OSError as error:
+            self._problem = f"{self.path}: {error.strerror or error}"
+        return None
+
+
+class UrlFeed(Feed):
+    """An address that is fetched repeatedly, or that goes on sending: a thread reads, so that nobody waits for it."""
+
+    def __init__(
+        self,
+        address: str,
+        every_seconds: float = 2.0,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        opener: urllib.request.OpenerDirector | None = None,
+    ) -> None:
+        super().__init__(clock)
+        self.address, self.every = address, every_seconds
+        self._got: str | None = None
+        self._etag: str | None = None
+        self._ended = threading.Event()
+        self._opener = opener or urllib.request.build_opener(_WebOnly)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Let the thread end; it may still wait for an answer, and is not waited for."""
+        self._ended.set()
+
+    def _state(self) -> str | None:
+        return self._got
+
+    def _text(self) -> str | None:
+        return self._got
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self._fetch()
+                self._problem = None
+            except (OSError, http.client.HTTPException, ValueError) as error:  # URLError and timeouts are OSErrors
+                self._problem = f"{self.address}: {error}"
+            self._ended.wait(self.every)
+
+    def _fetch(self) -> None:
+        headers = {"User-Agent": "skilloscope", "Accept": "application/x-chess-pgn, text/plain, */*"}
+        headers["Accept-Encoding"] = "identity"  # some servers compress all the same
+        if self._etag:
+            headers["If-None-Match"] = self._etag
+        try:
+            with self._opener.open(urllib.request.Request(self.address, headers=headers), timeout=_TIMEOUT) as reply:
+                self._read(reply)
+                self._etag = reply.headers.get("ETag")
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code != 304:  # not modified
+                raise
+
+    def _read(self, reply: http.client.HTTPResponse) -> None:
+        """Take the text as it comes: an address that never ends is a feed too."""
+        got, unpack = bytearray(), _Unpacking(reply.headers.get("Content-Encoding"))
+        whole = reply.headers.get("Content-Length") is not None
+        while not self._ended.is_set():
+            piece = reply.read1(65536)
+            got += unpack(piece)
+            if len(got) > _MOST_BYTES:
+                raise ValueError(f"more than {_MOST_BYTES:,} bytes")
+            if got and not (piece and whole):
+                self._got = bytes(got).decode("utf-8", "replace")
+            if not piece:
+                return
+
+
+class _WebOnly(urllib.request.HTTPRedirectHandler):
+    """Follows an address to another one of the web, never to a file or to ftp."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if not newurl.lower().startswith(("http://", "https://")):
+            raise ValueError(f"it redirects to {newurl!r}, which is not a web address")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+class _Unpacking:
+    """Decompresses the pieces of a reply; what cannot be decompressed is an error, not an empty feed.
+
+    A reply that does not say so may be compressed all the same, where the address is that of a .gz file.
+    """
+
+    def __init__(self, encoding: str | None) -> None:
+        name = (encoding or "identity").strip().lower()
+        if name not in ("identity", "gzip", "x-gzip", "deflate"):
+            raise ValueError(f"it is compressed as {name!r}, which cannot be read")
+        self._unpack = None if name == "identity" else zlib.decompressobj(wbits=_ANY_ZLIB)
+        self._begun = False
+
+    def __call__(self, piece: bytes) -> bytes:
+        if not self._begun and piece.startswith(b"\x1f\x8b"):
+            self._unpack = zlib.decompressobj(wbits=_ANY_ZLIB)
+        self._begun = self._begun or bool(piece)
+        got = b""
+        try:
+            while self._unpack is not None and piece and len(got) <= _MOST_BYTES:
+                got += self._unpack.decompress(piece, _MOST_BYTES + 1 - len(got))
+                piece = self._unpack.unused_data
+                if self._unpack.eof:  # another one may follow it
+                    self._unpack = zlib.decompressobj(wbits=_ANY_ZLIB)
+        except zlib.error as error:
+            raise ValueError(f"it is compressed and cannot be decompressed: {error}") from error
+        return piece if self._unpack is None else got
+
+
+def open_feed(source: str, *, every_seconds: float = 2.0) -> Feed:
+    """Return the feed of a file or an http address."""
+    if source.startswith(("http://", "https://")):
+        return UrlFeed(source, every_seconds)
+    if "://" in source:
+        raise InputError(f"{source}: not an address that can be followed", hint="give http://…, https://… or a file")
+    if not Path(source).is_file():
+        raise InputError(f"{source}: no such file", hint="give a PGN file that grows, or an http address")
+    return FileFeed(source)
 
 
 @dataclass(frozen=True)
@@ -43,7 +237,7 @@ class BoardText:
 
     @property
     def name(self) -> str:
-        """What the board is called: round and players, with the event where it is known."""
+        """The name of the board: round and players, with the event where it is known."""
         where = " ".join(part for part in (self.event, f"({self.round})" if self.round else "") if part)
         return f"{self.white} – {self.black}" + (f", {where}" if where else "")
 
@@ -57,7 +251,9 @@ def read_boards(text: str) -> dict[str, BoardText]:
     """
     boards: dict[str, BoardText] = {}
     for raw in split_games(text.splitlines()):
-        board = _board(tuple(raw.tags.items()), "\n".join(raw.movetext)) if _usable(raw) else None
+        if not (raw.tags.get("White") and raw.tags.get("Black") and raw.movetext):
+            continue  # without a word after the tags more of them may be to come
+        board = _board(tuple(raw.tags.items()), "\n".join(raw.movetext))
         if board is None:
             continue
         name, number = board.name, 1
@@ -66,11 +262,6 @@ def read_boards(text: str) -> dict[str, BoardText]:
             name = f"{board.name} #{number}"
         boards[name] = board
     return boards
-
-
-def _usable(raw: RawGame) -> bool:
-    """Return whether it is a board: without a word after the tags more of them may be to come."""
-    return bool(raw.tags.get("White") and raw.tags.get("Black") and raw.movetext)
 
 
 def _newer(old: BoardText, new: BoardText) -> bool:
@@ -93,9 +284,10 @@ def _board(tags: tuple[tuple[str, str], ...], movetext: str) -> BoardText | None
     header = header_from_tags(known, line, "", 0)
     if header["white"] is None or header["black"] is None:
         return None
-    final = final_value(board, 1.0)
-    fens, san = _replayed(start, line)
-    fault = " ".join(part for part in line.fault if part) if line.fault else ""
+    san, fens = [], [start.fen()]
+    for code in line.moves:
+        san.append(start.san_and_push(move_of_code(code)))
+        fens.append(start.fen())
     return BoardText(
         white=header["white"],
         black=header["black"],
@@ -103,32 +295,22 @@ def _board(tags: tuple[tuple[str, str], ...], movetext: str) -> BoardText | None
         round=header["round"],
         result=header["result"],
         moves=tuple(line.moves),
-        san=san,
-        fens=fens,
+        san=tuple(san),
+        fens=tuple(fens),
         values=_values(line),
-        final=final,
+        final=final_value(board, 1.0),
         first_ply=first_ply,
-        fault=fault,
+        fault=" ".join(part for part in line.fault if part) if line.fault else "",
     )
-
-
-def _replayed(board: chess.Board, line: MainLine) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    fens, san = [board.fen()], []
-    for code in line.moves:
-        move = move_of_code(code)
-        san.append(board.san_and_push(move))
-        fens.append(board.fen())
-    return tuple(fens), tuple(san)
 
 
 def _values(line: MainLine) -> tuple[float | None, ...]:
     def pawns(mate: int | None, value: float | None) -> float | None:
+        if mate == 0:  # `#0` follows a mating move: the player who moved has won, which the board shows too
+            return None
         if mate is not None and mate != NO_MATE:
             return float(value_pawns(True, mate, _NO_CAP))
         return None if value is None or value != value else float(value)
 
-    after = [pawns(mate, value) for mate, value in zip(line.mates, line.evals, strict=True)]
-    for ply, mate in enumerate(line.mates):
-        if mate == 0:  # `#0` stands after a mating move: whoever moved has won; the board says so too
-            after[ply] = None
-    return (pawns(line.start_mate, line.start_eval), *after)
+    after = zip(line.mates, line.evals, strict=True)
+    return (pawns(line.start_mate, line.start_eval), *(pawns(mate, value) for mate, value in after))

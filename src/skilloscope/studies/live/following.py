@@ -1,13 +1,10 @@
 """Following a feed: the loop between a feed, the state of its boards and an engine that is asked against the clock.
 
-In: a feed, a Follower and an engine's path. Out: events as soon as they are known, with the
-delay since their news came.
+In: a feed, a Follower and an engine's path. Out: events as soon as they are known, with the delay since the news.
 
-New moves come first. While older positions of a game are caught up on, the engine is stopped as soon as the feed has
-news; while a new move is searched, once that has had half of its time. An engine that fails is started anew; a position
-on which it fails twice is given up.
-
-Where it is to stop after so many seconds, a bell rings then: whatever waits for the engine hears it at once.
+New moves come first. While older positions of a game are searched, the engine is stopped as soon as the feed has news;
+while a new move is searched, once that has had half of its time. An engine that fails is restarted; a position on which
+it fails twice is given up. After a given number of seconds a bell rings, which interrupts any wait for the engine.
 """
 
 from __future__ import annotations
@@ -17,34 +14,32 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skilloscope.chess.engine.engine import SearchStopped
+from skilloscope.chess.engine.engine import QuickAnswer, QuickEngine, SearchStopped
 from skilloscope.chess.engine.lines import last_depth, sound_lines
-from skilloscope.chess.engine.quick import QuickAnswer, QuickEngine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.core.errors import EngineError, SkilloscopeError
 from skilloscope.store import Store
-from skilloscope.studies.live.feed_sources import FeedSource
-from skilloscope.studies.live.live import Event, Follower, Task
+from skilloscope.studies.live.feed import Feed
+from skilloscope.studies.live.live import Event, Follower, Problem, Task
 
 POLL_SECONDS = 0.02
-
 ONCE_SECONDS = 30.0
-"""Where a feed is looked at once, it may take so long until it holds still; what it holds then counts."""
+"""How long a feed that is read once may take to settle; then its latest text counts."""
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """When to stop: when all is said that can be said now, when every game has a result, or after so many seconds."""
+    """When to stop: when the present text is evaluated, when every game has a result, or after some seconds."""
 
     once: bool = False
     finished: bool = False
     seconds: float | None = None
     stall_seconds: float = 60.0
-    """A feed without news for so long is said to have stalled; it is still followed."""
+    """A feed without news for this long is reported as stalled; it is still followed."""
 
 
 class Following:
@@ -52,7 +47,7 @@ class Following:
 
     def __init__(
         self,
-        feed: FeedSource,
+        feed: Feed,
         follower: Follower,
         settings: Settings,
         *,
@@ -71,7 +66,7 @@ class Following:
         self._bell = _Bell()
         self._begin = clock()
         self.was_read = False
-        """Whether a text of the feed was taken in whole."""
+        """Whether a text of the feed was read completely."""
         self._seen = False
         self._news = clock()
         self._stalled = False
@@ -118,7 +113,7 @@ class Following:
         if problem != self._problem:
             self._problem = problem
             if problem:
-                yield {"type": "problem", "board": None, "problem": problem}
+                yield Event("problem", None, Problem(problem))
         if text is None:
             return
         self._seen = True
@@ -129,19 +124,19 @@ class Following:
             self._news = now
             if self._stalled:
                 self._stalled = False
-                yield {"type": "resumed", "board": None}
+                yield Event("resumed")
         yield from self._timed(events)
 
     def _value(self, task: Task) -> list[Event]:
-        """Value a position: from the store, or by the engine within its time."""
+        """Evaluate a position: from the store, or by the engine within its time."""
         stored = self._stored(task.fen)
         if stored is not None:
             return self._taken(task, stored, 0.0)
-        path = self._path = self._path or self._find()  # where there is no engine at all, that is an error
+        self._path = self._path or self._find()  # an error if there is no engine at all
         begin, reason = self._clock(), ""
         for _ in range(2):
             try:
-                answer = self._ask(task, path)
+                answer = self._ask(task)
             except SearchStopped:
                 raise
             except EngineError as error:
@@ -149,14 +144,12 @@ class Following:
                 if self._engine is not None:
                     self._engine.close()
                 self._engine = None
-            except SkilloscopeError as error:  # the position is at fault: it need not be asked again
+            except SkilloscopeError as error:  # the position is at fault: no second attempt
                 reason = str(error)
                 break
             else:
-                if answer is None:  # news of the feed came first
-                    return []
-                took = self._clock() - begin
-                return self._taken(task, answer, took)
+                # None: news of the feed came first
+                return [] if answer is None else self._taken(task, answer, self._clock() - begin)
         return self.follower.gave_up(task, reason, self._clock() - begin)
 
     def _taken(self, task: Task, answer: QuickAnswer, seconds: float) -> list[Event]:
@@ -164,11 +157,21 @@ class Following:
         mate, score, depth, choice = answer.mate, answer.score, answer.depth, answer.move
         return self.follower.valued(task, mate=mate, score=score, depth=depth, seconds=seconds, choice=choice)
 
-    def _ask(self, task: Task, path: Path) -> QuickAnswer | None:
+    def _started(self) -> QuickEngine:
+        """Return the engine, started if it is not running."""
         if self._engine is None:
-            self._engine = QuickEngine(path, self.settings, stop=self._bell.descriptor)
+            self._path = self._path or self._find()
+            self._engine = QuickEngine(self._path, self.settings, stop=self._bell.descriptor)
+        return self._engine
+
+    def _ask(self, task: Task) -> QuickAnswer | None:
+        engine = self._started()
         if task.fresh:
-            return self._engine.analyse_within(task.fen, task.seconds, interrupted=self._others_wait(task.seconds))
+            # After half of its time a new move makes room for other news, and what was found by then counts: so no
+            # other move waits longer than half a budget.
+            half = self._clock() + task.seconds / 2
+            waiting = lambda: self._clock() >= half and self.feed.changed()  # noqa: E731
+            return engine.analyse_within(task.fen, task.seconds, interrupted=waiting)
         stopped = False
 
         def interrupted() -> bool:
@@ -176,24 +179,14 @@ class Following:
             stopped = self.feed.changed()
             return stopped
 
-        answer = self._engine.analyse_within(task.fen, task.seconds, interrupted=interrupted)
+        answer = engine.analyse_within(task.fen, task.seconds, interrupted=interrupted)
         return None if stopped else answer
 
-    def _others_wait(self, seconds: float) -> Callable[[], bool]:
-        """Return what says that a new move has had half of its time and the feed has news: it makes room for others.
-
-        What was found by then counts. So nobody waits for more than half a budget before his own begins.
-        """
-        half = self._clock() + seconds / 2
-        return lambda: self._clock() >= half and self.feed.changed()
-
     def warm_up(self) -> dict[str, Any]:
-        """Start the engine before the first move comes; return who it is."""
+        """Start the engine before the first move comes; return its identity and settings."""
         if self._engine is None:
-            self._path = self._path or self._find()
-            self._engine = QuickEngine(self._path, self.settings, stop=self._bell.descriptor)
-            self._engine.analyse_within("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0.01)
-        return dict(self._engine.key)
+            self._started().analyse_within("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0.01)
+        return dict(self._started().key)
 
     def _stored(self, fen: str) -> QuickAnswer | None:
         """Return the store's answer under the same engine and settings, if it has one."""
@@ -211,13 +204,13 @@ class Following:
     def _timed(self, events: list[Event]) -> Iterator[Event]:
         delay = self._clock() - self._news
         for event in events:
-            yield {**event, "delay_seconds": round(delay, 4)}
+            yield replace(event, delay_seconds=round(delay, 4))
 
     def _is_out_of_time(self) -> bool:
         return self.stopping.seconds is not None and self._clock() - self._begin >= self.stopping.seconds
 
     def _is_read_out(self) -> bool:
-        """Return whether a feed that is looked at once has had its time."""
+        """Return whether a feed that is read once has had its time."""
         return self.stopping.once and self._clock() - self._begin >= ONCE_SECONDS
 
     def _is_over(self) -> bool:
@@ -230,11 +223,11 @@ class Following:
     def _stall(self) -> Iterator[Event]:
         if not self._stalled and self._clock() - self._news > self.stopping.stall_seconds:
             self._stalled = True
-            yield {"type": "stalled", "board": None}
+            yield Event("stalled")
 
 
 class _Bell:
-    """A descriptor that can be read once so many seconds have passed; whoever polls it hears it."""
+    """A descriptor that becomes readable after some seconds, for whoever polls it."""
 
     def __init__(self) -> None:
         self.descriptor, self._ours = os.pipe()

@@ -1,42 +1,253 @@
-"""Games while they are played: snapshots of a feed in, events out. No clock, no file, no engine: those are elsewhere.
+"""Games in progress: snapshots of a feed in, events and the state of all boards out. No clock, no file, no engine.
 
-In: the text of a feed whenever it has changed, and values of positions as they become known. Out: events, each a dict
-that `live --json` writes as a line; and, through `wanted`, the position that should be valued next and for how long.
+In: the text of a feed whenever it has changed, and values of positions as they become known. Out: events, each a line
+of `live --json`; `LiveBoards`, all boards as they are now; and, through `wanted`, the position to evaluate next and for
+how long.
 
-What a board shows follows from the feed's last text and the values known so far, so a feed may stall, repeat itself,
-correct an earlier move, take moves back or switch games: nothing has to be undone. Values are kept by position, so
-that a move which comes back costs nothing.
+The state of a board follows from the last text of the feed and the values known so far, so a feed may stall, repeat
+itself, correct an earlier move, take moves back or switch games: nothing has to be undone. Values are kept by position,
+so that a move which comes back costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from skilloscope.chess.engine.lines import MATE_CAP, value_pawns
+from skilloscope.chess.moves import MATE_CAP, value_pawns
+from skilloscope.core.arrays import Array
 from skilloscope.core.errors import OptionError
+from skilloscope.inputs.gains import FEWEST_AGREED
+from skilloscope.inputs.running_elo import EloOfSides
 from skilloscope.models.gain import PEAK, Curve, GainHistogram
-from skilloscope.ratings.gain.perceived import Running, running_strength
-from skilloscope.sources.gains import FEWEST_AGREED
-from skilloscope.sources.running_elo import UNKNOWN, EloOfSides
-from skilloscope.studies.game.game import between_fields, difference_fields, interval_fields
+from skilloscope.ratings.perceived import Running, running_strength
+from skilloscope.report.estimates import EloSoFar, ScoreDifference
+from skilloscope.report.study import Study
+from skilloscope.report.table import Column, Table
+from skilloscope.report.words import plural
+from skilloscope.studies.game import difference_after, score_between
 from skilloscope.studies.live.feed import BoardText, read_boards
 
 SCHEMA = 2
-Event = dict[str, Any]
-
 _LIVE_GAINS = ("auto", "peak", "agreed")
 _SIDES = ("white", "black")
-Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EventTotal:
+    """A player's strength over all boards of an event."""
+
+    games: int
+    decisions: int
+    difference: ScoreDifference
+
+    FIELDS: ClassVar = ("games", "decisions", "*difference")
+
+
+@dataclass(frozen=True)
+class LivePlayer:
+    """One player of a board: the difference to the engine by gain, and the Elo by the moves so far."""
+
+    player: str
+    side: str
+    decisions: int
+    mean_gain: float | None
+    difference: ScoreDifference
+    strength: float | None
+    """The difference added to the engine's Elo, where that is known."""
+    elo: EloSoFar
+    total: EventTotal
+
+    FIELDS: ClassVar = ("player", "side", "decisions", "mean_gain", "*difference", "strength", "*elo", "total")
+
+    def lines(self) -> list[str]:
+        """Return difference and strength, and the Elo where it is known."""
+        strength = "" if self.strength is None else f" = {self.strength:.0f}"
+        gain = "–" if self.difference.expected_score is None else f"{self.difference}{strength}"
+        return [gain, *([] if self.elo.axis_elo is None else [f"Elo {self.elo}"])]
+
+    @property
+    def cell(self) -> str:
+        """The same as a cell of several lines, with the total over the event where that is more than this game."""
+        total = [f"{plural(self.total.games, 'game')} {self.total.difference}"] if self.total.games > 1 else []
+        return "\n".join([*self.lines(), *total])
+
+
+@dataclass(frozen=True)
+class BoardNow:
+    """What holds for a board now, whichever of its moves is reported."""
+
+    white_against_black: ScoreDifference | None
+    engine_gains: str
+    players: Sequence[LivePlayer]
+
+    @property
+    def score(self) -> str:
+        """White's expected score against Black, by the gains of both so far."""
+        found = self.white_against_black
+        return "–" if found is None else f"{found.expected_score:.2f}"
+
+
+@dataclass(frozen=True)
+class BoardNames:
+    """A board of the feed."""
+
+    board: str
+    event: str | None
+    round: str | None
+    white: str
+    black: str
+
+
+@dataclass(frozen=True)
+class LiveBoard:
+    """A board as it is now: its last move, its latest known evaluation, and both players' strength so far."""
+
+    names: BoardNames
+    result: str
+    in_feed: bool
+    moves: int
+    last: str | None
+    white_value_cp: int | None
+    value_of_ply: int | None
+    now: BoardNow
+
+    FIELDS: ClassVar = (
+        "*names", "result", "in_feed", "moves", "last", "white_value_cp", "value_of_ply", "*now",
+    )  # fmt: skip
+
+    @property
+    def evaluation(self) -> str:
+        """The latest known evaluation, with dots where it is not yet that of the last move."""
+        if self.white_value_cp is None:
+            return "–"
+        late = self.value_of_ply is not None and self.value_of_ply < self.moves - 1
+        return f"{self.white_value_cp / 100:+.2f}{' …' if late else ''}"
+
+
+@dataclass(frozen=True, eq=False)
+class LiveBoards(Study):
+    """All boards of a feed as they are now."""
+
+    boards: Sequence[LiveBoard]
+    note: str = ""
+
+    SCHEMA: ClassVar = SCHEMA
+    FIELDS: ClassVar = ("boards",)
+    ROWS: ClassVar = "boards"
+
+    def tables(self, top: int | None = None) -> Sequence[Table]:
+        """Return every board with its last move, its evaluation, and both players' strength so far."""
+        columns: list[Column[LiveBoard]] = [
+            Column("board", lambda one: one.names.board, label=True),
+            Column("moves", lambda one: str(one.moves)),
+            Column("last", lambda one: one.last or "–", label=True),
+            Column("evaluation", lambda one: one.evaluation),
+            Column("white to score", lambda one: one.now.score),
+            Column("white", lambda one: one.now.players[0].cell),
+            Column("black", lambda one: one.now.players[1].cell),
+            Column("result", lambda one: one.result),
+        ]
+        title = "so far: Elo difference to the engine by gain; Elo by moves and their losses; 95 % intervals"
+        return [Table.of(title, self.boards, columns, notes=[self.note], faded=lambda one: not one.in_feed)]
+
+
+@dataclass(frozen=True)
+class BoardFound:
+    """A board that is followed from now on."""
+
+    names: BoardNames
+    moves: int
+    result: str
+
+    FIELDS: ClassVar = ("*names", "moves", "result")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that cannot be read or evaluated."""
+
+    problem: str
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Moves that were taken back or replaced, from a ply on."""
+
+    ply: int
+    taken_back: int
+    moves: int
+
+
+@dataclass(frozen=True)
+class GameOver:
+    """The result of a game."""
+
+    result: str
+
+
+@dataclass(frozen=True)
+class MoveValued:
+    """A move whose value or gain is known now, and the strength of its player after it."""
+
+    ply: int
+    number: int
+    player: str
+    side: str
+    san: str
+    value_cp: int
+    white_value_cp: int
+    gain_cp: int | None
+    depth: int
+    difference: ScoreDifference
+    strength: float | None
+    now: BoardNow
+
+    FIELDS: ClassVar = (
+        "ply", "number", "player", "side", "san", "value_cp", "white_value_cp", "gain_cp", "depth", "*difference",
+        "strength", "*now",
+    )  # fmt: skip
+
+    def __str__(self) -> str:
+        number = f"{self.number}{'.' if self.side == 'white' else '...'}"
+        gain = "–" if self.gain_cp is None else f"{self.gain_cp / 100:+.2f}"
+        sides = "; ".join(f"{one.player} {', '.join(one.lines())}" for one in self.now.players)
+        value = f"{self.white_value_cp / 100:+.2f} (gain {gain})"
+        return f"{number} {self.san} {value}; {sides}; white to score {self.now.score}"
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that has changed, on a board or of the feed: a line of `live --json`."""
+
+    type: str
+    """`board`, `move`, `corrected`, `result`, `problem`; `left`, `back`, `stalled` or `resumed` have no details."""
+    board: str | None = None
+    what: BoardFound | MoveValued | Correction | GameOver | Problem | None = None
+    delay_seconds: float | None = None
+    """How long after the news of the feed it comes."""
+
+    FIELDS: ClassVar = ("type", "board", "*what", "?delay_seconds")
+
+    def __str__(self) -> str:
+        match self.what:
+            case BoardFound(moves=moves):
+                text = f"followed, {plural(moves, 'move')} so far"
+            case Correction(ply=ply, taken_back=moves):
+                text = f"corrected from ply {ply} on, {plural(moves, 'move')} taken back"
+            case GameOver(result=text) | Problem(problem=text):
+                pass
+            case what:
+                text = self.type if what is None else str(what)
+        return f"{self.board or 'feed'}: {text}"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A position to value, for how many seconds, and whether somebody waits for it."""
+    """A position to evaluate, for how many seconds, and whether it is new."""
 
     board: str
     fen: str
@@ -46,7 +257,7 @@ class Task:
 
 @dataclass(frozen=True)
 class PositionValue:
-    """What a position is worth in pawns, white's view, the depth that said so (0: not an engine), and its choice."""
+    """The value of a position in pawns, white's view, its depth (0: not an engine), and the engine's choice."""
 
     value: float
     depth: int = 0
@@ -71,29 +282,28 @@ class Live:
     def __post_init__(self) -> None:
         if self.engine_gains not in _LIVE_GAINS:
             raise OptionError(
-                f"no engine gains {self.engine_gains!r} in a game that is being played",
-                hint=f"they are {', '.join(_LIVE_GAINS)}",
+                f"no engine gains {self.engine_gains!r} for a game in progress", hint=f"use {', '.join(_LIVE_GAINS)}"
             )
 
 
 @dataclass
 class _Board:
-    """A board of the feed: its text, what has been said of it, and how much engine time it had."""
+    """A board of the feed: its text, what has been reported, and how much engine time it had."""
 
     text: BoardText
+    reported_result: str
     in_feed: bool = True
     doubted: tuple[int, ...] | None = None
-    """Moves of a text that was shorter than what is known; believed when it is seen again."""
+    """Moves of a text that was shorter than what is known; accepted when it is seen again."""
     fresh: set[str] = field(default_factory=set)
-    """Positions that came after the board was first seen, and are not valued yet."""
-    said: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    """What was said of each ply."""
-    said_result: str = "*"
+    """Positions that came after the board was first seen, and are not evaluated yet."""
+    reported: dict[int, tuple[str, int, int | None]] = field(default_factory=dict)
+    """SAN, value and gain in centipawns, by ply."""
     seconds: float = 0.0
 
 
 class Follower:
-    """The state of all boards; feed it with `snapshot` and `valued`, ask it with `wanted` and `table`."""
+    """The state of all boards; feed it with `snapshot` and `valued`, ask it with `wanted` and `state`."""
 
     def __init__(self, how: Live | None = None, elo: EloOfSides | None = None) -> None:
         self.how = how or Live()
@@ -103,28 +313,34 @@ class Follower:
         self.boards: dict[str, _Board] = {}
         self.known: dict[str, PositionValue] = {}
         self.failed: set[str] = set()
-        self.faults: dict[str, str] = {}
+        self.faults: dict[str, tuple[str, bool]] = {}
+        """What cannot be read, by board, and whether it has been reported."""
 
     def snapshot(self, text: str) -> list[Event]:
         """Take the feed's text as it is now; return what has changed."""
         found = read_boards(text)
         if not found:
-            return []  # a file that is being written again, or nothing yet
+            return []  # a file that is being rewritten, or nothing yet
         events: list[Event] = []
         self._engine = None
         moved = [name for name, board in found.items() if name not in self.boards or self.boards[name].text != board]
         for name in found.keys() - set(moved):
             self.boards[name].doubted = None  # the shorter text has passed
         for name in moved:
-            events += self._new(name, found[name]) if name not in self.boards else self._changed(name, found[name])
+            if name in self.boards:
+                events += self._changed(name, found[name])
+            else:
+                board = found[name]
+                self.boards[name] = _Board(board, board.result)
+                events.append(Event("board", name, BoardFound(_names(name, board), len(board.moves), board.result)))
         for name, own in self.boards.items():
             if own.in_feed != (name in found):
                 own.in_feed = name in found
-                events.append({"type": "back" if own.in_feed else "left", "board": name})
+                events.append(Event("back" if own.in_feed else "left", name))
         return [*events, *self._faults(found), *self._updates(moved)]
 
     def wanted(self) -> Task | None:
-        """Return what should be valued next: new moves first, the boards in turn, each with its share of the budget."""
+        """Return what to evaluate next: new moves first, the boards in turn, each with its share of the budget."""
         waiting = {name: self._missing(own) for name, own in self.boards.items()}
         fresh = {name: [f for f in fens if f in self.boards[name].fresh] for name, fens in waiting.items()}
         urgent = sum(len(fens) for fens in fresh.values())
@@ -148,37 +364,18 @@ class Follower:
         return self._updates([name for name, own in self.boards.items() if task.fen in own.text.fens])
 
     def gave_up(self, task: Task, reason: str, seconds: float = 0.0) -> list[Event]:
-        """Take it that a position cannot be valued."""
+        """Take it that a position cannot be evaluated."""
         self.failed.add(task.fen)
         self._charge(task, seconds)
-        return [{"type": "problem", "board": task.board, "problem": reason}]
+        return [Event("problem", task.board, Problem(reason))]
 
     def finished(self) -> bool:
-        """Return whether every board has a result and nothing is left to value."""
+        """Return whether every board has a result and nothing is left to evaluate."""
         return bool(self.boards) and self.wanted() is None and all(b.text.result != "*" for b in self.boards.values())
 
-    def table(self) -> list[Event]:
-        """Return all boards as they stand."""
-        rows = []
-        for name, own in self.boards.items():
-            values, ply = self._values(own), len(own.text.moves)
-            last = next((at for at in range(ply, -1, -1) if values[at] is not None), None)
-            known = None if last is None else values[last]
-            rows.append(
-                {
-                    **_names(name, own.text),
-                    "result": own.text.result,
-                    "in_feed": own.in_feed,
-                    "moves": ply,
-                    "last": own.text.san[-1] if ply else None,
-                    "white_value_cp": None if known is None else round(known.value * 100),
-                    "value_of_ply": None if last is None else last - 1,
-                    "white_against_black": self._between(own),
-                    "engine_gains": self.engine()[0],
-                    "players": self._players(own),
-                }
-            )
-        return rows
+    def state(self, note: str = "") -> LiveBoards:
+        """Return all boards as they are now."""
+        return LiveBoards([self._board(name, own) for name, own in self.boards.items()], note)
 
     def engine(self) -> tuple[str, GainHistogram]:
         """Return the engine's own distribution of gain as it is known now, and how it was found."""
@@ -189,47 +386,37 @@ class Follower:
             self._engine = ("agreed", GainHistogram.from_gains(agreed)) if enough else ("peak", PEAK)
         return self._engine
 
-    def _new(self, name: str, board: BoardText) -> list[Event]:
-        self.boards[name] = _Board(board, said_result=board.result)
-        moves = len(board.moves)
-        return [{"type": "board", **_names(name, board), "moves": moves, "result": board.result}]
-
-    def _changed(self, name: str, board: BoardText) -> list[Event]:
+    def _changed(self, name: str, board: BoardText) -> Iterator[Event]:
         own = self.boards[name]
         old, new = own.text.moves, board.moves
         same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-        events: list[Event] = []
         if same == len(new) < len(old) and board.result == "*" and own.doubted != new:
-            own.doubted = new  # half a file, or an old text once more: believed when it stands
-            return []
+            own.doubted = new  # half a file, or an old text once more: accepted when it is seen again
+            return
         own.doubted = None
         if same < len(old):
-            said = {"type": "corrected", "board": name, "ply": same, "taken_back": len(old) - same}
-            events.append({**said, "moves": len(new)})
-            own.said = {ply: what for ply, what in own.said.items() if ply < same}
+            yield Event("corrected", name, Correction(same, len(old) - same, len(new)))
+            own.reported = {ply: what for ply, what in own.reported.items() if ply < same}
         if len(new) > same:
             # The position before the first new move is needed too, where it is not known yet.
             own.fresh |= {fen for fen in board.fens[same:] if fen not in self.known}
         own.text = board
-        if board.result != own.said_result:
-            own.said_result = board.result
-            events.append({"type": "result", "board": name, "result": board.result})
-        return events
+        if board.result != own.reported_result:
+            own.reported_result = board.result
+            yield Event("result", name, GameOver(board.result))
 
     def _faults(self, found: Mapping[str, BoardText]) -> Iterator[Event]:
-        """Yield what cannot be read and stands so for the second time: the first may be half a move."""
-        now = {name: board.fault for name, board in found.items() if board.fault}
-        for name, fault in now.items():
-            if self.faults.get(name) == fault:
-                yield {"type": "problem", "board": name, "problem": fault}
-                now[name] = f"said: {fault}"
-            elif self.faults.get(name) == f"said: {fault}":
-                now[name] = f"said: {fault}"
-        self.faults = now
+        """Yield what cannot be read for the second time: the first may be half a move."""
+        before, self.faults = self.faults, {}
+        for name, board in found.items():
+            if board.fault:
+                seen, reported = before.get(name, ("", False))
+                if seen == board.fault and not reported:
+                    yield Event("problem", name, Problem(board.fault))
+                self.faults[name] = board.fault, seen == board.fault
 
     def _charge(self, task: Task, seconds: float) -> None:
-        own = self.boards[task.board]
-        own.seconds += seconds
+        self.boards[task.board].seconds += seconds
         for board in self.boards.values():
             board.fresh.discard(task.fen)
 
@@ -240,22 +427,20 @@ class Follower:
         return given * 2 > len(own.text.moves)
 
     def _missing(self, own: _Board) -> list[str]:
-        """Return the positions that an engine should value, in the order of play."""
+        """Return the positions that an engine should evaluate, in the order of play."""
         if self._by_comments(own) or not own.in_feed:
             return []
         fens = own.text.fens[:-1] if own.text.final is not None else own.text.fens
         return [fen for fen in fens if fen not in self.known and fen not in self.failed]
 
     def _values(self, own: _Board) -> list[PositionValue | None]:
-        text = own.text
+        text, cap = own.text, self.how.mate_cap
         if self._by_comments(own):
-            cap = self.how.mate_cap
-            known = (None if value is None else float(np.clip(value, -cap, cap)) for value in text.values)
-            values = [None if value is None else PositionValue(value) for value in known]
+            values = [None if one is None else PositionValue(float(np.clip(one, -cap, cap))) for one in text.values]
         else:
             values = [self.known.get(fen) for fen in text.fens]
         if text.final is not None and values[-1] is None:
-            values[-1] = PositionValue(text.final * self.how.mate_cap)
+            values[-1] = PositionValue(text.final * cap)
         return values
 
     def _gains(self, own: _Board) -> list[tuple[list[int], Array]]:
@@ -278,21 +463,10 @@ class Follower:
             if np.isfinite(gain) and (before := values[ply]) is not None and before.choice == text.moves[ply]
         ]
 
-    def _sides(self, own: _Board) -> list[tuple[list[int], Running, list[float]]]:
-        """Return for White and Black the plies, the running strength, and the gains in pawns."""
-        _, engine = self.engine()
-        how = self.how
-        return [
-            (plies, running_strength(gains, engine, curve=how.curve, mass=how.mass), gains.tolist())
-            for plies, gains in self._gains(own)
-        ]
+    def _running(self, gains: Array) -> Running:
+        return running_strength(gains, self.engine()[1], curve=self.how.curve, mass=self.how.mass)
 
-    def _between(self, own: _Board) -> Event | None:
-        """Return White's expected score against Black now, by the gains of both so far."""
-        (_, white), (_, black) = self._gains(own)
-        return between_fields(white, black, self.how.curve, self.how.mass)
-
-    def total(self, event: str | None, player: str) -> Event:
+    def total(self, event: str | None, player: str) -> EventTotal:
         """Return a player's strength over all boards of an event, by the gains of all of them."""
         gains = [
             side_gains
@@ -302,92 +476,93 @@ class Follower:
             if name == player and np.isfinite(side_gains).any()
         ]
         pooled = np.concatenate(gains) if gains else np.zeros(0)
-        running = running_strength(pooled, self.engine()[1], curve=self.how.curve, mass=self.how.mass)
-        return {"games": len(gains), "decisions": int(np.isfinite(pooled).sum()), **_last(running)}
+        return EventTotal(len(gains), int(np.isfinite(pooled).sum()), _last(self._running(pooled)))
 
-    def _players(self, own: _Board) -> list[Event]:
-        players, text = [], own.text
-        elo = [dict(UNKNOWN)] * 2 if self._elo is None else self._elo_of(own)
-        for side, (_, running, gains) in enumerate(self._sides(own)):
-            known = [gain for gain in gains if np.isfinite(gain)]
-            name = (text.white, text.black)[side]
-            last = _last(running)
-            players.append(
-                {
-                    "player": name,
-                    "side": _SIDES[side],
-                    "decisions": len(known),
-                    "mean_gain": float(np.mean(known)) if known else None,
-                    **last,
-                    "strength": self._strength(last["elo_difference"]),
-                    **elo[side],
-                    "total": self.total(text.event, name),
-                }
-            )
-        return players
+    def _board(self, name: str, own: _Board) -> LiveBoard:
+        values, ply = self._values(own), len(own.text.moves)
+        last = next((at for at in range(ply, -1, -1) if values[at] is not None), None)
+        known = None if last is None else values[last]
+        return LiveBoard(
+            names=_names(name, own.text),
+            result=own.text.result,
+            in_feed=own.in_feed,
+            moves=ply,
+            last=own.text.san[-1] if ply else None,
+            white_value_cp=None if known is None else round(known.value * 100),
+            value_of_ply=None if last is None else last - 1,
+            now=self._now(own),
+        )
 
-    def _elo_of(self, own: _Board) -> list[Event]:
-        assert self._elo is not None
-        values = [None if known is None else known.value for known in self._values(own)]
-        return self._elo(own.text.moves, own.text.fens, values, own.text.first_ply)
+    def _now(self, own: _Board) -> BoardNow:
+        (_, white), (_, black) = self._gains(own)
+        between = score_between(white, black, curve=self.how.curve, mass=self.how.mass)
+        elo = [EloSoFar()] * 2
+        if self._elo is not None:
+            values = [None if known is None else known.value for known in self._values(own)]
+            found = self._elo(own.text.moves, own.text.fens, values, own.text.first_ply)
+            elo = [EloSoFar(**fields) for fields in found]
+        players = [self._player(own.text, side, gains, elo[side]) for side, gains in enumerate((white, black))]
+        return BoardNow(between, self.engine()[0], players)
 
-    def _strength(self, d: float | None) -> float | None:
-        return None if self.how.engine_elo is None or d is None else self.how.engine_elo + d
+    def _player(self, text: BoardText, side: int, gains: Array, elo: EloSoFar) -> LivePlayer:
+        known, name = gains[np.isfinite(gains)], (text.white, text.black)[side]
+        difference = _last(self._running(gains))
+        return LivePlayer(
+            player=name,
+            side=_SIDES[side],
+            decisions=len(known),
+            mean_gain=float(known.mean()) if len(known) else None,
+            difference=difference,
+            strength=self._strength(difference),
+            elo=elo,
+            total=self.total(text.event, name),
+        )
 
-    def _now(self, own: _Board) -> Event:
-        """Return what holds of a board now, whichever move of it is told."""
-        kind = self.engine()[0]
-        return {"white_against_black": self._between(own), "engine_gains": kind, "players": self._players(own)}
+    def _strength(self, difference: ScoreDifference) -> float | None:
+        known, elo = difference.elo_difference, self.how.engine_elo
+        return None if elo is None or known is None else elo + known
 
     def _updates(self, names: Iterable[str]) -> list[Event]:
-        """Return a line for each move of these boards of which something new is known: its value, or its gain."""
-        events = []
-        for name in names:
-            own = self.boards[name]
-            values, sides, wanted = self._values(own), self._sides(own), set(self._missing(own))
-            now: Event = {}
-            for side, (plies, running, gains) in enumerate(sides):
-                for at, ply in enumerate(plies):
-                    after = values[ply + 1]
-                    if after is None or (values[ply] is None and own.text.fens[ply] in wanted):
-                        continue  # nothing is known yet, or the gain will be as soon as the value before it is
-                    gain = round(gains[at] * 100) if np.isfinite(gains[at]) else None
-                    what = (own.text.san[ply], round(after.value * 100), gain)
-                    if own.said.get(ply) == what:
-                        continue
-                    own.said[ply] = what
-                    now = now or self._now(own)
-                    fields = difference_fields(float(running.expected_score[at]), float(running.elo_difference[at]))
-                    fields |= interval_fields(running, at)
-                    events.append({**_move(name, own.text, ply, side, what, after.depth), **fields})
-                    events[-1] |= {"strength": self._strength(fields["elo_difference"]), **now}
-        return sorted(events, key=lambda event: (event["board"], event["ply"]))
+        """Return an event for each move of these boards of which something new is known: its value, or its gain."""
+        moves = [(name, move) for name in names for move in self._news(self.boards[name])]
+        return [Event("move", name, move) for name, move in sorted(moves, key=lambda one: (one[0], one[1].ply))]
+
+    def _news(self, own: _Board) -> Iterator[MoveValued]:
+        text, values, wanted, now = own.text, self._values(own), set(self._missing(own)), None
+        for side, (plies, gains) in enumerate(self._gains(own)):
+            running = self._running(gains)
+            for at, ply in enumerate(plies):
+                after = values[ply + 1]
+                if after is None or (values[ply] is None and text.fens[ply] in wanted):
+                    continue  # nothing is known yet, or the gain will be as soon as the value before it is
+                value, gain = (
+                    round(after.value * 100),
+                    round(float(gains[at]) * 100) if np.isfinite(gains[at]) else None,
+                )
+                if own.reported.get(ply) == (text.san[ply], value, gain):
+                    continue
+                own.reported[ply] = text.san[ply], value, gain
+                now, difference = now or self._now(own), difference_after(running, at)
+                yield MoveValued(
+                    ply=ply,
+                    number=(ply + text.first_ply) // 2 + 1,
+                    player=(text.white, text.black)[side],
+                    side=_SIDES[side],
+                    san=text.san[ply],
+                    value_cp=value * (1 - 2 * side),
+                    white_value_cp=value,
+                    gain_cp=gain,
+                    depth=after.depth,
+                    difference=difference,
+                    strength=self._strength(difference),
+                    now=now,
+                )
 
 
-def _last(running: Running) -> Event:
-    """Return a side's expected score, difference and interval after its last move; nothing where no gain is known."""
-    if not len(running.moves) or not running.moves[-1]:
-        return {**difference_fields(np.nan, np.nan), "low": None, "high": None}
-    p, d = float(running.expected_score[-1]), float(running.elo_difference[-1])
-    return {**difference_fields(p, d), **interval_fields(running, -1)}
+def _last(running: Running) -> ScoreDifference:
+    """Return the difference after the last move; empty where no gain is known."""
+    return difference_after(running, -1) if len(running.moves) and running.moves[-1] else ScoreDifference()
 
 
-def _names(name: str, board: BoardText) -> Event:
-    return {"board": name, "event": board.event, "round": board.round, "white": board.white, "black": board.black}
-
-
-def _move(name: str, board: BoardText, ply: int, side: int, what: tuple[Any, ...], depth: int) -> Event:
-    san, white_value, gain = what
-    return {
-        "type": "move",
-        "board": name,
-        "ply": ply,
-        "number": (ply + board.first_ply) // 2 + 1,
-        "player": (board.white, board.black)[side],
-        "side": _SIDES[side],
-        "san": san,
-        "value_cp": white_value * (1 - 2 * side),
-        "white_value_cp": white_value,
-        "gain_cp": gain,
-        "depth": depth,
-    }
+def _names(name: str, board: BoardText) -> BoardNames:
+    return BoardNames(name, board.event, board.round, board.white, board.black)

@@ -1,154 +1,309 @@
-"""A whole event: crosstable, every game with the Elo of both in it, the best played game, turning points, finds.
+"""A whole event: standings, every game with the Elo of both players in it, the best played game, turning points, finds.
 
-In: games, how to rate. Out: EventReport. Elo in a single game is what the game's moves say under the prior: its
-interval is wide, and the report says so.
+In: analysed games and their ratings. Out: EventReport. Elo in a single game is the posterior from the moves of that
+game under the prior: its interval is wide, and the report says so.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass
+from typing import ClassVar
 
 from skilloscope.chess.pgn.games import Games
-from skilloscope.ratings.elo_axis.axis import elo_posterior
-from skilloscope.ratings.elo_axis.effects import combined
-from skilloscope.sources.costs import LEVELS
-from skilloscope.sources.judge import Judged, Work
-from skilloscope.sources.people import GroupEvidence, axis_evidence
-from skilloscope.studies.rate.elo import EloRatings
-from skilloscope.studies.rate.front import Limit, modelled, rate_read_games
-from skilloscope.studies.rate.games import AxisRating, model_for
-from skilloscope.studies.report.player import MOST, SCHEMA, costs_of
-from skilloscope.studies.report.told import told_moves
+from skilloscope.evidence import EvidenceTable
+from skilloscope.inputs.costs import MoveCosts
+from skilloscope.inputs.elo_evidence import elo_evidence
+from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
+from skilloscope.report.page import Section
+from skilloscope.report.table import Column, Table
+from skilloscope.report.words import plural
+from skilloscope.results.columns import PGN_SCORES
+from skilloscope.studies.elo_ratings import EloRatings
+from skilloscope.studies.game import GameTags
+from skilloscope.studies.report.player import (
+    Decision,
+    RatedStudy,
+    costs_of,
+    decisions_table,
+    game_name,
+    key_decisions,
+)
 
-SIDES = ("white", "black")
-_POINTS = {"1-0": (1.0, 0.0), "0-1": (0.0, 1.0), "1/2-1/2": (0.5, 0.5)}
+MOST_ACROSS = 24
+"""Players of a crosstable that fits a page."""
+_MOST_BEST = 5
+_MOST_GAMES = 30  # in the terminal; the page has all
+_ONE_GAME = "a single game says little: its interval is that of one game, and the prior pulls it towards the mean"
 
 
-@dataclass(frozen=True, eq=False)
-class EventReport:
-    """What is told of an event."""
+@dataclass(frozen=True)
+class SideInGame:
+    """One player in one game; without Elo where none of the moves counts."""
 
-    ratings: EloRatings
-    games: Sequence[Mapping[str, Any]]
-    """Each game with both players' Elo in it."""
-    table: Sequence[Mapping[str, Any]]
-    """The players by points, with what each scored against each."""
-    turning: Sequence[Mapping[str, Any]] = ()
-    """The moves that lost most, whoever made them."""
-    finds: Sequence[Mapping[str, Any]] = ()
-    """The best moves that people of the player's level find least easily."""
+    player: str | None
+    header_elo: int | None
+    elo: float | None = None
+    elo_low: float | None = None
+    elo_high: float | None = None
 
     @property
-    def best_played(self) -> Mapping[str, Any] | None:
-        """The game whose two players were strongest in it, on average."""
-        both = [game for game in self.games if all(game[side]["elo"] is not None for side in SIDES)]
-        return max(both, key=lambda game: sum(game[side]["elo"] for side in SIDES), default=None)
+    def name(self) -> str:
+        """The name with the rating in the header."""
+        return f"{self.player or '?'}{'' if self.header_elo is None else f' ({self.header_elo})'}"
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what `report --json` sends."""
-        best = self.best_played
-        return {
-            "schema": SCHEMA,
-            "kind": "event",
-            "ratings": self.ratings.as_dict(),
-            "games": [dict(game) for game in self.games],
-            "best_played": None if best is None else best["game"],
-            "table": [dict(row) for row in self.table],
-            "levels": list(LEVELS),
-            "turning": [dict(move) for move in self.turning],
-            "finds": [dict(move) for move in self.finds],
-        }
-
-    def figures(self) -> list[tuple[str, str]]:
-        """Return the figures with their captions, as SVG."""
-        from skilloscope.studies.report.figures import event_figures
-
-        return event_figures(self)
+    def __str__(self) -> str:
+        return "–" if self.elo is None else f"{self.elo:.0f} ({self.elo_low:.0f} to {self.elo_high:.0f})"
 
 
-def event_report(
-    games: Games, asked: AxisRating, work: Work, *, budget: float | None = None, strict: bool = False
-) -> tuple[EventReport, Judged | None]:
-    """Return the report of all games together, and what the engine was asked for it."""
-    with modelled(asked, work) as modelled_once:
-        return _event_report(games, modelled_once, work, Limit(budget, strict=strict))
+@dataclass(frozen=True)
+class GameInEvent:
+    """A game with both players' Elo in it."""
+
+    number: int
+    """Its place among the games read, counted from 1."""
+    tags: GameTags
+    white: SideInGame
+    black: SideInGame
+    plies: int
+    searched: int
+    """Moves that an engine judged."""
+
+    FIELDS: ClassVar = ("*where", "white", "black", "moves", "number", "plies", "searched")
+
+    @property
+    def where(self) -> dict[str, str | int | None]:
+        """The game, as JSON names it."""
+        return self.tags.some("game event round date result eco")
+
+    @property
+    def moves(self) -> int:
+        """How many moves White made."""
+        return (self.plies + 1) // 2
+
+    @property
+    def strength(self) -> float | None:
+        """The sum of both players' Elo in the game; None where one is unknown."""
+        return None if self.white.elo is None or self.black.elo is None else self.white.elo + self.black.elo
 
 
-def _event_report(games: Games, asked: AxisRating, work: Work, limit: Limit) -> tuple[EventReport, Judged | None]:
-    ratings, judged = rate_read_games(games, asked, work, limit=limit)
-    used = asked if judged is not None else replace(asked, method="human", effort=asked.axis.effort(ratings.effort))
-    told = _games(games, judged, used)
-    levels = {one.player: one.elo.mean for one in ratings.players}
-    costs = costs_of(games, judged, used, levels)
-    if costs is None or judged is None or judged.analyses is None:
-        return EventReport(ratings, told, crosstable(games)), judged
-    lost = costs.select(np.argsort(-costs.loss, kind="stable")[:MOST])
-    found = EventReport(
-        ratings,
-        told,
-        crosstable(games),
-        turning=told_moves(lost, games, judged.analyses),
-        finds=told_moves(costs.best_finds(MOST), games, judged.analyses),
+@dataclass(frozen=True)
+class Meeting:
+    """What a player scored against an opponent, and in which games."""
+
+    opponent: str
+    scores: Sequence[float]
+    games: Sequence[int]
+    """By number."""
+
+
+@dataclass(frozen=True)
+class PlayerStanding:
+    """A player's points, finished games and scores against each opponent."""
+
+    player: str
+    points: float
+    games: int
+    against: Sequence[Meeting]
+
+    @property
+    def total(self) -> str:
+        """Points of games."""
+        return f"{self.points:g} / {self.games}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EventReport(RatedStudy):
+    """What is known of an event."""
+
+    games: Sequence[GameInEvent]
+    """By date and round."""
+    table: Sequence[PlayerStanding]
+
+    FIELDS: ClassVar = (
+        "kind", "ratings", "games", "best_played", "best_games", "table", "levels", "judge", "judged", "turning",
+        "finds",
+    )  # fmt: skip
+    ROWS: ClassVar = "games"
+    kind: ClassVar = "event"
+
+    @property
+    def turning(self) -> Sequence[Decision]:
+        """The moves that cost most for their players' levels, under the name that JSON has for them."""
+        return self.costliest
+
+    @property
+    def best_first(self) -> Sequence[GameInEvent]:
+        """The games by the strength of both players in them, on average; those without Elo are left out."""
+        known = [game for game in self.games if game.strength is not None]
+        return sorted(known, key=lambda game: -(game.strength or 0.0))
+
+    @property
+    def best_played(self) -> str | None:
+        """The id of the best played game."""
+        return next((game.tags.game for game in self.best_first), None)
+
+    @property
+    def best_games(self) -> Sequence[int]:
+        """The numbers of the best played games."""
+        return [game.number for game in self.best_first[:_MOST_BEST]]
+
+    @property
+    def title(self) -> str:
+        """The name of the event, or how many games there are."""
+        events = {game.tags.event for game in self.games} - {None, "", "?"}
+        return str(next(iter(events))) if len(events) == 1 else plural(len(self.games), "game")
+
+    def tables(self, top: int | None = None) -> Sequence[Table]:
+        """Return the ratings, the crosstable, some of the games, the turning points and the finds."""
+        tables = [
+            *self.ratings.tables(),
+            crosstable(self.table),
+            self._games_table(self.games[:_MOST_GAMES]),
+            decisions_table(self.turning, "Turning points: the moves that cost most for their players' levels"),
+            decisions_table(self.finds, "Hard to find, and found"),
+        ]
+        return [table for table in tables if table.rows or table.notes]
+
+    def _games_table(self, games: Sequence[GameInEvent]) -> Table:
+        columns = [
+            Column[GameInEvent]("White", lambda game: game.white.name, label=True),
+            Column("Black", lambda game: game.black.name, label=True),
+            Column[GameInEvent]("result", lambda game: game.tags.result or "*", label=True),
+            Column("Elo of White in it", lambda game: str(game.white)),
+            Column("Elo of Black in it", lambda game: str(game.black)),
+            Column("moves", lambda game: f"{game.moves:,}"),
+            Column[GameInEvent]("round", lambda game: str(game.tags.round or game.tags.date or "")),
+        ]
+        return Table.of("Every game", games, columns, notes=[_ONE_GAME])
+
+    def figures(self) -> Sequence[Figure]:
+        """Return everybody's Elo, and both players' Elo in every game, the best played on top."""
+        found, known, rows = self.ratings.figures()[:1], self.best_first, []
+        if not known:
+            return found
+        for game in known[:MOST_ROWS]:
+            sides = ((game.white, "White", -0.15, 3), (game.black, "Black", 0.15, 4))
+            dots = [
+                Dot(own.elo or 0.0, own.elo_low, own.elo_high, colour, name=name, shift=shift, filled=True, thin=True)
+                for own, name, shift, colour in sides
+            ]
+            rows.append((f"{game.white.player} – {game.black.player} {game.tags.result or ''}", dots))
+        shown = "" if len(known) <= MOST_ROWS else f" The {MOST_ROWS} best played of {len(self.games):,} games."
+        caption = f"Both players in every game, best played on top; line: interval.{shown}"
+        return [*found, Figure("Every game", Forest(rows, "Elo by the moves of this game alone"), caption)]
+
+    def sections(self) -> Sequence[Section]:
+        """Return the ratings, the crosstable, the best played game, the decisions on their boards, every game."""
+        ratings, *games = self.figures()
+        sections = [*map(Section.from_table, self.ratings.tables()), Section.from_figure(ratings)]
+        if self.table:
+            sections.append(Section.from_table(crosstable(self.table)))
+        for best in self.best_first[:1]:
+            sides = ", ".join(f"{side.player} {side}" for side in (best.white, best.black))
+            sections.append(Section("The best played game", f"{game_name(best.tags)}: {sides}"))
+        sections += self.decision_sections("Turning points", "Hard to find, and found", "the player's level")
+        return [*sections, Section.from_table(self._games_table(self.games), drawn=games[0] if games else None)]
+
+
+def event_of(found: AnalysedGames, ratings: EloRatings, costs: MoveCosts | None = None) -> EventReport:
+    """Return the report of all analysed games together, with their ratings and what the moves cost."""
+    if costs is None:
+        costs = costs_of(found, {one.player: one.elo.mean for one in ratings.players})
+    judge = costs.best_judge()
+    judged = costs.judged_by(judge)
+    return EventReport(
+        ratings=ratings,
+        games=event_games(found),
+        table=standings(found.games),
+        judge=judge,
+        judged=len(judged),
+        costliest=key_decisions(judged.costliest(), found.games),
+        finds=key_decisions(judged.best_finds(), found.games),
+        head=str(found.judged or ""),
+        warnings=ratings.warnings,
+        tally=found.games.tally,
     )
-    return found, judged
 
 
-def crosstable(games: Games) -> list[dict[str, Any]]:
-    """Return the players by points, each with what he scored against each; a game without a result counts nothing."""
-    met: dict[str, dict[str, list[float]]] = {}
-    for white, black, result in zip(*(games.headers[name].to_pylist() for name in (*SIDES, "result")), strict=True):
-        if white and black and result in _POINTS:
-            for one, other, points in zip((white, black), (black, white), _POINTS[result], strict=True):
-                met.setdefault(one, {}).setdefault(other, []).append(points)
-    rows = [
-        {
-            "player": name,
-            "points": sum(map(sum, own.values())),
-            "games": sum(map(len, own.values())),
-            "against": [{"opponent": other, "scores": scores} for other, scores in own.items()],
-        }
-        for name, own in met.items()
-    ]
-    return sorted(rows, key=lambda row: (-float(row["points"]), str(row["player"])))
+def standings(games: Games) -> list[PlayerStanding]:
+    """Return the players by points, each with the scores against each; a game without a result counts nothing."""
+    met: dict[str, dict[str, list[tuple[float, int]]]] = {}
+    rows = zip(*(games.headers[name].to_pylist() for name in ("white", "black", "result")), strict=True)
+    for number, (white, black, result) in enumerate(rows, start=1):
+        for name in (white, black):
+            met.setdefault(name or "", {})
+        if white and black and result in PGN_SCORES:
+            met[white].setdefault(black, []).append((PGN_SCORES[result], number))
+            met[black].setdefault(white, []).append((1.0 - PGN_SCORES[result], number))
+    table = []
+    for name, own in met.items():
+        against = [Meeting(other, *(list(part) for part in zip(*played, strict=True))) for other, played in own.items()]
+        points, finished = sum(sum(one.scores) for one in against), sum(len(one.scores) for one in against)
+        table.append(PlayerStanding(name, points, finished, against))
+    return sorted((row for row in table if row.player), key=lambda row: (-row.points, row.player))
 
 
-def _games(games: Games, judged: Judged | None, asked: AxisRating) -> list[dict[str, Any]]:
-    analyses = None if judged is None else judged.analyses
-    found = axis_evidence(
-        games, analyses, asked.effort, by="game", opening_moves=asked.axis.opening_moves, kinds=asked.kinds,
-        model=model_for(asked, len(games)), workers=asked.workers,
-    ).groups[asked.kinds[0]]  # fmt: skip
-    names = ("game", "event", "round", "date", "white", "black", "result", "white_elo", "black_elo")
-    columns = [games.headers[name].to_pylist() for name in names]
-    counts = games.counts.tolist()
+def crosstable(table: Sequence[PlayerStanding]) -> Table:
+    """Return who scored what against whom; of many players each with those whom they met."""
+    place = {row.player: at for at, row in enumerate(table, start=1)}
+    player = Column[PlayerStanding]("player", lambda row: f"{place[row.player]} {row.player}", label=True)
+    points = Column[PlayerStanding]("points", lambda row: row.total)
+    if len(table) > MOST_ACROSS:
+        met = Column[PlayerStanding]("opponent: score", lambda row: _pairings(row, place), label=True)
+        notes = ["opponents by their place in this table"]
+        return Table.of("Crosstable", table, [player, met, points], notes=notes, wide=True)
+    scores = {row.player: {one.opponent: _cell(one) for one in row.against} for row in table}
+
+    def against(opponent: str) -> Column[PlayerStanding]:
+        return Column(str(place[opponent]), lambda row: scores[row.player].get(opponent, ""))
+
+    return Table.of("Crosstable", table, [player, *map(against, place), points], wide=True)
+
+
+def _pairings(row: PlayerStanding, place: Mapping[str, int]) -> str:
+    return ", ".join(f"{at}: {cell}" for at, cell in sorted((place[one.opponent], _cell(one)) for one in row.against))
+
+
+def _cell(met: Meeting) -> str:
+    return " ".join("½" if score == 0.5 else f"{score:g}" for score in met.scores)
+
+
+def event_games(found: AnalysedGames) -> list[GameInEvent]:
+    """Return every game with the Elo of both players in it, by date, then by round as numbers are ordered."""
+    games, counts = found.games, found.games.counts.tolist()
+    groups = elo_evidence(found, "game").main.groups()
+    searched = _searched(found)
     rows = []
-    for at, values in enumerate(zip(*columns, strict=True)):
-        header = dict(zip(names, values, strict=True))
-        group = found.get(header["game"], GroupEvidence())
-        sides = {side: _side(group, header, side, asked) for side in SIDES}
-        rows.append({**{name: header[name] for name in names[:4]}, "result": header["result"], **sides,
-                     "moves": (counts[at] + 1) // 2})  # fmt: skip
-    return sorted(rows, key=_when)
+    for row in range(len(games)):
+        tags = GameTags.of(games, row)
+        group = groups.get(tags.game)
+        white = _side(found, group, tags.white, tags.white_elo)
+        black = _side(found, group, tags.black, tags.black_elo)
+        rows.append(GameInEvent(row + 1, tags, white, black, counts[row], searched[row]))
+    return sorted(rows, key=lambda game: _when(game.tags))
 
 
-def _when(game: Mapping[str, Any]) -> tuple[str, list[int]]:
-    """Order by date, then by round as numbers are ordered: 2 before 10, 3.1 before 3.2."""
-    return str(game["date"] or ""), [int(part) for part in re.findall(r"\d{1,9}", str(game["round"] or ""))]
+def _side(found: AnalysedGames, group: EvidenceTable | None, name: str | None, rating: int | None) -> SideInGame:
+    """Return one player's Elo in one game; without any where none of the moves counts."""
+    if group is None or name not in group.people:
+        return SideInGame(name, rating)
+    own = group.select([person == name for person in group.people])
+    elo = found.asked.elo.posterior(own, found.asked.prior_of(rating))
+    return SideInGame(name, rating, elo.mean, *elo.interval(found.asked.mass))
 
 
-def _side(group: GroupEvidence, header: Mapping[str, Any], side: str, asked: AxisRating) -> dict[str, Any]:
-    """Return one player's Elo in one game; None where none of his moves counts."""
-    name, rating = header[side], header[f"{side}_elo"]
-    empty = {"player": name, "header_elo": rating, "elo": None, "elo_low": None, "elo_high": None}
-    if name not in group.people:
-        return empty
-    curves = {source: np.array(rows) for source, rows in group.people[name].items()}
-    prior = asked.axis.prior(asked.prior, header_elo=rating)
-    elo = elo_posterior(combined(curves, asked.effort.effects), prior)
-    low, high = elo.interval(asked.mass)
-    return {**empty, "elo": elo.mean, "elo_low": low, "elo_high": high}
+def _searched(found: AnalysedGames) -> list[int]:
+    counts = [0] * len(found.games)
+    if found.judged is not None and found.judged.analyses is not None:
+        analyses = found.judged.analyses
+        for game in analyses.positions.game[analyses.answered].tolist():
+            counts[game] += 1
+    return counts
+
+
+def _when(tags: GameTags) -> tuple[str, list[int]]:
+    """Order by date, then by round: 2 before 10, 3.1 before 3.2."""
+    return str(tags.date or ""), [int(part) for part in re.findall(r"\d{1,9}", str(tags.round or ""))]

@@ -1,144 +1,445 @@
 """One player in some games: Elo, Elo by part of the play, the decisions that cost most for the level, the best finds.
 
-In: games, a name, how to rate. Out: PlayerReport. What people of the player's own level would have lost in the same
-positions is the measure of a decision: a hard position forgives, an easy one does not.
+In: analysed games and a name. Out: PlayerReport. A decision is measured against what people of the player's own level
+would have lost in the same position (see inputs/costs.py): one that is hard to find at that level costs little.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
+import chess
 import numpy as np
 
+from skilloscope.chess.moves import MATE_CAP, board_of_fen, make_move, move_of_code, position_fen
 from skilloscope.chess.pgn.games import Games
+from skilloscope.core.arrays import Array, Ints
 from skilloscope.core.errors import InputError
-from skilloscope.sources.costs import LEVELS, MoveCosts, move_costs
-from skilloscope.sources.judge import Judged, Work
-from skilloscope.studies.rate.elo import EloRating, EloRatings
-from skilloscope.studies.rate.front import Limit, modelled, rate_read_games
-from skilloscope.studies.rate.games import AxisRating, model_for, rate_each_by
-from skilloscope.studies.report.told import told_moves
+from skilloscope.inputs.costs import LEVELS, MoveCosts, MoveJudgement, move_costs
+from skilloscope.inputs.load import games_of
+from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.report.board import board_svg
+from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest, Lines, Series
+from skilloscope.report.page import Card, Headline, Section
+from skilloscope.report.study import Study
+from skilloscope.report.table import Column, Table, number
+from skilloscope.report.words import engine_line, percent, plural, share
+from skilloscope.studies.breakdown import Breakdown, Group, breakdown
+from skilloscope.studies.elo_ratings import EloRating, EloRatings
+from skilloscope.studies.game import GameTags
 
-SCHEMA = 1
-PARTS = ("phase", "colour", "eco", "spent", "opposition", "year")
-"""What the play is divided by."""
-MOST = 10
-"""Decisions of each kind that are told."""
+PARTS = {
+    "phase": ("phase", "by phase"),
+    "colour": ("colour", "by colour"),
+    "eco": ("eco", "by opening (ECO family)"),
+    "spent": ("time-spent", "by time spent on the move"),
+    "opposition": ("opponent-rating", "by the opponent's rating"),
+    "year": ("year", "by year"),
+}
+"""How the play is divided: the field of the JSON document, the grouping, and its name in headings."""
+CAVEATS = (
+    "A few dozen moves say little: look at the interval before the number.",
+    "The Elo is of the play in these games, not of the person. Nothing here says why a move was played.",
+    "What costs much is measured by an engine at a limited depth; a deeper search can judge otherwise.",
+    "How likely people find a move is a model's estimate for people of a rating, not a fact about anybody.",
+)
+COSTLY_TEXTS = {
+    "engine": "Ranked by how much more the move lost than people of this level lose in the same position on average: "
+    "a mistake in a hard position costs less than one in an easy position. Red arrow: played; blue arrow: better. "
+    "Losses are scaled: a pawn counts less the more decided the game is.",
+    "evaluations": "No engine judged these games: ranked by what the move lost by the evaluations in them. "
+    "Losses are scaled: a pawn counts less the more decided the game is.",
+    "people": "No engine judged these games, so it is not known what the moves cost. These are the moves after the "
+    "opening that people 200 Elo below the player's level play more often than people 200 Elo above. With an engine, "
+    "and without --effort instant, this part shows what was lost.",
+}
+"""What the costly decisions are, by judge."""
+FIND_TEXTS = {
+    "engine": "The engine's own choice, in positions in which people of this level lose most on average.",
+    "people": "Moves that people 200 Elo above the player's level play more often than people 200 Elo below.",
+}
 
 
-@dataclass(frozen=True, eq=False)
-class PlayerReport:
-    """What is told of one player."""
+@dataclass(frozen=True)
+class Decision:
+    """A move that cost much, or was a find: the position, the move played, the better one, and who finds it."""
+
+    tags: GameTags
+    player: str
+    side: str
+    ply: int
+    number: str
+    fen: str
+    played: str
+    played_uci: str
+    better: str | None
+    """The best move, which is the one played in a find; None where no engine says which it is."""
+    better_uci: str | None
+    value: float | None
+    played_value: float | None
+    expected: float | None
+    level: float
+    p_played: float
+    p_better: float | None
+    p_better_by_level: Sequence[float]
+    p_played_by_level: Sequence[float]
+    probability: float
+    """The share of people of the level who play the move, by the human model alone."""
+    judgement: MoveJudgement
+
+    FIELDS: ClassVar = (
+        "*where", "*judgement", "player", "side", "ply", "number", "fen", "played", "played_uci", "better",
+        "better_uci", "value", "played_value", "expected", "level", "p_played", "p_better", "p_better_by_level",
+        "p_played_by_level", "probability",
+    )  # fmt: skip
+
+    @property
+    def where(self) -> dict[str, str | int | None]:
+        """The game, as JSON names it."""
+        return self.tags.some("game event round date white black result")
+
+    @property
+    def found(self) -> bool:
+        """Whether the best move was played."""
+        return self.played == self.better
+
+    def card(self) -> Card:
+        """Return the decision as a card: the board with both moves, and what is known of them."""
+        played = chess.Move.from_uci(self.played_uci)
+        better = None if self.better_uci is None else chess.Move.from_uci(self.better_uci)
+        words = f"{self.side.capitalize()} to move; played {self.played}"
+        words += f", better {self.better}" if self.better and not self.found else ""
+        picture = board_svg(self.fen, played=None if self.found else played, better=better, alt=words)
+        return Card(f"{self.number} {self.played}", picture, self.lines(), self.fen)
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return what is known of the decision, name and value."""
+        judged, lines = self.judgement, [("game", game_name(self.tags)), ("by", self.player)]
+        if self.better and not self.found:
+            lines += [("played", f"{self.played} (red)"), ("better", f"{self.better} (blue)")]
+        if self.value is not None:
+            after = "" if self.found else f" → {pawns(self.played_value)}"
+            lines.append(("evaluation", f"{pawns(self.value)}{after}"))
+        if self.p_better is None:
+            most = f"{judged.people_play}, {share(judged.people_probability or 0.0)}"
+            lines += [(f"played at {self.level:.0f} by", share(self.probability)), ("most often played", most)]
+            return lines if judged.loss is None else [*lines, ("loss", f"{judged.loss:.2f}")]
+        by_level = ", ".join(f"{level}: {share(p)}" for level, p in (judged.found_by or {}).items())
+        lines += [(f"{self.better} is found at {self.level:.0f} by", share(self.p_better)), ("  by level", by_level)]
+        return [*lines, ("loss, expected loss", f"{judged.loss:.2f}, {self.expected:.2f}")]
+
+
+@dataclass(frozen=True)
+class PeerComparison:
+    """Mean loss and share of first moves, of a player and of people of the same level in the same positions.
+
+    The standard errors are of the differences, game by game.
+    """
+
+    moves: int
+    loss: float
+    expected_loss: float
+    loss_se: float
+    first: float
+    expected_first: float
+    first_se: float
+
+    @classmethod
+    def of(cls, costs: MoveCosts) -> PeerComparison:
+        """Return the comparison in the positions that an engine judged."""
+        first = (costs.played == costs.best).astype(float)
+        return cls(
+            moves=len(costs),
+            loss=float(costs.loss.mean()),
+            expected_loss=float(costs.expected.mean()),
+            loss_se=_clustered(costs.cost, costs.game),
+            first=float(first.mean()),
+            expected_first=float(costs.p_best[:, 0].mean()),
+            first_se=_clustered(first - costs.p_best[:, 0], costs.game),
+        )
+
+    def text(self, elo: float) -> str:
+        """Return the comparison in words."""
+        difference = f"difference {self.loss - self.expected_loss:+.3f} ± {self.loss_se:.3f}"
+        return (
+            f"in {self.moves:,} judged positions: lost {self.loss:.3f} a move where people of {elo:.0f} lose "
+            f"{self.expected_loss:.3f} ({difference}); the engine's first move {percent(self.first)}, people of "
+            f"{elo:.0f} {percent(self.expected_first)} (± {100 * self.first_se:.0f} points)"
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatedStudy(Study):
+    """What reports on a player and on an event share: ratings, and moves that one judge found costly or good."""
+
+    ratings: EloRatings
+    judge: str
+    """Who says what the moves cost; see inputs/costs.py."""
+    judged: int
+    """How many moves this judge saw."""
+    costliest: Sequence[Decision]
+    """The moves that cost most for the level of who made them."""
+    finds: Sequence[Decision]
+    """The best moves that people of the level find least easily."""
+    head: str = ""
+
+    levels: ClassVar = LEVELS
+    caveats = CAVEATS
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """What was left out of the ratings."""
+        return self.ratings.tally.as_dict()
+
+    def page(self, source: str = "", *, title: str = "") -> str:
+        """Return the page; its head says what the ratings are based on."""
+        basis = self.ratings.basis
+        engine = f"{engine_line(basis.engine)} · " if basis.engine else ""
+        return super().page(f"{source}\n{engine}effort {basis.effort.name}, method {basis.method}", title=title)
+
+    def decision_sections(self, costly: str, finds: str, level: str = "this level") -> list[Section]:
+        """Return the costly moves and the finds on their boards, under these headings."""
+        found = []
+        for moves, heading, texts in ((self.costliest, costly, COSTLY_TEXTS), (self.finds, finds, FIND_TEXTS)):
+            text = texts.get(self.judge, "").replace("this level", level)
+            if moves or text.startswith("No engine"):
+                found.append(Section(heading, text, cards=[move.card() for move in moves]))
+        return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlayerReport(RatedStudy):
+    """What is known of one player."""
 
     player: str
-    ratings: EloRatings
-    parts: Mapping[str, EloRatings]
+    parts: Mapping[str, Breakdown]
     """By PARTS, those that divide the play at all."""
-    costliest: Sequence[Mapping[str, Any]] = ()
-    finds: Sequence[Mapping[str, Any]] = ()
-    beside: Mapping[str, float] = field(default_factory=dict)
-    """Loss and first moves, of the player and of people of the level in the same positions; empty without an engine."""
+    peers: PeerComparison | None = None
+    """None without an engine."""
+
+    FIELDS: ClassVar = (
+        "kind", "player", "ratings", "parts", "levels", "judge", "judged", "costliest", "finds", "beside",
+    )  # fmt: skip
+    kind: ClassVar = "player"
 
     @property
     def rating(self) -> EloRating:
         """The player's own."""
         return self.ratings[self.player]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what `report --json` sends."""
-        return {
-            "schema": SCHEMA,
-            "kind": "player",
-            "player": self.player,
-            "ratings": self.ratings.as_dict(),
-            "parts": {name: part.as_dict() for name, part in self.parts.items()},
-            "levels": list(LEVELS),
-            "costliest": [dict(move) for move in self.costliest],
-            "finds": [dict(move) for move in self.finds],
-            "beside": dict(self.beside),
-        }
+    @property
+    def beside(self) -> PeerComparison | dict[str, float]:
+        """The comparison with peers, under the name that JSON has for it; empty without an engine."""
+        return self.peers or {}
 
-    def figures(self) -> list[tuple[str, str]]:
-        """Return the figures with their captions, as SVG."""
-        from skilloscope.studies.report.figures import player_figures
+    @property
+    def title(self) -> str:
+        """Who it is."""
+        return self.player
 
-        return player_figures(self)
+    @property
+    def headline(self) -> Headline:
+        """The Elo in large figures, with its interval and what it is based on."""
+        own, mass = self.rating, self.ratings.mass
+        low, high = own.elo.interval(mass)
+        rated = "" if own.header_elo is None else f"; rated {own.header_elo:.0f} in the games (not used)"
+        played = f"{plural(own.games, 'game')}, {plural(own.decisions, 'move')}{rated}"
+        words = f"Elo, {100 * mass:g} % interval: {played}. {self.ratings.scale.axis}."
+        return Headline(f"{own.elo.mean:.0f}", f"{low:.0f} to {high:.0f}", words)
+
+    def tables(self, top: int | None = None) -> Sequence[Table]:
+        """Return the rating, Elo by part, the costly decisions and the finds."""
+        tables = [*self.ratings.tables(), *(self._part_table(name) for name in self.parts)]
+        tables.append(decisions_table(self.costliest, "The decisions that cost most for this level"))
+        tables.append(decisions_table(self.finds, "The best finds: moves that people of this level often miss"))
+        if self.peers:
+            tables.append(Table("", notes=[self.peers.text(self.rating.elo.mean)]))
+        return [table for table in tables if table.rows or table.notes]
+
+    def _part_table(self, name: str) -> Table:
+        part = self.parts[name]
+        columns = [
+            Column[Group](part.by, lambda group: group.group, label=True),
+            Column(f"Elo ({100 * self.ratings.mass:g} % interval)", lambda group: group.part.text(0)),
+            Column("games", lambda group: f"{group.part.games:,}"),
+            Column("moves", lambda group: f"{group.part.decisions:,}"),
+        ]
+        return Table.of(f"Elo {PARTS[name][1]}: {part.model}", part.players[0].groups, columns)
+
+    def figures(self) -> Sequence[Figure]:
+        """Return Elo for all the play and each part of it, and over the years."""
+        own, mass = self.rating, self.ratings.mass
+        rows = [("all moves", [Dot(own.elo.mean, *own.elo.interval(mass))])]
+        shown = [(place, name) for place, name in enumerate(self.parts, start=1) if name != "year"]
+        for place, name in shown:
+            for group in self.parts[name].players[0].groups:
+                elo = group.part.posterior
+                rows.append((group.group, [Dot(elo.mean, *elo.interval(mass), colour=place)]))
+        names = ", ".join(PARTS[name][1] for _, name in shown) or "of all moves"
+        caption = f"Elo {names}; line: interval, dashed: all moves together."
+        forest = Forest(rows[:MOST_ROWS], self.ratings.scale.axis, lines=[own.elo.mean])
+        found = [Figure("Where the strength lies", forest, caption)]
+        return [*found, self._years_figure(self.parts["year"])] if "year" in self.parts else found
+
+    def _years_figure(self, years: Breakdown) -> Figure:
+        groups = years.players[0].groups
+        low, high = zip(*(group.part.posterior.interval(self.ratings.mass) for group in groups), strict=True)
+        means = [group.part.posterior.mean for group in groups]
+        lines = [Series("", range(len(groups)), means, low, high, colour=0, look="o-", bars=True)]
+        rated = [(at, group.part.header_elo) for at, group in enumerate(groups) if group.part.header_elo is not None]
+        if rated:
+            at, elo = zip(*rated, strict=True)
+            lines.append(Series("rating in the headers", at, elo, colour=1, look="D"))
+        ticks = [(float(at), group.group) for at, group in enumerate(groups)]
+        return Figure("Over the years", Lines(lines, "", "Elo", x_ticks=ticks), "Elo year by year; line: interval.")
+
+    def sections(self) -> Sequence[Section]:
+        """Return where the strength lies, the decisions on their boards, the comparison with peers, the rating."""
+        first, *years = self.figures()
+        sections = [Section.from_figure(first)]
+        sections += [Section.from_table(self._part_table(name)) for name in self.parts if name != "year"]
+        if years:
+            sections.append(Section.from_table(self._part_table("year"), years[0].heading, drawn=years[0]))
+        sections += self.decision_sections("The decisions that cost most for this level", "The best finds")
+        if self.peers:
+            text = self.peers.text(self.rating.elo.mean)
+            sections.append(Section("Compared with others of the same Elo", f"{text.capitalize()}."))
+        return [*sections, Section.from_table(self.ratings.tables()[-1], "Inputs and settings")]
 
 
-def player_report(
-    games: Games, player: str, asked: AxisRating, work: Work, *, budget: float | None = None, strict: bool = False
-) -> tuple[PlayerReport, Judged | None]:
-    """Return the report of one player, and what the engine was asked for it."""
-    with modelled(asked, work) as modelled_once:
-        return _player_report(games, player, modelled_once, work, Limit(budget, strict=strict))
-
-
-def _player_report(
-    games: Games, player: str, asked: AxisRating, work: Work, limit: Limit
-) -> tuple[PlayerReport, Judged | None]:
-    ratings, judged = rate_read_games(games, asked, work, player=player, limit=limit)
+def player_of(found: AnalysedGames, player: str, ratings: EloRatings, costs: MoveCosts | None = None) -> PlayerReport:
+    """Return the report of one player of analysed games, with the ratings of these games and what the moves cost."""
     if not any(one.player == player for one in ratings.players):
-        raise InputError(f"nothing of {player!r} can be rated", hint=ratings.unrated.get(player, ""))
-    used = asked if judged is not None else replace(asked, method="human", effort=asked.axis.effort(ratings.effort))
-    several = parts_of_play(games, judged, used, [player]).get(player, {})
-    costs = costs_of(games, judged, used, {player: ratings[player].elo.mean})
-    if costs is None or judged is None or judged.analyses is None:
-        return PlayerReport(player, ratings, several), judged
-    found = PlayerReport(
-        player,
-        ratings,
-        several,
-        costliest=told_moves(costs.costliest(MOST), games, judged.analyses),
-        finds=told_moves(costs.best_finds(MOST), games, judged.analyses),
-        beside=beside_people(costs),
+        raise InputError(f"nothing of {player!r} can be rated", hint=ratings.idle.get(player, ""))
+    if costs is None:
+        costs = costs_of(found, {player: ratings[player].elo.mean})
+    judge = costs.best_judge()
+    judged, by_engine = costs.judged_by(judge), costs.judged_by("engine")
+    return PlayerReport(
+        player=player,
+        ratings=replace(ratings, players=[ratings[player]]),
+        parts=parts_of_play(found, player),
+        judge=judge,
+        judged=len(judged),
+        costliest=key_decisions(judged.costliest(), found.games),
+        finds=key_decisions(judged.best_finds(), found.games),
+        peers=PeerComparison.of(by_engine) if len(by_engine) else None,
+        head=str(found.judged or ""),
+        warnings=ratings.warnings,
+        tally=found.games.tally,
     )
-    return found, judged
 
 
-def costs_of(games: Games, judged: Judged | None, asked: AxisRating, levels: Mapping[str, float]) -> MoveCosts | None:
-    """Return what the judged moves cost; None where no engine judged any."""
-    weights = asked.effort.weights
-    if judged is None or judged.analyses is None or weights is None or not judged.analyses.answered.any():
-        return None
-    return move_costs(games, judged.analyses, weights, levels, model=model_for(asked, len(games)))
+def parts_of_play(found: AnalysedGames, player: str) -> dict[str, Breakdown]:
+    """Return a player's Elo by every part that divides the play; games may not say, for instance, the time spent."""
+    own = found.of_games(np.flatnonzero(games_of(found.games, [player])))
+    own, parts = replace(own, asked=replace(found.asked, progress=None)), {}
+    for name, (by, _) in PARTS.items():
+        try:
+            part = breakdown(own, by, player)
+        except InputError:  # no move has this column
+            continue
+        if len(part.players[0].groups) > 1:
+            parts[name] = part
+    return parts
 
 
-def beside_people(costs: MoveCosts) -> dict[str, float]:
-    """Return the player's mean scaled loss and share of first moves, beside those of people of the level there.
+def costs_of(found: AnalysedGames, levels: Mapping[str, float]) -> MoveCosts:
+    """Return what the moves of the players with a level cost, by the best judge of each."""
+    asked, analyses = found.asked, None if found.judged is None else found.judged.analyses
+    return move_costs(
+        found.games,
+        levels,
+        analyses=analyses,
+        weights=asked.effort.weights,
+        opening_moves=asked.axis.opening_moves,
+        model=asked.model_for(len(found.games)),
+    )
 
-    The standard errors are of the differences, game by game.
+
+def key_decisions(costs: MoveCosts, games: Games) -> list[Decision]:
+    """Return each of these moves with its game, its position and its alternatives in words."""
+    return [_decision(costs, row, games) for row in range(len(costs))]
+
+
+def _decision(costs: MoveCosts, row: int, games: Games) -> Decision:
+    game, ply = int(costs.game[row]), int(costs.ply[row])
+    tags, side = GameTags.of(games, game), "black" if costs.black[row] else "white"
+    board, first = board_of_fen(tags.start_fen), int(games.offsets[game])
+    for code in games.moves[first : first + ply].tolist():
+        make_move(board, move_of_code(code))
+    played = move_of_code(int(costs.played[row]))
+    better = move_of_code(int(costs.best[row])) if costs.best[row] else None
+    return Decision(
+        tags=tags,
+        player=(tags.black if costs.black[row] else tags.white) or side.capitalize(),
+        side=side,
+        ply=ply,
+        number=f"{board.fullmove_number}{'.' if board.turn else '…'}",
+        fen=position_fen(board),
+        played=board.san(played),
+        played_uci=played.uci(),
+        better=board.san(better) if better else None,
+        better_uci=better.uci() if better else None,
+        value=_known(costs.value[row]),
+        played_value=_known(costs.played_value[row]),
+        expected=_known(costs.expected[row]),
+        level=float(costs.level[row]),
+        p_played=float(costs.p_played[row, 0]),
+        p_better=_known(costs.p_best[row, 0]),
+        p_better_by_level=costs.p_best[row, 1:].tolist() if better else [],
+        p_played_by_level=costs.p_played[row, 1:].tolist(),
+        probability=float(costs.probability[row]),
+        judgement=costs.judgement(row, board),
+    )
+
+
+def decisions_table(moves: Sequence[Decision], title: str) -> Table:
+    """Return decisions, one a row, with the columns that their judge knows."""
+    columns = [
+        Column[Decision]("move", lambda move: f"{move.number} {move.played}", label=True),
+        Column("better", lambda move: "" if move.found else move.better or "", label=True),
+        Column("player", lambda move: move.player, label=True),
+        Column("game", lambda move: game_name(move.tags), label=True),
+        Column("value", lambda move: "" if move.value is None else pawns(move.value)),
+        Column("after", lambda move: "" if move.value is None else pawns(move.played_value)),
+        Column("played by", lambda move: "" if move.p_better is not None else share(move.probability)),
+        Column("found by", lambda move: "" if move.p_better is None else share(move.p_better)),
+        Column("loss", lambda move: number(move.judgement.loss, 2)),
+        Column("expected loss", lambda move: number(move.expected, 2)),
+    ]
+    known = [column for column in columns if any(column.cell(move) not in ("", "–") for move in moves)]
+    note = "played by, found by: the share of people of the player's level; losses in scaled pawns"
+    return Table.of(title, moves, known, notes=[note] if moves else [])
+
+
+def game_name(tags: GameTags) -> str:
+    """Return whose game it is, with event and date where they are known."""
+    where = ", ".join(known for known in (tags.event, tags.date) if known not in (None, "", "?"))
+    return f"{tags.white or '?'} – {tags.black or '?'}" + (f" ({where})" if where else "")
+
+
+def pawns(value: float | None) -> str:
+    """Return a value in pawns with its sign; a mate in words.
+
+    >>> pawns(0.35), pawns(-39.0), pawns(None)
+    ('+0.35', 'mated', 'not listed')
     """
-    first = (costs.played == costs.best).astype(float)
-    return {
-        "moves": len(costs),
-        "loss": float(costs.loss.mean()),
-        "expected_loss": float(costs.expected.mean()),
-        "loss_se": _clustered(costs.cost, costs.game),
-        "first": float(first.mean()),
-        "expected_first": float(costs.p_best[:, 0].mean()),
-        "first_se": _clustered(first - costs.p_best[:, 0], costs.game),
-    }
+    if value is None:
+        return "not listed"
+    if abs(value) >= MATE_CAP:
+        return "mates" if value > 0 else "mated"
+    return f"{value:+z.2f}"
 
 
-def _clustered(values: Any, game: Any) -> float:
-    """Return the standard error of a mean whose terms hang together within a game."""
+def _clustered(values: Array, game: Ints) -> float:
+    """Return the standard error of a mean whose terms are correlated within a game."""
     sums = np.bincount(np.unique(game, return_inverse=True)[1], values - values.mean())
     n = len(sums)
     return float(np.sqrt((sums**2).sum() * n / max(n - 1, 1)) / len(values))
 
 
-def parts_of_play(
-    games: Games, judged: Judged | None, asked: AxisRating, players: Sequence[str] = ()
-) -> dict[str, dict[str, EloRatings]]:
-    """Return each player's Elo by every part that divides his play; of some, as of time spent, games may say nothing.
-
-    Without players: of everybody.
-    """
-    found: dict[str, dict[str, EloRatings]] = {}
-    for name in PARTS:
-        for player, part in rate_each_by(games, judged, replace(asked, by=name, progress=None), players).items():
-            if len(part.players) > 1:
-                found.setdefault(player, {})[name] = part
-    return found
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

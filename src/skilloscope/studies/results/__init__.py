@@ -1,1 +1,1 @@
-"""What `skilloscope results` asks: the study, its tables, its figures, its page."""
+"""Studies of results: the leaderboard, fits, predictions, and what changed since a date."""

@@ -1,34 +1,39 @@
-"""The moves that are screened: who made each, at which rating, and what is counted of it.
+"""The moves that are screened: the player of each, the player's rating, and the statistics; and the key positions.
 
-In: games, what an engine says of their positions (or nothing), and where the ratings come from. Out: `ScreenedMoves`.
-Only moves after the opening in which there was a choice take part; with an engine, only those it answered.
+In: games, an engine's answers to their positions (or none), and where the ratings come from. Out: `ScreenedMoves`.
+Only moves after the opening in which there was a choice take part; with an engine, only those with an answer. Key
+positions are the moves that contribute most to a player's score, with what people of that rating play there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import chess
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.human.model import ELO_RANGE
+from skilloscope.chess.human.model import human
+from skilloscope.chess.human.played import PlayedMoves, movers_of, played_moves
+from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games
+from skilloscope.core.arrays import Array, Bools, Ints
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.ratings.elo_axis.axis import Effort
-from skilloscope.results.csv_text import read_csv
-from skilloscope.sources.labels import movers_of
-from skilloscope.sources.people import GAMES_AT_ONCE, UNPLAYABLE, in_parts, playable_games
-from skilloscope.sources.strength import PlayedMoves, played_moves
+from skilloscope.evidence.axis import Effort
+from skilloscope.inputs.elo_evidence import GAMES_AT_ONCE, UNPLAYABLE, in_parts, playable_games
+from skilloscope.models.joint import ELO_RANGE
+from skilloscope.results.reading import read_csv
 from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics
 
-Array = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
-_OTHER = 2  # plies less of search: whose first choice stands for another engine's
+_POSITIONS = 5  # key positions of a player
+_USUAL = 3  # of people's moves shown at each
+_OTHER = 2  # plies: the first choice of a search shallower by so many stands for that of another engine
+_COLUMNS = ("game", "ply", "player", "event", "elo", "elo_sd")
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class GivenRatings:
         return cls(text, _in_range(number, text))
 
     def of(self, moves: PlayedMoves, people: Sequence[str | None]) -> tuple[Array, Array]:
-        """Return the rating of who made each move and its error; NaN where there is none."""
+        """Return the rating of the player of each move and its standard error; NaN where there is none."""
         if self.everybody is not None:
             return np.full(len(moves), self.everybody), np.zeros(len(moves))
         if self.by_player:
@@ -70,19 +75,18 @@ class GivenRatings:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScreenedMoves:
-    """Moves with who made each, where, at which rating, and the statistics of all of them."""
+    """Moves with the player, event and rating of each, and their statistics."""
 
     games: Games
-    game: Places
-    ply: Places
+    game: Ints
+    ply: Ints
     player: npt.NDArray[np.object_]
     event: npt.NDArray[np.object_]
     elo: Array
     elo_sd: Array
     statistics: dict[str, Statistic]
     tally: Tally
-    missing: dict[str, str]
-    """Players of whom no move takes part, with the reason."""
+    missing: dict[str, str]  # players without a move that takes part, with the reason
 
     def __len__(self) -> int:
         return len(self.game)
@@ -90,15 +94,10 @@ class ScreenedMoves:
     def __repr__(self) -> str:
         return f"<ScreenedMoves: {len(self):,} of {len(set(self.player.tolist())):,} players>"
 
-
-@dataclass(frozen=True, eq=False)
-class _Some:
-    """What a few games give."""
-
-    rows: Places
-    columns: dict[str, npt.NDArray[Any]]
-    statistics: dict[str, Statistic]
-    reasons: Counter[tuple[str | None, str]]
+    def take(self, wanted: Bools) -> ScreenedMoves:
+        """Return some of the moves."""
+        columns = {name: getattr(self, name)[wanted] for name in _COLUMNS}
+        return replace(self, **columns, statistics={name: one.take(wanted) for name, one in self.statistics.items()})
 
 
 def screened_moves(
@@ -115,8 +114,8 @@ def screened_moves(
     playable = playable_games(games)
     tally, parts, reasons = Tally(), [], Counter[tuple[str | None, str]]()
     tally.count(UNPLAYABLE, int((~playable).sum()))
-    asked = _Asked(games, analyses, effort, ratings, opening_moves=opening_moves, playable=playable)
-    for part in in_parts(asked.some, len(games), workers):
+    reader = _Reader(games, analyses, effort, ratings, opening_moves=opening_moves, playable=playable)
+    for part in in_parts(reader.some, len(games), workers):
         reasons += part.reasons
         if len(part.columns["game"]):
             parts.append(part)
@@ -126,43 +125,48 @@ def screened_moves(
         if reason:
             tally.count(reason, n)
     if not parts:
-        raise InputError(f"no move can be screened; skipped: {tally}", hint=_HINT)
-    names = list(parts[0].statistics)
-    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
-    statistics = {name: Statistic.concat([part.statistics[name] for part in parts]) for name in names}
+        hint = "screened players need a rating: --elo header reads the games', a number or a CSV file gives one"
+        raise InputError(f"no move can be screened; skipped: {tally}", hint=hint)
+    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in _COLUMNS}
+    statistics = {name: Statistic.concat([part.statistics[name] for part in parts]) for name in parts[0].statistics}
     return ScreenedMoves(games, **columns, statistics=statistics, tally=tally, missing=_missing(reasons))
 
 
-_HINT = "who is screened needs a rating: --elo header reads the games', a number or a CSV file gives one"
+@dataclass(frozen=True, eq=False)
+class _Some:
+    """What a few games give."""
+
+    rows: Ints
+    columns: dict[str, npt.NDArray[Any]]
+    statistics: dict[str, Statistic]
+    reasons: Counter[tuple[str | None, str]]
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """What is asked of the games."""
+class _Reader:
+    """The games, and how their moves are read."""
 
     games: Games
     analyses: Analyses | None
     effort: Effort
     ratings: GivenRatings
     opening_moves: int
-    playable: npt.NDArray[np.bool_]
+    playable: Bools
 
     def some(self, first: int) -> _Some | None:
         """Return what a few games give, from this row on."""
         rows = first + np.flatnonzero(self.playable[first : first + GAMES_AT_ONCE])
         if not len(rows):
             return None
-        moves = played_moves(self.games.select(rows))
-        own = None if self.analyses is None else self.analyses.of_games(rows)
-        depth = 0 if self.effort.weights is None else len(self.effort.weights.depths)
-        other = None
-        if own is not None and depth:
+        moves, weights, other = played_moves(self.games.select(rows)), self.effort.weights, None
+        depth = 0 if weights is None else len(weights.depths)
+        if self.analyses is not None and depth:
+            own = self.analyses.of_games(rows)
             other = moves.with_engine(own, depth - _OTHER).preferred
             moves = moves.with_engine(own, depth)
         people = movers_of(moves)
         elo, elo_sd = self.ratings.of(moves, people)
-        source = moves.sources(self.opening_moves)
-        why = _why(source, people, elo, depth)
+        why = _why(moves.sources(self.opening_moves), people, elo, depth)
         use = np.array([not reason for reason in why], dtype=bool)
         inside = None if moves.judged is None else use[moves.judged]
         places = np.flatnonzero(use) if moves.judged is None else moves.judged[inside]
@@ -175,25 +179,17 @@ class _Asked:
             "elo": elo[places],
             "elo_sd": elo_sd[places],
         }
-        found = _statistics(moves, places, elo[places], self.effort, (inside, other)) if len(places) else {}
-        return _Some(rows, columns, found, Counter(zip(people, why, strict=True)))
+        statistics: dict[str, Statistic] = {}
+        if len(places) and moves.joint and moves.preferred is not None and weights and inside is not None:
+            helper = None if other is None else other[inside]
+            choices, preferred = moves.joint.select(inside), moves.preferred[inside]
+            statistics = joint_statistics(choices, preferred, elo[places], weights, helper)
+        elif len(places):
+            statistics = human_statistics(moves.choices.take(places), moves.chosen[places], elo[places])
+        return _Some(rows, columns, statistics, Counter(zip(people, why, strict=True)))
 
 
-def _statistics(
-    moves: PlayedMoves,
-    places: Places,
-    elo: Array,
-    effort: Effort,
-    engine: tuple[npt.NDArray[np.bool_] | None, Places | None],
-) -> dict[str, Statistic]:
-    inside, other = engine
-    if moves.joint is None or moves.preferred is None or effort.weights is None or inside is None:
-        return human_statistics(moves.choices.take(places), moves.chosen[places], elo)
-    helper = None if other is None else other[inside]
-    return joint_statistics(moves.joint.select(inside), moves.preferred[inside], elo, effort.weights, helper)
-
-
-def _why(source: Places, people: Sequence[str | None], elo: Array, depth: int) -> list[str]:
+def _why(source: Ints, people: Sequence[str | None], elo: Array, depth: int) -> list[str]:
     """Return why each move is left out; empty where it takes part."""
     wanted = 2 if depth else 1
     return [
@@ -233,11 +229,52 @@ def _read_ratings(path: Path) -> dict[str, tuple[float, float]]:
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path}: a rating that is no number ({error})") from error
+        raise InputError(f"{path}: a rating is not a number ({error})") from error
 
 
 def _in_range(elo: float, given: str) -> float:
     low, high = ELO_RANGE
     if not low <= elo <= high:
-        raise InputError(f"{given}: the models know Elo {low:.0f} to {high:.0f}, not {elo:g}")
+        raise InputError(f"{given}: ratings must be between {low:.0f} and {high:.0f}, got {elo:g}")
     return elo
+
+
+@dataclass(frozen=True)
+class LikelyMove:
+    """A move, and how likely people of the player's rating are to play it."""
+
+    move: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class KeyPosition:
+    """One move: where it was played, what it adds to the statistic, and what people of that rating play."""
+
+    game: str
+    move: str  # in SAN, with its number
+    fen: str
+    weight: float  # what it adds to the statistic beyond its expectation
+    people: Sequence[LikelyMove]  # the likeliest moves of people of that rating; the move played comes last
+
+
+def key_positions(moves: ScreenedMoves, rows: Ints, statistic: str) -> list[KeyPosition]:
+    """Return the moves among the rows that raise the statistic most."""
+    one = moves.statistics[statistic]
+    beyond = (one.actual - one.draws.mean)[rows]
+    order = np.lexsort((np.arange(len(rows)), -beyond))[:_POSITIONS]
+    return [_position(moves, int(rows[at]), float(beyond[at])) for at in order.tolist() if beyond[at] > 0]
+
+
+def _position(moves: ScreenedMoves, row: int, weight: float) -> KeyPosition:
+    game, ply = int(moves.game[row]), int(moves.ply[row])
+    header = moves.games.headers.slice(game, 1).to_pylist()[0]
+    board = chess.Board(header["start_fen"] or chess.STARTING_FEN)
+    *before, played = map(move_of_code, moves.games.moves[moves.games.offsets[game] :][: ply + 1].tolist())
+    for move in before:
+        board.push(move)
+    answer, san = human().moves(board.fen(), float(moves.elo[row])), board.san(played)
+    chances = dict(zip(answer.san, answer.probability[:, 0].tolist(), strict=True))
+    shown = [LikelyMove(name, chances[name]) for name in [*(n for n in list(chances)[:_USUAL] if n != san), san]]
+    number = f"{board.fullmove_number}{'.' if board.turn else '…'}"
+    return KeyPosition(header["game"], f"{number} {san}", board.fen(), weight, shown)

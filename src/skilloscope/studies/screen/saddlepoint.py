@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
+from skilloscope.core.arrays import Array, Ints
 
 _HALF = np.concatenate([np.arange(0.2, 6.1, 0.2), [7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 45.0, 70.0]])
 _STEPS = np.concatenate([-_HALF[::-1], _HALF])
@@ -30,7 +29,7 @@ _STEPS = np.concatenate([-_HALF[::-1], _HALF])
 class Draws:
     """Draws with values x and probabilities p: draw i owns offsets[i]:offsets[i + 1]."""
 
-    offsets: Places
+    offsets: Ints
     p: Array
     x: Array
 
@@ -38,7 +37,7 @@ class Draws:
         return len(self.offsets) - 1
 
     @property
-    def owner(self) -> Places:
+    def owner(self) -> Ints:
         """The draw of each value."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
@@ -52,13 +51,6 @@ class Draws:
         """Σ p·(x − mean)² of each draw."""
         apart = self.x - self.mean[self.owner]
         return np.asarray(np.add.reduceat(self.p * apart**2, self.offsets[:-1]))
-
-    @classmethod
-    def of_two(cls, p: Array, yes: npt.ArrayLike, no: npt.ArrayLike) -> Draws:
-        """Return draws of one of two values, the first with probability p."""
-        values = np.broadcast_arrays(np.asarray(yes, dtype=float), np.asarray(no, dtype=float), p)[:2]
-        shares, x = np.stack([p, 1.0 - p], axis=1), np.stack(values, axis=1)
-        return cls(np.arange(len(p) + 1, dtype=np.int64) * 2, shares.ravel(), x.ravel())
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +83,7 @@ class ScoreTable:
         return np.asarray(np.interp(np.asarray(difference, dtype=float), self.difference[row], self.score[row]))
 
 
-def score_table(draws: Draws, group: Places, n_groups: int, *, dispersion: float, effect: Array) -> ScoreTable:
+def score_table(draws: Draws, group: Ints, n_groups: int, *, dispersion: float, effect: Array) -> ScoreTable:
     """Return the table of each group's sum; `effect` is the sd of what its draws share, `dispersion` is φ."""
     sums = _Sums(draws, draws.x - draws.mean[draws.owner], draws.owner, group, dispersion, effect)
     sd = np.sqrt(dispersion * np.bincount(group, draws.variance, n_groups) + effect**2)
@@ -113,8 +105,8 @@ class _Sums:
 
     draws: Draws
     centred: Array
-    owner: Places
-    group: Places
+    owner: Ints
+    group: Ints
     dispersion: float
     effect: Array
 

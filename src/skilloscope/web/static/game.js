@@ -14,7 +14,7 @@ const place = document.getElementById("board");
 place.replaceChildren();
 const board = Chessground(place, { viewOnly: true, coordinates: true, animation: { duration: 150 }, drawable: { enabled: false, visible: true } });
 const fen = at => at ? game.moves[at - 1].fen : game.start_fen;
-const value = at => at ? game.moves[at - 1].value : game.start_value;
+const value = at => { const found = at ? game.moves[at - 1].white_value_cp : game.start_value_cp; return found == null ? null : found / 100; };
 
 async function answer(position) {
   if (!answers.has(position)) {
@@ -26,7 +26,7 @@ async function answer(position) {
 }
 
 function ownLevel() {
-  const side = fen(ply).split(" ")[1] === "b" ? "black" : "white", known = game.players[side].elo;
+  const known = game.players[fen(ply).split(" ")[1] === "b" ? 1 : 0].level;
   return known == null ? 1500 : known;
 }
 
@@ -88,12 +88,12 @@ function draw() {
   const place = document.getElementById("value-chart");
   if (values.some(x => x != null)) charts.push(chart(place, { ...common, height: 160, scales: { x: { time: false }, y: { range: [-CUT, CUT] } }, axes: [axis, { label: "pawns", splits: () => [-8, -4, 0, 4, 8] }], series: () => [{ label: "move", value: (_, t) => t == null ? "–" : Math.floor(t / 2) + 1 }, line("evaluation", "--accent", { value: (_, x) => x == null ? "–" : x.toFixed(2), fill: css("--band-white"), fillTo: 0, spanGaps: true })] }, [at, values]));
   else { place.textContent = "No engine has valued this game."; place.classList.add("soft"); }
-  const side = name => { let last = null; return at.map(i => { const move = i ? game.moves[i - 1] : null; if (move && move.side === name && move.strength) last = move.strength; return last; }); };
+  const side = name => { let last = null; return at.map(i => { const move = i ? game.moves[i - 1] : null; if (move && move.side === name && move.axis_elo != null) last = move; return last; }); };
   const white = side("white"), black = side("black"), pick = (rows, name) => rows.map(row => row && row[name]);
   charts.push(chart(document.getElementById("strength-chart"), { ...common, scales: { x: { time: false }, y: { range: [700, 3000] } }, axes: [axis, { label: "Elo" }],
     series: () => [{ label: "move", value: (_, t) => t == null ? "–" : Math.floor(t / 2) + 1 }, line("White", "--white-side"), edge("--white-side"), edge("--white-side"), line("Black", "--black-side", { dash: [8, 4] }), edge("--black-side"), edge("--black-side")],
     bands: () => [{ series: [3, 2], fill: css("--band-white") }, { series: [6, 5], fill: css("--band-black") }] },
-  [at, pick(white, "elo"), pick(white, "elo_low"), pick(white, "elo_high"), pick(black, "elo"), pick(black, "elo_low"), pick(black, "elo_high")]));
+  [at, ...[white, black].flatMap(rows => ["axis_elo", "axis_low", "axis_high"].map(name => pick(rows, name)))]));
   for (const one of charts) one.plot.over.addEventListener("click", event => show(Math.round(one.plot.posToVal(event.offsetX, "x"))));
 }
 

@@ -1,0 +1,264 @@
+"""Every move of games with all legal ones: what people play there, the engine's answer, and what to group moves by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.boards import Boards
+from skilloscope.chess.human.model import Human, human
+from skilloscope.chess.moves import MATE_CAP, value_pawns
+from skilloscope.chess.pgn.facts import CLOCKS, PHASES, PIECE_VALUES, SPENT, game_facts, phase_of, time_classes
+from skilloscope.chess.pgn.games import Games
+from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import ragged_take
+from skilloscope.core.errors import OptionError
+from skilloscope.models.joint import HumanChoices, JointChoices, scaled_roots
+
+SOURCES = ("opening", "human", "joint", "evaluated")
+_PIECES = np.array([0, *(PIECE_VALUES.get(piece, 0) for piece in "pnbrqk" * 2)], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlayedMoves:
+    """Moves of games, with all legal moves beside each and what the engine says of some of them."""
+
+    games: Games
+    game: Ints
+    """The row of the game in `games.headers`."""
+    ply: Ints
+    """How many moves of the game were made before, both sides counted."""
+    black: Bools
+    move_number: Ints
+    """The number of the move as it is written, counted from 1."""
+    pieces: Ints
+    """The value of all pieces but kings and pawns, both sides together, before the move."""
+    choices: HumanChoices
+    chosen: Ints
+    joint: JointChoices | None = None
+    judged: Ints | None = None
+    """The moves that `joint` holds, by their place here."""
+    preferred: Ints | None = None
+    """Of each move that `joint` holds the place of the engine's first choice among the legal moves."""
+    answer: Ints | None = None
+    """The place of their answers in the analyses."""
+
+    def __len__(self) -> int:
+        return len(self.game)
+
+    def __repr__(self) -> str:
+        judged = 0 if self.judged is None else len(self.judged)
+        return f"<PlayedMoves: {len(self):,} moves of {len(self.games):,} games, {judged:,} judged by an engine>"
+
+    @property
+    def free(self) -> Bools:
+        """Whether there was a choice at all."""
+        return np.diff(self.choices.offsets) > 1
+
+    def with_engine(self, analyses: Analyses, depths: int) -> PlayedMoves:
+        """Return the moves with the engine's answers joined by game and ply; what has no answer goes without."""
+        place = {key: at for at, key in enumerate(zip(self.game.tolist(), self.ply.tolist(), strict=True))}
+        keys = zip(analyses.positions.game.tolist(), analyses.positions.ply.tolist(), strict=True)
+        pairs = [(place[key], row) for row, key in enumerate(keys) if key in place and analyses.answered[row]]
+        at, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        some = self.choices.take(at)
+        played = some.moves[some.offsets[:-1] + self.chosen[at]]
+        joint, first = joint_choices(some, played, analyses, rows, depths), first_choices(some, analyses, rows, depths)
+        return replace(self, joint=joint, judged=at, preferred=first, answer=rows)
+
+    def sources(self, opening_moves: int) -> Ints:
+        """Return which of SOURCES each move belongs to; −1 where there was no choice."""
+        found = np.where(self.move_number <= opening_moves, 0, 1)
+        if self.judged is not None:
+            found[self.judged[found[self.judged] == 1]] = 2
+        return np.where(self.free, found, -1)
+
+
+def played_moves(
+    games: Games,
+    *,
+    wanted: Bools | None = None,
+    model: Human | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> PlayedMoves:
+    """Return every move of the games (or those wanted, a flag for each) with what people play there."""
+    fens = [fen or "" for fen in games.headers["start_fen"].to_pylist()]
+    boards = Boards.from_moves(games.moves, games.offsets, fens)
+    game = np.repeat(np.arange(len(games)), games.counts)
+    ply = np.arange(len(game)) - games.offsets[:-1][game]
+    number = boards.ply.astype(np.int64) // 2 + 1
+    use = np.arange(len(game)) if wanted is None else np.flatnonzero(wanted)
+    choices = (model or human()).choices(boards[use], progress=progress)
+    chosen = choices.index_of(games.moves[use])
+    pieces = _PIECES[boards.board[use]].sum(axis=1)
+    return PlayedMoves(
+        games=games,
+        game=game[use],
+        ply=ply[use],
+        black=boards.black[use],
+        move_number=number[use],
+        pieces=pieces,
+        choices=choices,
+        chosen=chosen,
+    )
+
+
+_CODES = 1 << 16
+
+
+def joint_choices(
+    choices: HumanChoices, played: npt.NDArray[np.uint16], analyses: Analyses, rows: Ints, depths: int
+) -> JointChoices:
+    """Return the choices with the losses of depths 1 to `depths`; rows[i] is the place of position i in the analyses.
+
+    Every row must have an answer, and the move played must be legal.
+    """
+    values, listed = listed_values(choices, analyses, rows, depths)
+    first, counts = choices.offsets[:-1], np.diff(choices.offsets)
+    known = ~np.isnan(values)
+    best = np.maximum.reduceat(np.where(known, values, -np.inf), first)
+    worst = np.minimum.reduceat(np.where(known, values, np.inf), first)
+    filled = np.where(known, values, np.repeat(worst, counts, axis=0))
+    roots = scaled_roots(np.repeat(best, counts, axis=0), filled).astype(np.float32)
+    return JointChoices(choices.offsets, choices.index_of(played), choices.coefficients, roots, listed)
+
+
+def first_choices(choices: HumanChoices, analyses: Analyses, rows: Ints, depth: int) -> Ints:
+    """Return the place of the engine's first choice at that depth among the legal moves of each position.
+
+    A search that ended early, with a mate, prefers at every later depth what it preferred last.
+    """
+    offsets, entries = ragged_take(analyses.offsets, analyses.row[rows])
+    lines, owner = analyses.lines[entries], np.repeat(np.arange(len(rows)), np.diff(offsets))
+    first = np.flatnonzero((lines["rank"] == 1) & (lines["depth"] <= depth))
+    order = np.lexsort((lines["depth"][first], owner[first]))
+    first = first[order]
+    last = first[np.append(np.diff(owner[first]) > 0, True)] if len(first) else first
+    return _entries(choices, owner[last], lines["move"][last]) - choices.offsets[:-1]
+
+
+def listed_values(choices: HumanChoices, analyses: Analyses, rows: Ints, depths: int) -> tuple[Array, Bools]:
+    """Return the value of each legal move at each depth (NaN where not listed), and whether the last list has it."""
+    answer = analyses.row[rows]
+    offsets, entries = ragged_take(analyses.offsets, answer)
+    lines, owner = analyses.lines[entries], np.repeat(np.arange(len(rows)), np.diff(offsets))
+    keep = lines["depth"] <= depths
+    lines, owner = lines[keep], owner[keep]
+    values = np.full((len(choices.moves), depths), np.nan)
+    at = _entries(choices, owner, lines["move"])
+    values[at, lines["depth"].astype(np.int64) - 1] = value_pawns(lines["mate"], lines["score"], MATE_CAP)
+    for depth in range(1, depths):  # a search that ended early, with a mate, keeps its last values
+        absent = np.logical_and.reduceat(np.isnan(values[:, depth]), choices.offsets[:-1])
+        gap = np.repeat(absent, np.diff(choices.offsets))
+        values[gap, depth] = values[gap, depth - 1]
+    return values, ~np.isnan(values[:, -1])
+
+
+def _entries(choices: HumanChoices, owner: Ints, moves: npt.NDArray[np.uint16]) -> Ints:
+    """Return the place of each move among the choices."""
+    own = np.repeat(np.arange(len(choices)), np.diff(choices.offsets)) * _CODES + choices.moves
+    order = np.argsort(own)
+    found = order[np.searchsorted(own, owner * _CODES + moves, sorter=order)]
+    return np.asarray(found)
+
+
+HEADER_COLUMNS = (
+    "player", "event", "year", "opponent", "mover", "result", "game", "date", "site", "round", "time_control",
+    "termination", "file", "elo", "opponent_elo",
+)  # fmt: skip
+_CLASS = 200  # Elo points of a class of opponents
+
+ORDERS = {
+    "phase": ("opening", *PHASES[1:]),
+    "colour": ("white", "black"),
+    "time-spent": tuple(SPENT),
+    "time-left": tuple(CLOCKS),
+}
+"""The labels of some columns in the order in which they are told; the others come as they sort."""
+
+Labels = list[Any]
+
+
+def check_grouping(by: str) -> None:
+    """Refuse what moves cannot be grouped by."""
+    if by not in GROUPINGS:
+        raise OptionError(f"no column {by!r}", hint=f"the columns: {', '.join(GROUPINGS)}")
+
+
+def move_labels(moves: PlayedMoves, by: str, opening_moves: int) -> Labels:
+    """Return the label of each move; None where it is not known."""
+    check_grouping(by)
+    return GROUPINGS[by](moves, by, opening_moves)
+
+
+def movers_of(moves: PlayedMoves) -> Labels:
+    """Return who made each move, None where the games do not name him."""
+    return _header(moves, "player", 0)
+
+
+def _header(moves: PlayedMoves, by: str, _: int) -> Labels:
+    found: Labels = moves.games.by_mover(moves.game, moves.black.astype(np.int8))[by].to_pylist()
+    return found
+
+
+def _phase(moves: PlayedMoves, by: str, opening_moves: int) -> Labels:
+    """The first moves are the opening; afterwards what is left on the board decides."""
+    opening = (moves.move_number <= opening_moves).tolist()
+    later = [PHASES[2] if phase_of(value) == PHASES[2] else PHASES[1] for value in moves.pieces.tolist()]
+    return ["opening" if first else phase for first, phase in zip(opening, later, strict=True)]
+
+
+def _fact(moves: PlayedMoves, by: str, _: int) -> Labels:
+    """The opening, by its group of codes or its family, or the class of the time control."""
+    known = game_facts(moves.games)[by]
+    return [known[game] for game in moves.game.tolist()]
+
+
+def _opponent_rating(moves: PlayedMoves, by: str, _: int) -> Labels:
+    ratings = _header(moves, "opponent_elo", 0)
+    floors = [None if elo is None else int(elo) // _CLASS * _CLASS for elo in ratings]
+    return [None if floor is None else f"{floor} to {floor + _CLASS - 1}" for floor in floors]
+
+
+def _time_spent(moves: PlayedMoves, by: str, _: int) -> Labels:
+    """The time that the move took: the clock after one's last move less the clock after this, with the increment."""
+    games, at = moves.games, _places(moves)
+    before = np.where(moves.ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
+    steps = np.array([_increment(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
+    seconds = before - games.clocks[at] + steps[moves.game]
+    return list(time_classes(seconds, SPENT))
+
+
+def _places(moves: PlayedMoves) -> Ints:
+    """Return where the moves stand in the columns of their games."""
+    return np.asarray(moves.games.offsets[:-1][moves.game] + moves.ply)
+
+
+def _increment(time_control: str | None) -> float:
+    """Return the seconds that each move adds, 0 where the games do not say.
+
+    >>> [_increment(text) for text in ("5400+30", "40/7200:1800", None)]
+    [30.0, 0.0, 0.0]
+    """
+    _, plus, step = (time_control or "").split(":")[0].partition("+")
+    return float(step) if plus and step.isdigit() else 0.0
+
+
+GROUPINGS: dict[str, Callable[[PlayedMoves, str, int], Labels]] = {
+    **dict.fromkeys(HEADER_COLUMNS, _header),
+    "decider": lambda moves, by, first: _header(moves, "player", first),
+    "colour": lambda moves, *_: ["black" if black else "white" for black in moves.black.tolist()],
+    "phase": _phase,
+    **dict.fromkeys(("eco", "opening", "time_class"), _fact),
+    "opponent-rating": _opponent_rating,
+    "time-spent": _time_spent,
+    # The time that was left after the move: games do not say what was left before it.
+    "time-left": lambda moves, *_: list(time_classes(moves.games.clocks[_places(moves)], CLOCKS)),
+    "ply": lambda moves, *_: list(moves.ply.tolist()),
+}
+"""What `rate --by` takes, and how the labels are found."""

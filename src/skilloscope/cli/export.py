@@ -1,0 +1,37 @@
+"""`skilloscope export`: games as a table for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skilloscope.cli.options import Json
+from skilloscope.cli.show import show_done
+from skilloscope.report.words import plural
+
+
+def export(
+    files: Annotated[list[Path], typer.Argument(help="PGN files, or folders of them.", metavar="GAMES…")],
+    out: Annotated[Path, typer.Option(help="Write one row a game: .parquet or .arrow.", metavar="FILE")],
+    positions_out: Annotated[
+        Path | None,
+        typer.Option("--positions", help="Write one row a position, too: .parquet or .arrow.", metavar="FILE"),
+    ] = None,
+    comments: Annotated[
+        bool, typer.Option("--comments", help="Keep the texts of comments, too; reading takes fifty times as long.")
+    ] = False,
+    *,
+    as_json: Json = False,
+) -> int:
+    """Export games as a table: headers, opening, speed and moves; duplicates are left out."""
+    from skilloscope.chess.pgn.game_tables import check_table, write_games
+
+    for path in (out, positions_out):
+        if path:
+            check_table(path)
+    done = write_games(files, out, positions_out, comments=comments)
+    noted = f", {positions_out}: {plural(done.positions, 'position')}" if positions_out else ""
+    line = f"{out}: {plural(done.games, 'game')}, {plural(done.moves, 'move')}{noted}; skipped: {done.tally}"
+    return show_done(done.as_dict(), line, done.tally, as_json=as_json)

@@ -1,1 +1,0 @@
-"""What comes in: the names of files, and how files are packed."""

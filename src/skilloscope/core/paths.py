@@ -1,0 +1,199 @@
+"""Paths: the files that users name, files written whole or not at all, and resources to close.
+
+Files, folders, patterns and `-` (standard input) become a list of files, each once, in a fixed order.
+
+An output file is written next to its place under another name and then replaces the old one, so that a full disk, a
+kill or an error leaves the old file as it was; an input is never overwritten.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import glob
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from skilloscope.core.errors import InputError
+
+STDIN = "-"  # the name of what comes in
+_PACKED = ("", ".gz", ".bz2", ".xz", ".zst", ".zip")
+GAME_ENDINGS = tuple(f".pgn{packed}" for packed in _PACKED)  # how files of games end
+_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pgn")
+RESULT_ENDINGS = (".zip", *(f"{table}{packed}" for table in _TABLES for packed in _PACKED))
+"""How files end that may hold results: tables and games."""
+
+
+def named_files(paths: Sequence[str | os.PathLike[str]], endings: tuple[str, ...] = GAME_ENDINGS) -> list[Path]:
+    """Return the files that are named: a folder stands for all in it that end so, a pattern for those it fits.
+
+    A file that has the pattern as its name is that file; what is not there stays, and whoever opens it says so.
+    """
+    found: list[Path] = []
+    for path in paths:
+        named = Path(path)
+        if named.is_dir():
+            files = (file for file in named.rglob("*") if file.is_file() and not file.name.startswith("."))
+            inside = sorted(file for file in files if file.name.lower().endswith(endings))
+            if not inside:
+                what = "PGN file" if endings is GAME_ENDINGS else "table and no games"
+                plain = ", ".join(one for one in endings if one.count(".") == 1)
+                hint = f"files in it should end in {plain}, packed or not"
+                raise InputError(f"no {what} in the folder {named}", hint=hint)
+            found += inside
+        elif glob.has_magic(str(named)) and not named.exists():
+            fitting = sorted(Path(name) for name in glob.glob(str(named), recursive=True) if os.path.isfile(name))
+            if not fitting:
+                raise InputError(f"no file fits {named}", hint="check the pattern")
+            found += fitting
+        else:
+            found.append(named)
+    return found
+
+
+def given_once(paths: Sequence[Path]) -> list[Path]:
+    """Return the files; one that is given twice, under whatever name, would count twice and is refused."""
+    seen: set[Path] = set()
+    for path in paths:
+        if path.resolve() in seen:
+            raise InputError(f"{path} is given twice", hint="put each file in once")
+        seen.add(path.resolve())
+    return list(paths)
+
+
+@functools.cache
+def standard_input() -> Path:
+    """Return where what comes in was copied to: many read it more than once."""
+    with tempfile.NamedTemporaryFile(prefix="skilloscope-", delete=False) as copy:
+        atexit.register(Path(copy.name).unlink, missing_ok=True)
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+    return Path(copy.name)
+
+
+_LONGEST = 60  # letters of a name that its part repeats: with them the part's name is never too long for a disk
+
+
+@contextmanager
+def appearing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give the path to write to; at the end of the block the file appears in its place, on an error nothing changes.
+
+    A link stays a link: what it points to is replaced. What is no file (a pipe, /dev/stdout) is written as it is.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "page.html"
+    ...     with appearing(page) as part:
+    ...         _ = part.write_text("all of it")
+    ...         print(page.exists())
+    ...     print(page.read_text())
+    False
+    all of it
+    """
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        with _speaking(target):
+            yield target
+        return
+    real = Path(os.path.realpath(target))
+    with _speaking(target):
+        part = _part(real)
+        try:
+            yield part
+            with part.open("rb") as file:  # a power failure must not leave an empty file under the name
+                os.fsync(file.fileno())
+            part.replace(real)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a text, or bytes, to a file, whole or not at all."""
+    with appearing(path) as part:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def check_writable(path: Path | None) -> None:
+    """Raise where a file cannot be written, before hours of work are spent on what goes into it; None is no file."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", hint="give the name of a file in it")
+    if path.exists() and not path.is_file():
+        return  # a pipe or a device: whether it takes anything shows when it is written
+    real = Path(os.path.realpath(path))
+    if not real.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {real.parent}", hint="make the folder first")
+    with _speaking(path):
+        _part(real).unlink()
+
+
+def check_outputs(outputs: Iterable[Path], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise where a file that is to be written is read too, or is written twice, under whatever name."""
+    read = {_identity(Path(path)): path for path in inputs if os.path.isfile(path)}
+    written: dict[object, Path] = {}
+    for path in outputs:
+        same = _identity(path)
+        if same in read:
+            raise InputError(f"{path} would be written over what is read from it", hint="write to another file")
+        if same in written and (path.is_file() or not path.exists()):
+            raise InputError(f"{path} would be written twice", hint="give each output a file of its own")
+        written[same] = path
+
+
+def _identity(path: Path) -> object:
+    """Return what two names of one file share: hard links too, where there is a file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return os.path.realpath(path)
+    return found.st_dev, found.st_ino
+
+
+def _part(real: Path) -> Path:
+    """Make the empty file that will take the place; nobody else can have made it, and its rights are the old file's."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{real.name[:_LONGEST]}.", suffix=".part", dir=real.parent)
+    os.close(descriptor)
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(name, stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o666 & ~mask)
+    return Path(name)
+
+
+@contextmanager
+def _speaking(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{path} cannot be written: {reason}", hint="check the folder and the disk") from error
+
+
+class Closing(ABC):
+    """Something that is closed at the end of a `with` block.
+
+    >>> class Door(Closing):
+    ...     def close(self):
+    ...         print("shut")
+    >>> with Door():
+    ...     print("open")
+    open
+    shut
+    """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything; closing twice does no harm."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

@@ -1,0 +1,225 @@
+"""Scales: the line that maps Elo to a model's parameter, with everything one must know to use it.
+
+In: a small JSON file. Out: evidence about a parameter, read along the line, is evidence about Elo; the posterior is
+widened by the dispersion between player-games and by the line's own uncertainty. The axis is FIDE Elo of
+over-the-board classical play. Evidence of another engine, depth, rule or k than the scale's gives a warning, never a
+silent number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.text import read_object
+from skilloscope.evidence import Evidence, Normal, Posterior, Prior, Uniform
+from skilloscope.evidence.discounting import blurred
+from skilloscope.evidence.posterior import posterior_from_log_density
+
+AXIS = "FIDE Elo, over-the-board classical play"
+SCHEMA = 1
+MINUS_LOG_S = "minus log s"
+"""The name of the parameter of a scale of the curves: it grows with skill, as every parameter of a scale does."""
+_FLAT_RANGE = (400.0, 3600.0)
+_HEADER_SD = 100.0
+_POINTS = 1601  # of a curve on its way from the parameter to Elo: steps of two points on the flat prior's range
+_LARGEST = 1e9  # beyond every Elo and every parameter
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Scale:
+    """c = intercept + slope·(Elo − origin), fitted; with its covariance, dispersion and range of validity."""
+
+    name: str
+    model: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    data: str
+    pool: str
+    origin: float
+    intercept: float
+    slope: float
+    covariance: tuple[tuple[float, float], tuple[float, float]]
+    dispersion: float
+    valid: tuple[float, float]
+    population: Mapping[str, Any]
+    provisional: bool = True
+    axis: str = AXIS
+    schema: int = SCHEMA
+    fit: Mapping[str, Any] = field(default_factory=dict)
+    also: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Further parameters of the model along the same axis: name → (intercept, slope). The curves have one, c."""
+    effects: Mapping[str, float] = field(default_factory=dict)
+    """How far the games of one person are believed: temper, game_sd and person_sd, where they were measured."""
+
+    FIELDS: ClassVar = ("name", "axis", "provisional", "valid", "dispersion", "data")
+    """What studies send of it."""
+
+    @classmethod
+    def from_json(cls, text: str, *, source: str = "scale") -> Scale:
+        """Read a scale; one of another schema or with fields missing is refused."""
+        try:
+            raw = read_object(text)
+            if raw.get("schema") != SCHEMA:
+                raise InputError(f"schema {raw.get('schema')}, this version reads {SCHEMA}")
+            raw["covariance"] = tuple(tuple(row) for row in raw["covariance"])
+            raw["valid"] = tuple(raw["valid"])
+            found = cls(**raw)
+            found._check()
+            return found
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:  # InputError is a ValueError
+            raise InputError(f"{source}: not a scale ({error})", hint="tools/fit_scale.py writes one") from error
+
+    def _check(self) -> None:
+        """Raise where a field cannot be what it stands for: a scale is a file that people edit."""
+        for name in ("name", "data", "pool", "axis"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"{name} is no text")
+        for name in ("model", "settings", "population", "fit", "also", "effects"):
+            if not isinstance(getattr(self, name), dict):
+                raise InputError(f"{name} is no object")
+        if not isinstance(self.provisional, bool):
+            raise InputError("provisional is neither true nor false")
+        _check_numbers(
+            "origin, intercept, slope, dispersion", 4, self.origin, self.intercept, self.slope, self.dispersion
+        )
+        _check_numbers("valid", 2, *self.valid)
+        _check_numbers("covariance", 4, *(entry for row in self.covariance for entry in row))
+        _check_numbers("population", 2, self.population["mean"], self.population["sd"])
+        for name, line in self.also.items():
+            _check_numbers(f"also {name}", 2, *line)
+        if self.effects:
+            _check_numbers("effects", 3, *(self.effects[name] for name in ("temper", "game_sd", "person_sd")))
+        filters = self.fit.get("filters", {})
+        if not isinstance(filters, dict):
+            raise InputError("fit filters is no object")
+        if self.slope == 0 or self.dispersion <= 0 or self.population["sd"] <= 0 or not self.valid[0] < self.valid[1]:
+            raise InputError("a slope of 0, a dispersion or sd that is not above 0, or an empty range of validity")
+        (a, b), (c, d) = self.covariance
+        if min(a, d) < 0 or b * c > a * d * (1 + _ROUNDING) or abs(b - c) > _ROUNDING * max(abs(b), abs(c)):
+            raise InputError("the covariance is none: it is not symmetric, or gives a negative variance")
+
+    def to_json(self) -> str:
+        """Return the scale as JSON text."""
+        return json.dumps(asdict(self), indent=2) + "\n"
+
+    def parameter(self, elo: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the model's parameter at an Elo: the line."""
+        return np.asarray(self.intercept + self.slope * (np.asarray(elo, dtype=float) - self.origin))
+
+    def parameters(self, elo: npt.ArrayLike) -> dict[str, npt.NDArray[np.float64]]:
+        """Return every parameter of the model at an Elo, by name; a line in −log s gives s."""
+        at = np.asarray(elo, dtype=float) - self.origin
+        main = self.intercept + self.slope * at
+        first = {"s": np.exp(-main)} if self.model.get("parameter") == MINUS_LOG_S else {"c": main}
+        return first | {name: np.asarray(line[0] + line[1] * at) for name, line in self.also.items()}
+
+    def elo(self, parameter: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the Elo at a value of the parameter: the line read backwards."""
+        return np.asarray(self.origin + (np.asarray(parameter, dtype=float) - self.intercept) / self.slope)
+
+    def line_sd(self, elo: float) -> float:
+        """Return the line's own standard error at an Elo, in Elo points (delta method)."""
+        x = np.array([1.0, elo - self.origin])
+        return float(np.sqrt(x @ np.asarray(self.covariance) @ x) / abs(self.slope))
+
+    def read(self, c: Posterior) -> Posterior:
+        """Return a posterior of c as Elo along the line, widened by the line's own error."""
+        low, high = (float(elo) for elo in self.elo([c.low, c.high]))
+        along = replace(c, at=self.elo(c.at), density=c.density * self.slope, low=low, high=high)
+        return along.widened(self.line_sd(along.mean))
+
+    def posterior(self, evidence: Evidence, prior: Prior) -> Posterior:
+        """Return the posterior of Elo: the tempered curve along the line, blurred by the line's error, then the prior.
+
+        The line's error blurs what the evidence says and not what was believed before it.
+        """
+        low, high = sorted(float(e) for e in self.elo([evidence.grid.low, evidence.grid.high]))
+        low, high = max(low, prior.low), min(high, prior.high)
+        tempered = evidence.tempered(self.dispersion)
+        grid = np.linspace(low, high, _POINTS)
+        at = np.clip(self.parameter(grid), tempered.grid.low, tempered.grid.high)
+        curve = tempered.grid.interpolate_coefficients(tempered.grid.coefficients(tempered.curve), at)
+
+        def posterior(curve: npt.NDArray[np.float64]) -> Posterior:
+            return posterior_from_log_density(
+                lambda elo: np.interp(elo, grid, curve) + prior.log_density(elo), low, high, prior=str(prior)
+            )
+
+        sd = self.line_sd(posterior(curve).mean)
+        return posterior(blurred(curve, sd, float(grid[1] - grid[0])))
+
+    def warnings(self, model: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+        """Return what differs between the evidence and the scale's own data, in words."""
+        found = [
+            f"{name} is {model.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
+            for name, value in self.model.items()
+            if model.get(name) != value
+        ]
+        found += [
+            f"{name} is {settings.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
+            for name, value in self.settings.items()
+            if settings and settings.get(name) != value
+        ]
+        if not settings:
+            found.append("the engine and its settings are unknown, so the scale may not fit")
+        return found
+
+    def filter_warnings(self, about: Mapping[str, Any]) -> list[str]:
+        """Return which filters of the decisions differ from those of the scale's own data."""
+        return [
+            f"{name} is {about[name]!r}, the scale {self.name!r} was fitted with {value!r}"
+            for name, value in dict(self.fit.get("filters", {})).items()
+            if name in about and about[name] != value
+        ]
+
+    def extrapolates(self, elo: float) -> bool:
+        """Return whether an Elo lies outside the range in which the line was fitted."""
+        return not self.valid[0] <= elo <= self.valid[1]
+
+
+def _check_numbers(name: str, count: int, *numbers: Any) -> None:
+    plain = [isinstance(number, int | float) and not isinstance(number, bool) for number in numbers]
+    if len(numbers) != count or not all(plain) or not all(abs(number) < _LARGEST for number in numbers):
+        raise InputError(f"{name}: not {count} finite numbers")
+
+
+def scale(name: str = "default") -> Scale:
+    """Return the scale of that name that ships, or the one in a JSON file.
+
+    >>> scale("default").axis
+    'FIDE Elo, over-the-board classical play'
+    """
+    if name.endswith(".json"):
+        path = Path(name)
+        if not path.is_file():
+            raise InputError(f"{name}: no such file", hint="a scale is a JSON file, or `default`")
+        try:
+            return Scale.from_json(path.read_text(encoding="utf-8"), source=name)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{name}: cannot be read as text ({error})") from error
+    file = resources.files("skilloscope") / "data" / "scales" / f"{name}.json"
+    if not file.is_file():
+        raise OptionError(f"no scale {name!r}", hint="`default` ships; any other is a JSON file")
+    return Scale.from_json(file.read_text(), source=name)
+
+
+def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Prior:
+    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games)."""
+    low, high = _FLAT_RANGE
+    if name == "flat":
+        return Uniform(low, high)
+    if name == "population":
+        return Normal(scale.population["mean"], scale.population["sd"], low, high)
+    if name == "header":
+        # A player whose games carry no rating has nothing to be helped by: the flat prior, and it says so.
+        return Uniform(low, high) if header_elo is None else Normal(header_elo, _HEADER_SD, low, high)
+    raise OptionError(f"no prior {name!r} for Elo", hint="the priors: flat, population, header")

@@ -1,0 +1,110 @@
+"""Gains on the Elo axis: the expected score against a fixed field, and the line from it to Elo.
+
+FER12 tells a player's gains against those of the opponents in the same games, so that strengths float and lie close
+together. Against one field of players of all strengths the expected score of a move is a number of its own,
+
+    u = P(gain of the field < g) + ½·P(gain of the field = g),
+
+its mean over a game grows with Elo, and a line through games of rated players says how fast: u = a + b·(Elo − 2100).
+A game of n moves is then evidence about Elo, −n·(ū − a − b·(E − 2100))²/(2σ²), believed as far as was measured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skilloscope.core.errors import InputError
+from skilloscope.evidence.discounting import ELO, Effects
+from skilloscope.models.gain import GainHistogram
+
+Array = npt.NDArray[np.float64]
+
+ORIGIN = 2100.0
+CAP = 3.0
+"""Pawns: a larger loss counts as this much."""
+
+
+@dataclass(frozen=True)
+class GainScale:
+    """The field's gains, the line from the expected score to Elo, and how far it is believed."""
+
+    centipawns: tuple[int, ...]
+    counts: tuple[int, ...]
+    intercept: float
+    slope: float
+    sd: float
+    """Of one move's expected score about the line."""
+    effects: Mapping[str, float]
+    settings: Mapping[str, Any]
+    data: str
+    valid: tuple[float, float]
+    name: str = "gain"
+    schema: int = 1
+    fit: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, text: str) -> GainScale:
+        """Read a scale of gains."""
+        raw = json.loads(text)
+        read: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in raw.items()}
+        return cls(**read)
+
+    def to_json(self) -> str:
+        """Return the scale as JSON text."""
+        return json.dumps(asdict(self)) + "\n"
+
+    @property
+    def believed(self) -> Effects:
+        """How far a game is believed."""
+        return Effects(**self.effects)
+
+    def scores(self, losses: npt.ArrayLike) -> Array:
+        """Return the expected score of each move against the field, from what it lost in pawns."""
+        return field_scores(losses, self.centipawns, self.counts)
+
+    def curve(self, scores: Array) -> Array:
+        """Return what the moves of one game say about Elo, on ELO."""
+        apart = scores.mean() - self.intercept - self.slope * (ELO - ORIGIN)
+        return np.asarray(-len(scores) * apart**2 / (2 * self.sd**2))
+
+
+def field_scores(losses: npt.ArrayLike, centipawns: npt.ArrayLike, counts: npt.ArrayLike) -> Array:
+    """P(field < g) + ½·P(field = g) for gains −losses cut at CAP. [FER12 (1), one side being a fixed field]
+
+    >>> field_scores([0.0, 0.5], [-50, 0], [1, 3]).tolist()
+    [0.625, 0.125]
+    """
+    own = -np.rint(100 * np.minimum(np.asarray(losses, dtype=float), CAP)).astype(np.int64)
+    at, weight = np.asarray(centipawns, dtype=np.int64), np.asarray(counts, dtype=float)
+    below = np.concatenate([[0.0], np.cumsum(weight)]) / weight.sum()
+    return np.asarray(0.5 * (below[np.searchsorted(at, own, "left")] + below[np.searchsorted(at, own, "right")]))
+
+
+def fit_gain_line(losses: Array, elo: Array) -> dict[str, Any]:
+    """Return the field of these moves, the line of their expected scores along Elo, and the sd of a move about it."""
+    if len(losses) < 3 or np.ptp(elo) == 0:
+        raise InputError("a line needs moves of players of different rating", hint="games whose headers have Elo")
+    histogram = GainHistogram.from_gains(-np.minimum(losses, CAP))
+    own = tuple(histogram.centipawns.tolist()), tuple(histogram.counts.tolist())
+    scores = field_scores(losses, *own)
+    slope, intercept = np.polyfit(elo - ORIGIN, scores, 1)
+    sd = float(np.std(scores - intercept - slope * (elo - ORIGIN)))
+    line = {"intercept": float(intercept), "slope": float(slope), "sd": sd}
+    return {"centipawns": own[0], "counts": own[1], **line}
+
+
+def gain_scale() -> GainScale:
+    """Return the scale of gains that ships.
+
+    >>> gain_scale().name
+    'gain'
+    """
+    file = resources.files("skilloscope") / "data" / "scales" / "gain.json"
+    return GainScale.from_json(file.read_text(encoding="utf-8"))

@@ -1,0 +1,35 @@
+"""What people play as a source of evidence: how likely each move is at every Elo, by the model of human moves.
+
+In: moves with all legal ones and what people of every Elo play. Out: for each row the sum of log p(move | Elo) over its
+moves, on ELO. The curves are summed on a few Chebyshev nodes, which carry them exactly enough, and read off once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skilloscope.core.arrays import Array, Ints
+from skilloscope.evidence.discounting import ELO
+from skilloscope.evidence.table import Grid
+from skilloscope.models.joint import ELO_RANGE, HumanChoices, elo_basis
+from skilloscope.models.kernels.choices import add_choice_curves
+
+NODES = Grid(*ELO_RANGE, 48)
+BASIS = elo_basis(NODES.nodes)
+
+
+def human_curves(choices: HumanChoices, chosen: Ints, row: Ints, rows: int) -> Array:
+    """Return what the moves of each row say at NODES; `row` is the row of each move."""
+    curves = np.zeros((rows, NODES.size))
+    add_choice_curves(choices.coefficients, choices.offsets, chosen, row, BASIS, curves)
+    return curves
+
+
+def on_elo(curves: Array) -> Array:
+    """Return curves given at NODES on ELO."""
+    return np.asarray(NODES.interpolate(curves.T, ELO) if len(curves) else np.zeros((0, len(ELO))))
+
+
+def single_move_curves(choices: HumanChoices, chosen: Ints) -> Array:
+    """Return what each single move says along ELO: a row for each."""
+    return on_elo(human_curves(choices, chosen, np.arange(len(chosen), dtype=np.int64), len(chosen)))

@@ -1,0 +1,252 @@
+"""The one door from files to decisions: games are read and analysed, tables of decisions are taken as they are.
+
+What belongs to an engine or to games is imported where there are games: a table needs nothing of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skilloscope.core.columns import encode
+from skilloscope.core.errors import InputError
+from skilloscope.decision import Decisions
+from skilloscope.decision.text import read_decisions
+from skilloscope.inputs.engine_job import EngineBudget, EngineJob, analyse_as, check_games
+from skilloscope.inputs.file_kinds import Kind, by_kind
+
+if TYPE_CHECKING:
+    from skilloscope.chess.analysis.analyses import Analyses
+    from skilloscope.chess.pgn.games import Games
+
+_LOG = logging.getLogger(__name__)
+_DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
+
+
+@dataclass(frozen=True, eq=False)
+class AnalysedDecisions:
+    """Decisions, and how many different positions were searched now, taken from the store, imported, or failed."""
+
+    decisions: Decisions
+    searched: int = 0
+    cached: int = 0
+    imported: int = 0
+    failed: int = 0
+    analyses: Analyses | None = None
+    """What the engine said of the games, where there were games."""
+    players: tuple[str, ...] = ()
+    """The players that were asked for, by their whole names."""
+    sample: Mapping[str, Any] = field(default_factory=dict)
+    """What is told about the games that fit a budget, where there was one."""
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts."""
+        return {"searched": self.searched, "cached": self.cached, "imported": self.imported, "failed": self.failed}
+
+    def __str__(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        if not (self.searched or self.cached or self.imported or self.failed):
+            return "positions: none searched, the values come with the table"
+        known = f"{self.cached:,} from the cache, {self.imported:,} imported"
+        return f"positions: {self.searched:,} searched now, {known}{failed}"
+
+
+def load_decisions(
+    paths: Sequence[Path],
+    work: EngineJob,
+    *,
+    player: str | Sequence[str] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    both_sides: bool = False,
+    any_domain: bool = False,
+    budget: EngineBudget | None = None,
+) -> AnalysedDecisions:
+    """Return the decisions of games (PGN, analysed as `work` says), of analysed games and of tables, together.
+
+    Spellings are replaced by names first. With a `player`, or several, only their decisions, or with `both_sides` those
+    of everybody in their games: the rest is not analysed. A game that comes again counts once; with a `budget` only
+    so many games are analysed as fit it. Tables must say that they are chess, unless there are no
+    games beside them and any domain will do.
+    """
+    found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
+    files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]
+    games = _read(files, aliases or {}) if files or not others else None
+    told = renamed(told_decisions(others, any_domain=any_domain and not files), aliases or {}) if others else None
+    here = [] if games is None else players(games)
+    wanted = _wanted(player, [*here, *([] if told is None else told.names())])
+    of = [] if both_sides else wanted
+    absent = bool(wanted) and {*wanted}.isdisjoint(here)
+    judged = None if games is None or absent else _judged_sample(games, work, wanted, both_sides, budget)
+    if told is None:
+        assert judged is not None  # a wanted name stands in the games where there is no table
+        return judged
+    told = _of(told, of)
+    if judged is None:
+        return AnalysedDecisions(without_repeats(told), players=tuple(wanted))
+    together = Decisions.concat([judged.decisions.at_depths(), told])
+    return replace(judged, decisions=without_repeats(together))
+
+
+def told_decisions(paths: Sequence[Path], *, any_domain: bool = True) -> Decisions:
+    """Return the decisions of tables and of analysed games, whose values are told, as one batch without depths."""
+    batches = told_tables(paths)
+    if not any_domain:
+        batches = [_chess(batch, path) for batch, path in zip(batches, paths, strict=True)]
+    return Decisions.concat([batch.at_depths() for batch in batches])
+
+
+def told_tables(paths: Sequence[Path]) -> list[Decisions]:
+    """Return the decisions of each table, or file of analysed games, with its depths and the names it has."""
+    games = by_kind(paths, Kind.DECISIONS, Kind.ANALYSED)[Kind.ANALYSED]
+    return [decisions_of_analysed(path) if path in games else read_decisions(path) for path in paths]
+
+
+def decisions_of_analysed(path: Path) -> Decisions:
+    """Return the decisions of games that come with their analysis, with the names of the listed moves."""
+    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.files import read_analysed
+
+    return decisions(read_analysed(path), named_moves=True)
+
+
+def _read(files: Sequence[Path], aliases: Mapping[str, str]) -> Games:
+    """Return the games of PGN files, each once, spellings replaced by names."""
+    from skilloscope.chess.pgn.games import distinct_games, read_games
+
+    games = distinct_games(read_games(files).renamed(aliases))  # renamed first: spellings part what is the same
+    check_games(games)
+    return games
+
+
+def _judged_sample(
+    games: Games, work: EngineJob, wanted: Sequence[str], both_sides: bool, budget: EngineBudget | None
+) -> AnalysedDecisions:
+    """Return the decisions of the wanted players, or of everybody in their games; within a budget of some games."""
+    from skilloscope.inputs.budget import NOT_SAMPLED, plan, sample_games
+
+    sample: dict[str, Any] = {}
+    if budget is not None and budget.minutes is not None:
+        if wanted:
+            games = games.select(games_of(games, wanted))
+        planned = plan(games, work, seed=budget.seed, player=wanted or None, both_sides=both_sides)
+        found = sample_games(games, planned, budget.minutes, seed=budget.seed)
+        games, sample = games.select(found.rows, reason=NOT_SAMPLED), found.as_dict()
+    return replace(analyse_games(games, work, player=wanted, both_sides=both_sides), sample=sample)
+
+
+def games_of(games: Games, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which games one of these people plays in."""
+    sides = [pc.is_in(games.headers[side], pa.array(names, type=pa.string())).to_numpy() for side in ("white", "black")]
+    return np.asarray(sides[0] | sides[1], dtype=bool)
+
+
+def without_repeats(batch: Decisions) -> Decisions:
+    """Return the batch without decisions that stand in it twice, which are counted: the same move says a thing once."""
+    names = ["decider", *(name for name in ("game", "ply", "fen") if name in batch.context.column_names)]
+    if len(names) < 4:
+        return batch
+    _, codes = batch.groups(names)
+    first = np.sort(np.unique(codes, return_index=True)[1])
+    return batch.select(first, reason="decision given twice")
+
+
+def analyse_games(
+    games: Games,
+    work: EngineJob,
+    *,
+    player: str | Sequence[str] | None = None,
+    rows: npt.NDArray[np.int64] | None = None,
+    both_sides: bool = False,
+) -> AnalysedDecisions:
+    """Return the decisions of games, or of some players in them, searching what is not in the store.
+
+    With `rows` only the positions of these games; with `both_sides` those of everybody in the players' games.
+    """
+    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.pgn.positions import positions
+
+    check_games(games)
+    wanted = _wanted(player, players(games))
+    scope = work.settings.scope
+    batch = positions(games, skip_moves=work.skip_moves, player=wanted or None, both_sides=both_sides, scope=scope)
+    found = analyse_as(work, batch if rows is None else batch.select(np.isin(batch.game, rows)))
+    own = decisions(found, max_abs_value=work.max_abs_value)
+    if scope != "decisions" and not both_sides:  # with every position, those after a move are the opponent's decisions
+        own = _of(own, wanted)
+    counts = found.searched, found.cached, found.imported, found.failed
+    return AnalysedDecisions(own, *counts, found, players=tuple(wanted))
+
+
+def _wanted(player: str | Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    asked = [player] if isinstance(player, str) else list(player or ())
+    return list(dict.fromkeys(resolve_player(name, known) for name in asked))
+
+
+def resolve_player(asked: str, known: Sequence[str]) -> str:
+    """Return the one name that is asked for: the name itself, or a part of it that only one name has, in any case.
+
+    >>> resolve_player("petr", ["Petrosian, Tigran V", "Spassky, Boris V"])
+    'Petrosian, Tigran V'
+    """
+    distinct = list(dict.fromkeys(known))
+    if asked in distinct:
+        return asked
+    near = [name for name in distinct if asked.strip() and asked.strip().casefold() in name.casefold()]
+    if len(near) > 1:
+        shown = "; ".join(near[:8]) + ("; …" if len(near) > 8 else "")
+        raise InputError(f"{len(near):,} players have {asked!r} in their name", hint=f"say which: {shown}")
+    if not near:
+        near = difflib.get_close_matches(asked, distinct, n=3, cutoff=0.4) or distinct[:5]
+        raise InputError(f"no decisions of a player {asked!r}", hint=f"the nearest names here: {'; '.join(near)}")
+    return near[0]
+
+
+def renamed(batch: Decisions, aliases: Mapping[str, str]) -> Decisions:
+    """Return the decisions with deciders and opponents renamed: several spellings become one name."""
+    if not aliases:
+        return batch
+    names, codes = encode([aliases.get(name, name) for name in batch.deciders])
+    context = batch.context
+    if "opponent" in context.column_names:
+        opponents = [aliases.get(name, name) for name in context.column("opponent").to_pylist()]
+        place = context.column_names.index("opponent")
+        context = context.set_column(place, "opponent", pa.array(opponents, type=pa.string()))
+    return replace(batch, deciders=names, decider=codes[batch.decider], context=context)
+
+
+def engine_of(batch: Decisions) -> dict[str, Any]:
+    """Return what judged the decisions, and what was decided about the values."""
+    about = batch.about
+    return {**about.get("settings", {}), **{name: about[name] for name in _DECIDED if name in about}}
+
+
+def _of(batch: Decisions, wanted: Sequence[str]) -> Decisions:
+    """Return the decisions of the wanted players; of everybody where none is named."""
+    if not wanted:
+        return batch
+    codes = [code for code, name in enumerate(batch.deciders) if name in wanted]
+    return batch.select(np.isin(batch.decider, codes))
+
+
+def players(games: Games) -> list[str]:
+    """Return the names of all players."""
+    return [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name]
+
+
+def _chess(batch: Decisions, path: Path) -> Decisions:
+    """Refuse a table that does not say it is chess: a scale of chess must not be put under other decisions."""
+    if batch.about.get("domain") != "chess":
+        raise InputError(
+            f"{path}: the table does not say that its decisions are chess, so they have no Elo",
+            hint="rate them with `skilloscope decisions rate`; `analyse --out FILE.parquet` writes tables that say so",
+        )
+    return batch

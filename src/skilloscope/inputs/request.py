@@ -1,0 +1,148 @@
+"""What is asked of games: the axis, method, effort and prior, how moves are grouped, and what contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from skilloscope.chess.human.model import CachedHuman, Human
+from skilloscope.chess.human.played import check_grouping
+from skilloscope.core.errors import InputError, OptionError, check_mass
+from skilloscope.evidence import EvidenceTable, Posterior, Prior
+from skilloscope.evidence.axis import Axis, Effort, EloAxis, elo_axis
+from skilloscope.evidence.discounting import Effects
+from skilloscope.evidence.scales import Scale
+from skilloscope.evidence.sources.registry import DECISION_SOURCES
+
+KEPT_GAMES = 2000
+"""Games up to which what people play is kept beside the store: some 70 kB each."""
+METHODS = ("joint", "human", "agent", "curves", "gain", "all")
+_INSTANT = "instant"
+COMPARED = ("engine", "net", "depth", "nodes", "multipv", "hash_mb", "fen_rule", "options")
+"""What of a search changes its answers."""
+
+
+def check_method(method: str | None, effort: str | None, axis: EloAxis) -> None:
+    """Refuse a method or an effort that does not exist or contradicts the other."""
+    if method is not None and method not in METHODS:
+        raise OptionError(f"no method {method!r}", hint=f"the methods: {', '.join(METHODS)}")
+    if effort is not None:
+        needs = axis.effort(effort).weights is not None
+        if method == "human" and needs:
+            raise OptionError(f"the method 'human' asks no engine, the effort {effort!r} does", hint="leave one out")
+        if method not in (None, "human") and not needs:
+            raise OptionError(
+                f"the method {method!r} needs an engine, the effort {effort!r} has none", hint="quick or full"
+            )
+
+
+def effort_for(axis: EloAxis, method: str | None, effort: str | None, depth: int | None = None) -> Effort:
+    """Return the effort: the one asked for; else by the method; else the deepest whose depth was asked for."""
+    check_method(method, effort, axis)
+    if effort is not None:
+        return axis.effort(effort)
+    if method == "human":
+        return axis.effort(_INSTANT)
+    searching = [one for one in axis.efforts.values() if one.weights is not None]
+    if not searching:
+        if method is not None:
+            raise InputError(f"the axis {axis.name!r} has no effort with an engine", hint="--method human")
+        return axis.effort(_INSTANT)
+    searching.sort(key=lambda one: one.settings.get("depth") or 0)
+    reached = [one for one in searching if depth is None or (one.settings.get("depth") or 0) <= depth]
+    return (reached or searching[:1])[-1]
+
+
+def settings_warnings(effort: Effort, settings: Mapping[str, Any]) -> list[str]:
+    """Return how a search differs from the one that the effort was fitted with, in words."""
+    return [
+        f"{name} is {settings.get(name)!r}, the effort {effort.name!r} was fitted with {effort.settings[name]!r}: "
+        "no scale was fitted for this"
+        for name in COMPARED
+        if name in effort.settings and settings.get(name) != effort.settings[name]
+    ]
+
+
+def source_warnings(method: str, settings: Mapping[str, Any]) -> list[str]:
+    """Return how a search differs from the one that a method over decisions was fitted with."""
+    own = DECISION_SOURCES[method].settings()
+    return [
+        f"{method}: {name} is {settings.get(name)!r}, the scale was fitted with {own[name]!r}"
+        for name in COMPARED
+        if name in own and settings.get(name) != own[name]
+    ]
+
+
+@dataclass(frozen=True)
+class RatingRequest:
+    """How games are to be rated: the axis, the effort on it, the method, the prior, the groups and the intervals."""
+
+    axis: EloAxis
+    effort: Effort
+    method: str
+    prior: str = "population"
+    by: str = "player"
+    mass: float = 0.95
+    agent_scale: Scale | None = None
+    model: Human | None = None
+    """What people play, with a memory where there is a store."""
+    workers: int = 1
+    progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        check_mass(self.mass)
+        check_grouping(self.by)
+        self.axis.prior(self.prior)
+
+    @classmethod
+    def of(
+        cls, axis: EloAxis | None = None, method: str | None = None, effort: str | None = None, **more: Any
+    ) -> RatingRequest:
+        """Return the rating that was asked for, the rest by default."""
+        found = axis or elo_axis()
+        chosen = effort_for(found, method, effort)
+        return cls(found, chosen, method or ("joint" if chosen.weights else "human"), **more)
+
+    @property
+    def needs_engine(self) -> bool:
+        """Whether an engine is asked."""
+        return self.method != "human"
+
+    def without_engine(self) -> RatingRequest:
+        """Return the same by what people play alone."""
+        return replace(self, method="human", effort=effort_for(self.axis, "human", None))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The models of choice whose evidence is read, that of the main figure first."""
+        return ("joint", "human", *DECISION_SOURCES) if self.method == "all" else (self.method,)
+
+    @property
+    def effects(self) -> dict[str, Effects]:
+        """How far each source counts."""
+        read = {kind: DECISION_SOURCES[kind].effects() for kind in self.kinds if kind in DECISION_SOURCES}
+        return {**self.effort.effects, **read}
+
+    @cached_property
+    def elo(self) -> Axis:
+        """The axis of Elo on which all evidence of this request is read."""
+        return self.axis.measured_by(self.effects, self.prior)
+
+    def prior_of(self, header_elo: float | None) -> Prior:
+        """Return the prior of somebody with this mean rating in the headers, if any."""
+        return self.axis.prior(self.prior, header_elo=header_elo)
+
+    def posteriors(self, rows: Mapping[str, EvidenceTable]) -> dict[str, Posterior]:
+        """Return the posterior of Elo by each method, under one prior: the one place where an Elo is computed."""
+        prior = self.prior_of(next(iter(rows.values())).header_elo)
+        return {method: self.elo.posterior(own, prior) for method, own in rows.items()}
+
+    def posterior(self, rows: EvidenceTable) -> Posterior:
+        """Return the posterior of Elo given some rows of evidence."""
+        return self.posteriors({"": rows})[""]
+
+    def model_for(self, games: int) -> Human | None:
+        """Return the human model to ask; one with a cache is not asked about more games than it should keep."""
+        return None if isinstance(self.model, CachedHuman) and games > KEPT_GAMES else self.model

@@ -1,1 +1,0 @@
-"""DFHR09 and DFH13, reproduced."""

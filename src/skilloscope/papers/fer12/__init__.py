@@ -1,1 +1,0 @@
-"""FER12, reproduced."""

@@ -1,1 +1,0 @@
-"""GLI99, reproduced."""

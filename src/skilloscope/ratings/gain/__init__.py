@@ -1,1 +1,0 @@
-"""Perceived Elo from gains, with its intervals. [FER12]"""

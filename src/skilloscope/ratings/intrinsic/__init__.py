@@ -1,1 +1,0 @@
-"""Fits of curves to decisions. [RH11]"""

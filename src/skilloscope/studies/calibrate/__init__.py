@@ -1,1 +1,0 @@
-"""An Elo axis for another pool, from games with ratings in their headers."""

@@ -1,1 +1,0 @@
-"""What `skilloscope dimensions` asks: the study, its tables, its figures, its page."""

@@ -1,0 +1,380 @@
+"""Ratings on the Elo axis: the evidence of analysed games becomes a posterior of Elo for each player or group.
+
+In: `AnalysedGames`. Out: `EloRatings`. Players with enough evidence come first, by the lower bound of their interval;
+those with little evidence are listed apart, and those of whom no move could be used are named with the reason. The
+methods share the moves: `joint` reads the engine's losses and what people play in one choice, `human` what people play
+alone, and the papers' `agent`, `curves` and `gain` the losses alone, each along its own scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skilloscope.core.columns import encode
+from skilloscope.core.errors import InputError
+from skilloscope.decision import Decisions
+from skilloscope.evidence import EvidenceTable, Posterior, agent_evidence
+from skilloscope.evidence.axis import EloAxis
+from skilloscope.evidence.discounting import game_precisions, games_for_sd
+from skilloscope.evidence.scales import scale as agent_scale
+from skilloscope.evidence.sources.registry import DECISION_SOURCES
+from skilloscope.inputs.elo_evidence import UNPLAYABLE, GameEvidence, MoveKey, elo_evidence
+from skilloscope.inputs.load import AnalysedDecisions, engine_of
+from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.request import RatingRequest
+from skilloscope.models.agent import Agent
+from skilloscope.report.charts import Figure
+from skilloscope.report.estimates import RatedElo
+from skilloscope.report.study import Study
+from skilloscope.report.table import Column, Table, number
+from skilloscope.report.words import group_name, plural, skipped_line
+from skilloscope.studies.agent_ratings import (
+    CANNOT_TELL,
+    NO_DECISION,
+    AgentFigures,
+    MethodElo,
+    MoveStatistics,
+    PlayerRating,
+    Unrated,
+    elo_forest,
+    loss_lines,
+    rated_groups,
+    ratings_title,
+)
+from skilloscope.studies.basis import EloBasis, agent_warnings, elo_warnings, left_out
+
+WIDE = 350.0
+"""Half the width of an interval, in Elo, beyond which there is little evidence: that of about three games."""
+FEW_MOVES = 20
+"""Moves below which there is little evidence, whatever the interval."""
+WHOLE = ("player", "decider", "event", "game", "site", "date", "round", "file")
+"""What is rated by itself; whatever else divides moves gives parts of somebody's play."""
+INDEPENDENT = "each part rated independently"
+"""The model of parts without pooling, as headings name it."""
+GOAL = 100.0
+"""The standard deviation, in Elo, for which `more_games` says how many games are missing."""
+_MOST_NAMES = 8
+_LITTLE = f"± {GOAL:.0f} is one standard deviation; a model's bias for a person's style is the same in every game"
+
+
+@dataclass(frozen=True)
+class PlayerResults:
+    """The results that are in an Elo next to the moves."""
+
+    games: int
+    score: float
+    opponents: float  # the opponents' mean Elo, as far as it is known
+
+    def __str__(self) -> str:
+        return f"{self.score:g} of {self.games:,}"
+
+
+@dataclass(frozen=True, eq=False)
+class EloRating:
+    """One player's (or group's) Elo, and what it is based on."""
+
+    player: str
+    elo: Posterior
+    mass: float
+    games: int
+    sources: Mapping[str, int]  # how many moves count, by source
+    decisions: int  # how many different moves count
+    searched_games: int  # in how many of the games an engine judged moves
+    header_elo: float | None  # the mean rating in the games' headers; it is used by the prior `header` only
+    extrapolated: bool
+    methods: Mapping[str, MethodElo | AgentFigures]
+    statistics: MoveStatistics = field(default_factory=MoveStatistics)
+    """Move match and mean loss in undecided positions after the opening; empty where no engine was asked."""
+    judged: int = 0  # the decisions that the statistics count
+    more_games: int | None = None
+    """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
+    results: PlayerResults | None = None  # the results that are in the Elo as well; None where moves alone are
+
+    FIELDS: ClassVar = (
+        "player", "*estimate", "little_evidence", "more_games", "games", "searched_games", "decisions", "sources",
+        "elo.prior", "*statistics", "results", "methods",
+    )  # fmt: skip
+
+    @property
+    def estimate(self) -> RatedElo:
+        """The Elo with its interval and the rating in the headers."""
+        return RatedElo.rated(self.elo, self.mass, extrapolated=self.extrapolated, header_elo=self.header_elo)
+
+    @property
+    def little_evidence(self) -> bool:
+        """Whether there is so little evidence that the row stands apart."""
+        low, high = self.elo.interval(self.mass)
+        return high - low > 2 * WIDE or self.decisions < FEW_MOVES
+
+    @property
+    def missing(self) -> str:
+        """How many more games bring the standard deviation to GOAL, in words."""
+        if self.more_games is None:
+            return "not reachable by games alone"
+        return f"about {plural(self.more_games, 'more game')}" if self.more_games else "reached"
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """How results were counted next to the moves."""
+
+    games: int
+    players: int
+    beside: Mapping[str, float]  # how far moves and results of the same games count next to each other
+    rated_sd: float
+    opponents_known_by: Mapping[str, int]
+
+    def __str__(self) -> str:
+        known = ", ".join(f"{n:,} by {by}" for by, n in self.opponents_known_by.items() if n)
+        return (
+            f"results of {plural(self.games, 'game')} count {self.beside['results']:.2f}, the moves next to them "
+            f"{self.beside['moves']:.2f}; opponents known: {known or 'none'} "
+            f"(a rating in a header is taken as ± {self.rated_sd:.0f})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EloRatings(Study):
+    """Everybody's Elo: players with enough evidence first, by the lower bound, then those with little."""
+
+    players: Sequence[EloRating]
+    idle: Mapping[str, str]  # players of whom no move could be used, with the reason
+    basis: EloBasis
+    scale: EloAxis
+    fusion: Fusion | None = None
+
+    ROWS: ClassVar = "players"
+
+    @property
+    def FIELDS(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What JSON sends: fusion where there is any."""
+        return ("*basis", "skipped", "players", "unrated", *(("fusion",) if self.fusion else ()))
+
+    def __repr__(self) -> str:
+        rated = plural(len(self.players), "player") if self.by == "player" else f"{len(self.players):,} by {self.by}"
+        return f"<EloRatings: {rated}, effort {self.effort}, method {self.method}; skipped: {self.tally}>"
+
+    def __getitem__(self, player: str) -> EloRating:
+        return next(one for one in self.players if one.player == player)
+
+    @property
+    def by(self) -> str:
+        """What is rated: players, or groups of moves."""
+        return self.basis.by
+
+    @property
+    def method(self) -> str:
+        """The method by name."""
+        return self.basis.method
+
+    @property
+    def effort(self) -> str:
+        """The effort by name."""
+        return self.basis.effort.name
+
+    @property
+    def mass(self) -> float:
+        """The level of the intervals."""
+        return self.basis.mass
+
+    @property
+    def unrated(self) -> Sequence[Unrated]:
+        """Players of whom no move could be used, with the reason."""
+        return [Unrated(name, reason) for name, reason in self.idle.items()]
+
+    @property
+    def title(self) -> str:
+        """How many are rated."""
+        return ratings_title(len(self.players), self.by)
+
+    @property
+    def head(self) -> str:
+        """Where the engine's answers came from."""
+        return self.basis.head
+
+    caveats = CANNOT_TELL
+
+    def tables(self, top: int | None = None) -> Sequence[Table]:
+        """Return the table of those with enough evidence, then of those with little; the notes come last."""
+        known = [one for one in self.players if not one.little_evidence]
+        little = [one for one in self.players if one.little_evidence]
+        head = f"Little evidence: an interval wider than ± {WIDE:.0f}, or fewer than {FEW_MOVES} moves"
+        axis = self.basis.axis if self.by in WHOLE else f"{self.basis.axis}, by {self.by}: {INDEPENDENT}"
+        blocks = [(known, axis, False)] if known else []
+        if little:
+            blocks.append((little, head if known else f"{axis}. {head}", self.by == "player"))
+        return [
+            Table.of(title, rows[:top], self._columns(missing), notes=self.notes() if rows is blocks[-1][0] else ())
+            for rows, title, missing in blocks
+        ]
+
+    def _columns(self, missing: bool) -> list[Column[EloRating]]:
+        several = [name for name in ("human", "agent", "curves", "gain") if self.method == "all"]
+        several += ["moves", "results"] if self.fusion else []
+
+        def method(name: str) -> Column[EloRating]:
+            heading = f"{name} alone" if name in ("moves", "results") else name
+            return Column(heading, lambda one: str(one.methods.get(name, "–")))
+
+        columns: list[Column[EloRating]] = [
+            Column(self.by, lambda one: one.player, label=True),
+            Column(f"Elo ({100 * self.mass:g} % interval)", lambda one: str(one.estimate)),
+            *map(method, several),
+            Column("games", lambda one: f"{one.games:,}"),
+            Column("moves", lambda one: f"{one.decisions:,}"),
+            Column("PGN Elo", lambda one: number(one.header_elo, 0)),
+        ]
+        if self.fusion:
+            columns.append(Column("score", lambda one: str(one.results or "–")))
+        if self.method != "human":
+            columns.append(Column("move match", lambda one: one.statistics.cells(one.judged)[0]))
+            columns.append(Column("mean loss", lambda one: one.statistics.cells(one.judged)[1]))
+        if missing:
+            columns.append(Column(f"games to reach ± {GOAL:.0f}", lambda one: one.missing, label=True))
+        return columns
+
+    def notes(self) -> list[str]:
+        """Return what was used and left out, what the numbers are based on, and who could not be rated."""
+        unrated = [f"{one.player} ({one.reason})" for one in self.unrated[:_MOST_NAMES]]
+        more = f" and {len(self.idle) - _MOST_NAMES:,} others" if len(self.idle) > _MOST_NAMES else ""
+        little = self.by == "player" and any(one.little_evidence for one in self.players)
+        return [
+            skipped_line(sum(one.decisions for one in self.players), self.skipped, what="moves"),
+            *self.basis_notes,
+            str(self.fusion or ""),
+            _LITTLE if little else "",
+            f"not rated: {'; '.join(unrated)}{more}" if unrated else "",
+        ]
+
+    @property
+    def basis_notes(self) -> list[str]:
+        """What the Elo of all players is based on, as notes below a table."""
+        outside = any(one.extrapolated for one in self.players)
+        return self.basis.notes((one.elo.edge for one in self.players), extrapolated=outside)
+
+    def figures(self) -> Sequence[Figure]:
+        """Return everybody's Elo with intervals, and how often they lost how much where an engine judged."""
+        heading = "Elo from moves and results" if self.fusion else "Elo from the moves"
+        rows = [(one.player, one.estimate) for one in self.players]
+        figures = [elo_forest(rows, self.basis.axis, self.basis.scale.valid, heading=heading)]
+        batch: Decisions | None = None if self.basis.analysed is None else self.basis.analysed.decisions
+        if batch is not None and len(batch) and self.by == "player":
+            figures.append(loss_lines(batch, [one.player for one in self.players]))
+        return figures
+
+
+def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRatings:
+    """Rate every player (or group) of analysed games, or some players only."""
+    asked, judged = found.asked, found.judged
+    evidence = elo_evidence(found, players=players)
+    engine = {} if judged is None else engine_of(judged.decisions)
+    tally = left_out(found, evidence)
+    groups = {kind: table.groups() for kind, table in evidence.tables.items()}
+    rated = [_rated(label, groups, asked) for label in groups[asked.kinds[0]]]
+    if not rated:
+        hint = "--method agent rates by the engine alone" if tally.counts.get(UNPLAYABLE) else ""
+        raise InputError(f"no move left to rate; skipped: {tally}", hint=hint)
+    if judged is not None:
+        names = {key: group_name(label) for key, label in evidence.labels.items()}
+        agents = agents_by_move(found, names)
+        rated = [_with_agent(one, agents.get(one.player), judged, asked) for one in rated]
+    warnings = elo_warnings(found, evidence)
+    by_player = asked.by in ("player", "decider")
+    if by_player:
+        rated = _with_more_games(rated, groups[asked.kinds[0]], asked)
+    return EloRatings(
+        players=in_order(rated),
+        idle={**evidence.idle, **_unused(evidence, asked)} if by_player else {},
+        basis=replace(EloBasis.of(found, asked.by, warnings), engine=engine),
+        scale=asked.axis,
+        tally=tally,
+        warnings=warnings,
+    )
+
+
+def in_order(players: Sequence[EloRating]) -> list[EloRating]:
+    """Return the players as they are shown: first those with enough evidence, each block by the lower bound."""
+    return sorted(players, key=lambda one: (one.little_evidence, -one.elo.interval(one.mass)[0]))
+
+
+def agents_by_move(found: AnalysedGames, labels: Mapping[MoveKey, str]) -> dict[str, PlayerRating]:
+    """Return the papers' agent for each group of moves (by row of the game and ply), with statistics of the same."""
+    if found.judged is None:
+        return {}
+    asked, batch = found.asked, found.judged.decisions
+    if not len(batch) or not {"game", "ply"} <= set(batch.context.column_names):
+        return {}
+    rows = {name: row for row, name in enumerate(found.games.headers["game"].to_pylist())}
+    keys = zip(*(batch.context.column(name).to_pylist() for name in ("game", "ply")), strict=True)
+    own_labels = [labels.get((rows[game], ply)) for game, ply in keys]
+    known = np.array([label is not None for label in own_labels], dtype=bool)
+    if not known.any():
+        return {}
+    names, codes = encode([label for label in own_labels if label is not None])
+    own = replace(batch.select(known), deciders=names, decider=codes)
+    line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
+    table = agent_evidence(own, Agent.from_about(line.model), by="player")
+    rated = rated_groups(table, own.group_by("player"), line, prior=asked.prior, mass=asked.mass)
+    return {one.player: one for one in rated}
+
+
+def agent_figures(agent: PlayerRating, judged: AnalysedDecisions, asked: RatingRequest) -> AgentFigures:
+    """Return the agent's figures; its Elo only where its scale fits the search, or where it was asked for by name."""
+    kept = asked.method == "all" or not agent_warnings(judged, asked)
+    return agent.figures if kept else replace(agent.figures, elo=None)
+
+
+def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked: RatingRequest) -> EloRating:
+    rows = {kind: groups[kind][label] for kind in asked.kinds if label in groups[kind]}
+    name = group_name(label)
+    main, posteriors = rows[asked.kinds[0]], asked.posteriors(rows)
+    elo = posteriors[asked.kinds[0]]
+    return EloRating(
+        player=name,
+        elo=elo,
+        mass=asked.mass,
+        games=len(np.unique(main.games)),
+        sources=main.by_source,
+        decisions=main.moves,
+        searched_games=len(main.searched),
+        header_elo=main.header_elo,
+        extrapolated=asked.axis.extrapolates(elo.mean),
+        methods={kind: MethodElo.of(posterior, asked.mass) for kind, posterior in posteriors.items()},
+    )
+
+
+def _with_agent(
+    one: EloRating, agent: PlayerRating | None, judged: AnalysedDecisions, asked: RatingRequest
+) -> EloRating:
+    """Return the rating with the agent's figures, and with match and loss in the decisions that the agent reads."""
+    if agent is None:
+        return one
+    methods = {**one.methods, "agent": agent_figures(agent, judged, asked)}
+    return replace(one, methods=methods, statistics=agent.statistics, judged=agent.decisions)
+
+
+def _with_more_games(
+    rated: Sequence[EloRating], groups: Mapping[Any, EvidenceTable], asked: RatingRequest
+) -> list[EloRating]:
+    """Return the players with how many more games each needs."""
+    effects = asked.effects
+    people = [(one.elo.mean, sources) for one in rated for sources in groups[one.player].by_person().values()]
+    worth = game_precisions(people, effects)
+
+    found = []
+    for one in rated:
+        prior = asked.prior_of(one.header_elo)
+        more = 0 if one.elo.sd <= GOAL else games_for_sd(GOAL, worth, effects, prior, one.games, sources=one.sources)
+        found.append(replace(one, more_games=more))
+    return found
+
+
+def _unused(evidence: GameEvidence, asked: RatingRequest) -> dict[str, str]:
+    """Return who has moves, and none that the main method reads."""
+    if asked.kinds[0] not in DECISION_SOURCES:
+        return {}
+    return {group_name(label): NO_DECISION for label in evidence.tables["human"] if label not in evidence.main}

@@ -1,1 +1,0 @@
-"""What `skilloscope game` asks: the study, its tables, its figures, its page."""

@@ -1,1 +1,0 @@
-"""What `skilloscope judges` asks: the study, its tables, its figures, its page."""

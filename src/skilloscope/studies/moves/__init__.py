@@ -1,1 +1,0 @@
-"""What people of each strength play in a position, beside what an engine thinks of it."""

@@ -1,1 +1,0 @@
-"""What `skilloscope names` asks: which names of a table may be one person's."""

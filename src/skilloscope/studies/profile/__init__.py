@@ -1,1 +1,0 @@
-"""What `skilloscope profile` asks: the study, its tables, its figures, its page."""

@@ -1,0 +1,242 @@
+"""`rate`: how strong players are. Games are rated on the Elo axis, decisions by the papers' agent.
+
+`fuse` counts the results of games too: one posterior of Elo for each player, from moves and results. In: ratings on the
+Elo axis, and results: games (their headers) or a table. An opponent's strength is taken from the rating in the header
+of the game, else from the opponent's own moves in the ratings, else from the population of the axis. The player's own
+rating is never used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.core.errors import InputError, OptionError, Tally
+from skilloscope.core.frames import is_frame
+from skilloscope.decision import Decisions
+from skilloscope.decision.arrow import decisions_from_frame
+from skilloscope.evidence import Normal
+from skilloscope.evidence.axis import EloAxis, elo_posterior
+from skilloscope.evidence.discounting import Beside, fused_posterior, result_curve
+from skilloscope.evidence.scales import Scale
+from skilloscope.inputs.file_kinds import Kind, by_kind
+from skilloscope.inputs.pipeline import AnalysedGames, GamesGiven, PathLike, analysed_given
+from skilloscope.inputs.results import read_files
+from skilloscope.results.columns import parse_score
+from skilloscope.results.table import Results
+from skilloscope.studies.agent_ratings import AgentRatings, MethodElo, rate_decisions
+from skilloscope.studies.breakdown import Breakdown, breakdown, check_parts
+from skilloscope.studies.elo_ratings import (
+    GOAL,
+    WHOLE,
+    EloRating,
+    EloRatings,
+    Fusion,
+    PlayerResults,
+    in_order,
+    rate_on_axis,
+)
+
+RATED_SD = 60.0
+"""How far a rating in a header is from the strength, one standard deviation in Elo."""
+_KNOWN_BY = ("header", "moves", "population")
+
+
+@overload
+def rate(what: Decisions, scale: Scale | None = None, **options: Any) -> AgentRatings: ...
+@overload
+def rate(what: GamesGiven, scale: EloAxis | None = None, **options: Any) -> EloRatings: ...
+def rate(what: Any, scale: Any = None, **options: Any) -> AgentRatings | EloRatings:
+    """Rate the players of games, given as Games or as PGN files, or the deciders of decisions.
+
+    Parameters
+    ----------
+    what : Games, PGN files, Decisions, or a pandas or polars frame of decisions
+    scale : the Elo axis for games, the agent's scale for decisions; what ships unless given
+    options : for games `effort` (`instant` asks no engine), `method` (`joint`, `human`, `curves`, `gain`, `all`),
+        `prior`, `player`, `mass`, `by` (`event`, `game`; with `parts="independent"` also `phase`, `colour` and so on,
+        which `breakdown` pools), `with_results` (a file of results to count too), and for the engine `engine`, `store`,
+        `imports`, `workers`; for decisions `model`, `prior`, `by`, `mass`
+
+    Returns
+    -------
+    EloRatings, as `skilloscope rate` shows them; AgentRatings for decisions
+
+    Examples
+    --------
+    >>> import skilloscope as sk
+    >>> sk.rate(sk.demo_games().select([0]), effort="instant").players[0].elo.mean > 1500
+    True
+    """
+    if is_frame(what):
+        what = decisions_from_frame(what)
+    if not isinstance(what, Decisions):
+        return _rate_games(what, scale, **options)
+    if unknown := {"effort", "method"} & set(options):
+        raise InputError(
+            f"decisions have no {' and no '.join(sorted(unknown))}: they are rated by the papers' agent",
+            hint='give the games themselves: rate("games.pgn", effort="instant")',
+        )
+    return rate_decisions(what, scale, **options)
+
+
+def rate_analysed(found: AnalysedGames, players: Sequence[str] = (), parts: str = "pooled") -> EloRatings | Breakdown:
+    """Rate players, events or games by themselves, and parts of the play as `breakdown` does, pooled or independent."""
+    check_parts(parts)
+    if found.asked.by in WHOLE or parts == "independent":
+        return rate_on_axis(found, players)
+    if found.asked.method == "all":
+        raise OptionError("several methods rate each part independently", hint="--parts independent")
+    return breakdown(found, found.asked.by, players)
+
+
+def _rate_games(
+    what: GamesGiven,
+    axis: EloAxis | None,
+    *,
+    player: str | None = None,
+    by: str = "player",
+    parts: str = "pooled",
+    with_results: PathLike | None = None,
+    **options: Any,
+) -> EloRatings:
+    check_parts(parts)
+    if by not in WHOLE and parts == "pooled":
+        raise InputError(
+            f"by {by} are parts of somebody's play, which are pooled",
+            hint=f'breakdown(…, "{by}"), or parts="independent"',
+        )
+    found, names = analysed_given(what, [] if player is None else [player], axis=axis, by=by, **options)
+    ratings = rate_on_axis(found, names)
+    return ratings if with_results is None else fuse(ratings, read_results_to_fuse(Path(with_results)))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One game seen by one player."""
+
+    opponent: str | None
+    rating: float | None  # the opponent's in the header
+    score: float
+
+
+def fuse(ratings: EloRatings, results: Results | Games) -> EloRatings:
+    """Return the ratings with the results of the players in them; who has none is left as he is.
+
+    Moves and results of one game tell in part the same, so both count as far as `beside` of the effort says.
+    """
+    beside = ratings.scale.effort(ratings.effort).beside
+    if beside is None:
+        raise InputError(
+            f"the axis {ratings.scale.name!r} has no figure for results beside moves at effort {ratings.effort!r}",
+            hint="use the axis that ships",
+        )
+    if ratings.method in ("curves", "gain"):
+        raise InputError(
+            f"how far results count beside the method {ratings.method!r} was not fitted", hint="joint or human"
+        )
+    if ratings.by not in ("player", "decider"):
+        raise InputError(f"results are of players, not of groups by {ratings.by!r}", hint="leave --by out")
+    sides, tally = _sides(results)
+    beliefs = {one.player: (one.elo.mean, one.elo.sd) for one in ratings.players}
+    known: Counter[str] = Counter()
+    players = [_fused(one, sides.get(one.player, ()), beliefs, ratings, beside, known) for one in ratings.players]
+    about = Fusion(
+        games=len(results) - tally.total,
+        players=sum(one.results is not None for one in players),
+        beside=vars(beside),
+        rated_sd=RATED_SD,
+        opponents_known_by={name: known[name] for name in _KNOWN_BY},
+    )
+    return replace(ratings, players=in_order(players), tally=ratings.tally + tally, fusion=about)
+
+
+def read_results_to_fuse(path: Path) -> Results | Games:
+    """Read games, whose headers also tell how opponents are rated, or a table of results."""
+    found = by_kind([path], Kind.RESULTS, Kind.GAMES)
+    return read_games(path) if found[Kind.GAMES] else read_files([path])
+
+
+def _fused(
+    one: EloRating,
+    sides: Sequence[_Side],
+    beliefs: Mapping[str, tuple[float, float]],
+    ratings: EloRatings,
+    beside: Beside,
+    known: Counter[str],
+) -> EloRating:
+    if not sides:
+        return one
+    believed = [_belief(side, beliefs, ratings) for side in sides]
+    known.update(by for by, _, _ in believed)
+    score = np.array([side.score for side in sides])
+    mean = np.array([elo for _, elo, _ in believed])
+    curve = result_curve(mean, np.array([sd for _, _, sd in believed]), score)
+    prior = ratings.scale.prior(ratings.basis.prior.name, header_elo=one.header_elo)
+    elo = fused_posterior(one.elo, prior, curve, beside)
+    methods = {
+        **one.methods,
+        "moves": MethodElo.of(one.elo, one.mass),
+        "results": MethodElo.of(elo_posterior(curve, prior), one.mass),
+    }
+    return replace(
+        one,
+        elo=elo,
+        extrapolated=ratings.scale.extrapolates(elo.mean),
+        methods=methods,
+        results=PlayerResults(len(sides), float(score.sum()), float(mean.mean())),
+        more_games=0 if elo.sd <= GOAL else one.more_games,
+    )
+
+
+def _belief(side: _Side, beliefs: Mapping[str, tuple[float, float]], ratings: EloRatings) -> tuple[str, float, float]:
+    """Return how an opponent is known, with mean and standard deviation."""
+    if side.rating is not None:
+        return "header", side.rating, RATED_SD
+    if side.opponent is not None and side.opponent in beliefs:
+        return "moves", *beliefs[side.opponent]
+    people = ratings.scale.prior()
+    assert isinstance(people, Normal)
+    return "population", people.mean, people.sd
+
+
+def _sides(results: Results | Games) -> tuple[dict[str, list[_Side]], Tally]:
+    """Return every game as each of its players saw it, and how many have no result."""
+    rows = _rows_of_games(results) if isinstance(results, Games) else _rows_of_table(results)
+    found: dict[str, list[_Side]] = {}
+    tally = Tally()
+    for names, ratings, score in rows:
+        if score is None:
+            tally.count("game without a result")
+            continue
+        for own, other in ((0, 1), (1, 0)):
+            name = names[own]
+            if name is not None:
+                seen = _Side(names[other], ratings[other], score if own == 0 else 1 - score)
+                found.setdefault(name, []).append(seen)
+    return found, tally
+
+
+_Row = tuple[tuple[str | None, str | None], tuple[float | None, float | None], float | None]
+
+
+def _rows_of_games(games: Games) -> list[_Row]:
+    columns = [games.headers[name].to_pylist() for name in ("white", "black", "white_elo", "black_elo", "result")]
+
+    def score_of(text: Any) -> float | None:
+        score, reason = parse_score(text or "")
+        return None if reason else score
+
+    return [((w, b), (we, be), score_of(result)) for w, b, we, be, result in zip(*columns, strict=True)]
+
+
+def _rows_of_table(results: Results) -> list[_Row]:
+    names = results.players
+    columns = (results.player_1.tolist(), results.player_2.tolist(), results.score.tolist())
+    return [((names[a], names[b]), (None, None), score) for a, b, score in zip(*columns, strict=True)]

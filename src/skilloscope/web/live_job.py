@@ -1,0 +1,70 @@
+"""A job that follows games while they are played: what `live` sends of every board, with the Elo of the moves so far.
+
+In: an address. Out, as the report `live` of the job: all boards, again after every change.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+
+from skilloscope.chess.engine.engine import find_engine
+from skilloscope.chess.engine.settings import preset
+from skilloscope.core.configuration import effective_settings, store_file
+from skilloscope.inputs.pipeline import engine_found
+from skilloscope.inputs.running_elo import elo_of_sides
+from skilloscope.report.study import json_fields
+from skilloscope.studies.live.feed import UrlFeed
+from skilloscope.studies.live.following import Following, Stopping
+from skilloscope.studies.live.live import SCHEMA, Follower, Live, Problem
+from skilloscope.web.jobs import JobTask, Json
+from skilloscope.web.safe_fetch import checked_opener
+
+LONGEST = 12 * 3600.0
+"""Seconds after which nobody is likely to look any more."""
+MOST_BOARDS = 64
+_EVERY = 0.5  # seconds between two reports
+_LOOK = 2.0  # seconds between two looks at the address
+_BUDGET = 0.2  # seconds of the engine for new moves
+
+
+def follow_job(task: JobTask) -> None:
+    """Follow an address until all games have a result, somebody cancels, or the day is over."""
+    address = str(task.job.options["address"])
+    private = os.environ.get("SKILLOSCOPE_PRIVATE_FEEDS") == "1"
+    feed = _JobFeed(address, _LOOK, opener=checked_opener(private=private))
+    feed.task = task
+    settings, engine = replace(preset("FER12"), multipv=1, depth=10), engine_found(None)
+    follower = Follower(Live(_BUDGET, values="auto" if engine else "comments"), elo_of_sides())
+    name, store = effective_settings()["engine"].value, store_file(task.store)
+    stopping = Stopping(finished=True, seconds=LONGEST)
+    last, problem = 0.0, ""
+    task.tell("live", 0, 0)
+    with Following(feed, follower, settings, find=lambda: find_engine(name), store=store, stopping=stopping) as loop:
+        for event in loop.events():
+            problem = event.what.problem if isinstance(event.what, Problem) else ("" if event.board else problem)
+            if time.monotonic() - last > _EVERY:
+                last = time.monotonic()
+                task.keep({"live": _report(address, follower, problem, engine)})
+    task.keep({"live": _report(address, follower, problem, engine)})
+
+
+class _JobFeed(UrlFeed):
+    """An address that is followed until somebody cancels the job."""
+
+    task: JobTask
+
+    def poll(self) -> str | None:
+        """Return the text if there is something new; raise where the job was cancelled."""
+        self.task.look()
+        return super().poll()
+
+
+def _report(address: str, follower: Follower, problem: str, engine: bool) -> Json:
+    boards = []
+    for row in follower.state().boards[:MOST_BOARDS]:
+        text = follower.boards[row.names.board].text
+        squares = [text.moves[-1] & 63, text.moves[-1] >> 6 & 63] if text.moves else None
+        boards.append({**json_fields(row), "fen": text.fens[-1], "squares": squares})
+    return {"schema": SCHEMA, "address": address, "boards": boards, "problem": problem, "engine": engine}

@@ -1,0 +1,76 @@
+"""What people upload: files or a pasted text become a job, or a message that says why not.
+
+In: names and bytes. Out: a job in the queue. Only the first bytes are read here: compressed and binary files are
+refused, since a small archive can hold gigabytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from skilloscope.core.errors import InputError
+from skilloscope.web.jobs import BusyError, Job, Jobs, Json
+
+KINDS = ("games", "results", "decisions")
+EFFORTS = ("instant", "quick", "full")
+MOST_WAITING = 200
+"""How many jobs may wait at once, of all people together."""
+_MOST_NAME = 120
+_SUFFIX = {"games": ".pgn", "results": ".csv"}
+
+
+def add_upload(
+    jobs: Jobs, kind: str, files: Sequence[tuple[str, bytes]], *, owner: str, options: Json | None = None
+) -> Job:
+    """Put what was uploaded into the queue."""
+    if kind not in KINDS:
+        raise InputError(f"no kind {kind!r}", hint=f"the kinds: {', '.join(KINDS)}")
+    given = [(name, body) for name, body in files if body.strip()]
+    if not given:
+        raise InputError("there is nothing in it", hint="choose a file, or paste its text")
+    for name, body in given:
+        _check_text(name, body)
+    if jobs.counts().get("waiting", 0) >= MOST_WAITING:
+        raise BusyError(f"{MOST_WAITING} jobs are waiting already", hint="try again in a while")
+    named = _apart([(_short(name) or f"pasted{suffix_of(kind, body)}", body) for name, body in given])
+    title = named[0][0] + (f" and {len(named) - 1} more" if len(named) > 1 else "")
+    return jobs.add(kind, title, named, owner=owner, options=options)
+
+
+def add_feed(jobs: Jobs, address: str, *, owner: str) -> Job:
+    """Put an address that is to be followed into the queue."""
+    if not re.match(r"https?://[^\s/]+", address) or len(address) > 2000:
+        raise InputError("this is no address of the web", hint="it begins with https:// or http://")
+    return jobs.add("live", address, [], owner=owner, lane="live", options={"address": address})
+
+
+def suffix_of(kind: str, body: bytes) -> str:
+    """Return how a file of this kind and with this text is called at its end.
+
+    >>> suffix_of("decisions", b'{"decider": "Ann"}'), suffix_of("decisions", b"decider,problem")
+    ('.jsonl', '.csv')
+    """
+    return _SUFFIX.get(kind) or (".jsonl" if body.lstrip()[:1] == b"{" else ".csv")
+
+
+def _check_text(name: str, body: bytes) -> None:
+    if b"\x00" in body[:4096] or body[:2] == b"\x1f\x8b" or body[:4] in (b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"):
+        raise InputError(
+            f"{_short(name) or 'the file'} is packed, or no text", hint="unpack it first: PGN, CSV or JSON lines"
+        )
+
+
+def _short(name: str) -> str:
+    """Return the last part of a file's name, of bounded length."""
+    return re.split(r"[/\\]", name)[-1].strip()[-_MOST_NAME:]
+
+
+def _apart(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Return the files under names that differ: two uploads may both be called games.pgn."""
+    seen: dict[str, int] = {}
+    named = []
+    for name, body in files:
+        seen[name] = seen.get(name, 0) + 1
+        named.append((name if seen[name] == 1 else f"{seen[name]} {name}", body))
+    return named

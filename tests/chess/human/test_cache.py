@@ -1,0 +1,95 @@
+"""The human model's memory: the same bits from the file, nothing computed twice, and no harm where it fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skilloscope.chess.boards import Boards
+from skilloscope.chess.human.model import CachedHuman, Network, cached_human, human, position_keys
+from skilloscope.models.joint import HumanChoices
+from skilloscope.store import Store
+
+from .positions import random_boards
+
+pytest.importorskip("onnxruntime")
+
+
+@pytest.fixture
+def boards() -> Boards:
+    return Boards.from_boards(random_boards(1, seed=3)[:40])
+
+
+def same(one: HumanChoices, other: HumanChoices) -> bool:
+    names = ("offsets", "moves", "coefficients")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def count_maps(model: CachedHuman, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Note how many positions the network is asked about."""
+    asked: list[int] = []
+    honest = model.network.maps
+    monkeypatch.setattr(model.network, "maps", lambda planes: asked.append(len(planes)) or honest(planes))
+    return asked
+
+
+def test_what_is_read_back_is_what_was_computed_to_the_bit(tmp_path, boards, monkeypatch):
+    model = cached_human(tmp_path / "analyses.sqlite")
+    assert isinstance(model, CachedHuman)
+    asked = count_maps(model, monkeypatch)
+    plain = human().choices(boards)
+    asked.clear()
+    assert same(model.choices(boards), plain)
+    assert sum(asked) == 40
+    assert same(cached_human(tmp_path / "analyses.sqlite").choices(boards), plain)
+    assert sum(asked) == 40
+    order = np.random.default_rng(1).permutation(40)
+    assert same(model.choices(boards[order]), human().choices(boards[order]))
+
+
+def test_a_position_that_occurs_twice_is_computed_once(tmp_path, boards, monkeypatch):
+    model = CachedHuman(human().network, tmp_path / "human.sqlite")
+    asked = count_maps(model, monkeypatch)
+    twice = boards[np.tile(np.arange(10), 2)]
+    found = model.choices(twice)
+    assert sum(asked) == 10
+    assert same(found, human().choices(twice))
+
+
+def test_another_model_has_answers_of_its_own(tmp_path, boards):
+    path = tmp_path / "human.sqlite"
+    CachedHuman(human().network, path).choices(boards)
+    other = Network(human().network.weights + b" ", {})
+    with Store(path) as shelf:
+        assert len(shelf.get_many(CachedHuman(human().network, path).key, position_keys(boards))) == 40
+        assert shelf.get_many(CachedHuman(other, path).key, position_keys(boards)) == {}
+
+
+def test_a_file_that_cannot_be_used_costs_nothing_but_time(tmp_path, boards):
+    path = tmp_path / "human.sqlite"
+    path.write_text("no store")
+    assert same(CachedHuman(human().network, path).choices(boards), human().choices(boards))
+    assert path.read_text() == "no store"
+
+
+def test_whatever_the_network_sees_is_in_the_key(boards):
+    rows = boards[np.arange(2)]
+    for name in ("rights", "passant", "last", "ply", "black"):
+        changed = rows[np.arange(2)]
+        getattr(changed, name)[0] ^= 1
+        keys, before = position_keys(changed), position_keys(rows)
+        assert keys[0] != before[0], name
+        assert keys[1] == before[1]
+
+
+def test_nothing_is_kept_without_a_store_and_no_positions_are_no_error(tmp_path):
+    assert cached_human(None) is human()
+    nothing = Boards.from_boards([])
+    assert len(CachedHuman(human().network, tmp_path / "human.sqlite").choices(nothing)) == 0
+    assert position_keys(nothing) == []
+
+
+def test_progress_counts_positions(tmp_path, boards):
+    told: list[int] = []
+    CachedHuman(human().network, tmp_path / "human.sqlite").choices(boards, progress=told.append)
+    assert told == [40]

@@ -1,0 +1,108 @@
+"""Fits of the models that ship: the weights of joint choices and of losses, from moves of rated people."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from skilloscope.core.arrays import Array, Ints
+from skilloscope.models.joint import (
+    LOSS_EDGES,
+    LOSS_FEATURES,
+    ORIGIN,
+    SLOPED,
+    UNIT,
+    JointChoices,
+    JointWeights,
+    LossWeights,
+    log_alternatives,
+    log_sums,
+    weighted_parts,
+)
+
+
+def fit_weights(
+    choices: JointChoices, elo: npt.ArrayLike, basis: Array, depths: tuple[int, ...], *, ridge: float = 1e-3
+) -> JointWeights:
+    """Return the weights under which the choices of people of these Elos are likeliest, with a little ridge."""
+    x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[choices.owner]
+    design = weighted_parts(choices, basis)
+    width = design.shape[1]
+    both = np.concatenate([design, x[:, None] * design], axis=1)
+    w = fit_logit(both, choices.offsets, choices.chosen, ridge=ridge)
+    pairs = [(float(a), float(b)) for a, b in zip(w[:width], w[width:], strict=True)]
+    return JointWeights(depths, tuple(pairs[: len(depths)]), pairs[-2], pairs[-1])
+
+
+def fit_logit(
+    design: Array,
+    offsets: Ints,
+    chosen: Ints,
+    *,
+    ridge: float,
+    base: float | Array = 0.0,
+) -> Array:
+    """Return the weights of the design's columns under which the choices are likeliest, with a little ridge.
+
+    P is the softmax of base + design · w over the alternatives of a decision.
+    """
+    owner, places, n = np.repeat(np.arange(len(chosen)), np.diff(offsets)), offsets[:-1] + chosen, len(chosen)
+
+    def cost(w: Array) -> tuple[float, Array]:
+        z = base + design @ w
+        total = log_sums(z, offsets)
+        residual = -np.exp(z - total[owner])
+        residual[places] += 1.0
+        return float(-(z[places] - total).sum() / n + 0.5 * ridge * w @ w), -(residual @ design) / n + ridge * w
+
+    found = minimize(cost, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 400})
+    return np.asarray(found.x)
+
+
+def weights_covariance(
+    choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array, cluster: Ints
+) -> Array:
+    """Return the covariance of fitted weights (all at ORIGIN, then all slopes): the sandwich over clusters of choices.
+
+    The order is that of `weighted_parts`: losses by depth, human, unlisted.
+    """
+    owner, first = choices.owner, choices.offsets[:-1]
+    design, x = weighted_parts(choices, basis), (np.asarray(elo, dtype=float) - ORIGIN) / UNIT
+    p = np.exp(log_alternatives(choices, weights, elo, basis))
+    apart = design - np.add.reduceat(p[:, None] * design, first, axis=0)[owner]
+    both = np.concatenate([apart, apart * x[owner][:, None]], axis=1)
+    information = (both * p[:, None]).T @ both
+    score = both[first + choices.chosen]
+    summed = np.zeros((int(cluster.max()) + 1, score.shape[1]))
+    np.add.at(summed, cluster, score)
+    bread = np.linalg.inv(information)
+    return np.asarray(bread @ (summed.T @ summed) @ bread)
+
+
+def fit_loss_weights(
+    losses: npt.ArrayLike, features: Array, elo: npt.ArrayLike, *, ridge: float = 3e-5, steps: int = 120
+) -> LossWeights:
+    """Return the weights under which the losses of people of these Elos are likeliest, with a little ridge."""
+    elos = np.asarray(elo, dtype=float)
+    low, high = np.percentile(elos, [0.5, 99.5])
+    x = ((np.clip(elos, low, high) - ORIGIN) / UNIT)[:, None]
+    some = features[:, :SLOPED]
+    design = np.concatenate([features, x * some, x * x * some], axis=1)
+    bins, n, width = len(LOSS_EDGES) + 1, len(design), design.shape[1]
+    own = np.digitize(np.asarray(losses, dtype=float), LOSS_EDGES)
+    rows = np.arange(n)
+
+    def cost(w: Array) -> tuple[float, Array]:
+        logits = design @ w.reshape(width, bins)
+        logits -= logits.max(axis=1, keepdims=True)
+        odds = np.exp(logits)
+        total = odds.sum(axis=1)
+        residual = -odds / total[:, None]
+        residual[rows, own] += 1.0
+        value = -float((logits[rows, own] - np.log(total)).mean()) + 0.5 * ridge * float(w @ w)
+        return value, -(design.T @ residual).ravel() / n + ridge * w
+
+    found = minimize(cost, np.zeros(width * bins), jac=True, method="L-BFGS-B", options={"maxiter": steps}).x
+    level, slope, bend = np.split(found.reshape(width, bins), [len(LOSS_FEATURES), len(LOSS_FEATURES) + SLOPED])
+    return LossWeights(level, slope, bend, (float(low), float(high)))
