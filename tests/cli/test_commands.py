@@ -269,7 +269,7 @@ def test_doctor_shows_the_human_model_its_hash_and_its_speed():
 
 def test_doctor_goes_on_without_onnxruntime(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.setattr("skilloscope.chess.human.model.human", lambda: Human(Network(b"", {})))
+    monkeypatch.setattr("skilloscope.studies.installation.human", lambda: Human(Network(b"", {})))
     done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == 0
     assert done.stdout.count("needs onnxruntime, which is not installed; pip install onnxruntime") == 1
