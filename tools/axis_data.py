@@ -208,6 +208,21 @@ def _human_table() -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.uint16]]
     return {name: table[name] for name in table.files}, np.frombuffer(moves, dtype="<u2")
 
 
+def people_of_events(rows: npt.NDArray[np.integer[Any]] | None = None) -> Known:
+    """Return the people of data/people, or only these player-games: one event each, never seen by the network."""
+    table = np.load(SHARED / "people" / "games.npz")
+    moves = np.frombuffer(bz2.decompress((SHARED / "people" / "moves.u16.bz2").read_bytes()), dtype="<u2")
+    offsets = np.concatenate([[0], np.cumsum(table["plies"].astype(np.int64))])
+    headers, played = [], []
+    for row in range(len(table["plies"])) if rows is None else rows.tolist():
+        person = f"e{table['person'][row]}"
+        names = (person, OPPONENT) if table["side"][row] == 0 else (OPPONENT, person)
+        elos = int(table["white_elo"][row]), int(table["black_elo"][row])
+        headers.append(_header(f"people#{row}", names, elos, _RESULTS[table["result"][row]], int(table["year"][row])))
+        played.append(_own_codes(moves[offsets[row] : offsets[row + 1]]))
+    return Known(_games(headers, played))
+
+
 def people() -> Known:
     """Return people of human/ whom the network has not seen, of whom six games each were searched for this purpose."""
     return _searched(PEOPLE)
