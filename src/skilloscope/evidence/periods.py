@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.integrate import simpson
 
-from skilloscope.core.arrays import Array, Ints
-from skilloscope.core.columns import encode
+from skilloscope.core.columns import Array, Ints, encode
 from skilloscope.core.dates import DAY, YEAR, read_date
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions

@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from skilloscope.core.errors import Tally
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import plural
+from skilloscope.report.table import Column, Table, plural
 from skilloscope.results.aliases import may_be_one, near_duplicates
 from skilloscope.results.table import Results
 

@@ -27,8 +27,7 @@ import pyarrow.compute as pc
 from skilloscope.chess.moves import MATE_CAP, value_pawns
 from skilloscope.chess.pgn.blocks import GameBlock, columns_block, joined, read_blocks
 from skilloscope.chess.pgn.text import HEADERS, NO_MATE, GameColumns
-from skilloscope.core.arrays import Array, Bools, Ints
-from skilloscope.core.columns import Selection, ragged_take, selection_index
+from skilloscope.core.columns import Array, Bools, Ints, Selection, ragged_take, selection_index
 from skilloscope.core.compiled import njit
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, source_name
@@ -78,6 +77,13 @@ class Games:
 
     def __repr__(self) -> str:
         return f"<Games: {len(self):,} with {len(self.moves):,} moves; skipped: {self.tally}>"
+
+    def refuse_empty(self) -> None:
+        """Raise where there is no game, and say why the first could not be read."""
+        if not len(self):
+            first = f": {self.tally.faults[0]}" if self.tally.faults else ""
+            hint = "give PGN files; `skilloscope demo` shows what they look like"
+            raise InputError(f"no game could be read{first}", hint=hint)
 
     @property
     def counts(self) -> Ints:

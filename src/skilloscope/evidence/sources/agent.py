@@ -14,8 +14,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions, Losses
 from skilloscope.decision.arrow import as_decisions
 from skilloscope.evidence.table import EvidenceTable, Grid
-from skilloscope.models.agent import Agent
-from skilloscope.models.choice_sets import ChoiceSets
+from skilloscope.models.agent import Agent, ChoiceSets
 from skilloscope.models.kernels.choices import add_curves
 
 _TOLERANCE = 1e-9  # error of a curve between its nodes, per decision, at which no more nodes are added
