@@ -273,7 +273,13 @@ class KnownGames:
 
     def first_time(self, games: Games) -> Bools:
         """Return which games are new, and remember them."""
-        keys = _move_keys(games)
+        coded = games.headers["start_fen"].combine_chunks().dictionary_encode()
+        first = [0, *(hash(fen) & 0xFFFFFFFF for fen in coded.dictionary.to_pylist())]
+        start = np.array(
+            [first[0 if code is None else code + 1] for code in coded.indices.to_pylist()], dtype=np.uint64
+        )
+        keys = np.empty(len(games), dtype=np.uint64)
+        _hashed(games.moves, games.offsets, start, keys)
         names = [_letters(games.headers[side]) for side in ("white", "black")]
         years = games.headers["year"].to_pylist()
         fresh = np.ones(len(games), dtype=bool)
@@ -305,16 +311,6 @@ def _letters(column: pa.ChunkedArray) -> list[str]:
     coded = column.combine_chunks().dictionary_encode()
     plain = ["".join(letter for letter in name.casefold() if letter.isalnum()) for name in coded.dictionary.to_pylist()]
     return ["" if code is None else plain[code] for code in coded.indices.to_pylist()]
-
-
-def _move_keys(games: Games) -> Keys:
-    """Return a number for the moves of each game and the position it starts from."""
-    coded = games.headers["start_fen"].combine_chunks().dictionary_encode()
-    first = [0, *(hash(fen) & 0xFFFFFFFF for fen in coded.dictionary.to_pylist())]
-    start = np.array([first[0 if code is None else code + 1] for code in coded.indices.to_pylist()], dtype=np.uint64)
-    keys = np.empty(len(games), dtype=np.uint64)
-    _hashed(games.moves, games.offsets, start, keys)
-    return keys
 
 
 @njit(cache=True)
