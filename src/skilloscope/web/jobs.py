@@ -66,6 +66,7 @@ CREATE INDEX IF NOT EXISTS inputs_of ON inputs (job);
 CREATE TABLE IF NOT EXISTS reports (
     job TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, digest BLOB, PRIMARY KEY (job, name)) WITHOUT ROWID;
 """
+_GIVEN = "id, kind, title, owner, created, options"
 _ADDED = (("jobs", "ended REAL"), ("jobs", "digest BLOB"), ("inputs", "digest BLOB"), ("reports", "digest BLOB"))
 _FIELDS = (
     "id, kind, title, owner, created, lane, state, stage, done, total, note, error, hint, cancel, version, found, "
@@ -298,6 +299,17 @@ class Jobs:
                 _forget(base, name)
             self._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
+    def damaged(self) -> Iterator[tuple[str, str]]:
+        """Yield what is damaged in the file and why: the file itself, jobs, uploads, reports."""
+        base = self._base()
+        yield from (
+            (str(self.path), found) for (found,) in base.execute("PRAGMA integrity_check(100)") if found != "ok"
+        )
+        for table, columns in (("jobs", _GIVEN), ("inputs", "job, name, body"), ("reports", "job, name, body")):
+            for row in base.execute(f"SELECT {columns}, digest FROM {table}"):
+                if row[-1] not in (None, row_digest(*row[:-1])):
+                    yield f"{table} of job {row[0]!r}", "it is not what was stored"
+
     def keep_reserve(self) -> None:
         """Take some room on the disk where there is enough, so that somebody can delete when there is none."""
         if not self._reserve.exists() and shutil.disk_usage(self.path.parent).free > 4 * RESERVE:
@@ -359,7 +371,7 @@ class Jobs:
         fields: Json = dict(zip(_FIELDS.split(", "), row, strict=True))
         ended, digest = fields.pop("ended"), fields.pop("digest")
         try:
-            _sound(digest, *(fields[name] for name in ["id", "kind", "title", "owner", "created", "options"]))
+            _sound(digest, *(fields[name] for name in _GIVEN.split(", ")))
         except StoreError as error:  # in a list of jobs the others must stay visible
             fields |= {"kind": "games", "title": "damaged", "owner": "", "created": 0.0, "options": "{}"}
             fields |= {"state": "failed", "error": str(error), "hint": error.hint}
