@@ -148,7 +148,7 @@ def _is_flat(value: Any, levels: int) -> bool:
 
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _LINES = "\u2028\u2029"
-_OBEYED = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}{_LINES}]")
+_OBEYED = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}{_LINES}\ufffe\uffff]")  # the last two are no XML
 _IN_JSON = re.compile(f"[\x7f-\x9f{_BIDI}{_LINES}\ud800-\udfff]")  # json itself escapes what comes before the space
 
 
