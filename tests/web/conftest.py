@@ -188,7 +188,7 @@ def feeding(*names: str) -> Iterator[tuple[str, type[Feed]]]:
 
 def start_server(store: Path, *more: str, port: int = 0) -> tuple[subprocess.Popen[str], str]:
     """Start `skilloscope serve` in a process of its own; return it, and its address."""
-    code = "import skilloscope.cli as c; c.main()"
+    code = "from skilloscope.cli.app import main; main()"
     command = [sys.executable, "-c", code, "serve", "--store", str(store), "--port", str(port), "--json", *more]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     assert process.stdout is not None
