@@ -17,14 +17,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import convolve1d
 
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.posterior import posterior_from_log_density
 from skilloscope.evidence.table import EqualSteps
 from skilloscope.models.joint import JointWeights, LossWeights
 from skilloscope.models.paired_comparison import discrepancy, expected_against
-
-Array = npt.NDArray[np.float64]
 
 STEP = 10.0
 ELO: Array = np.arange(700.0, 3000.0 + STEP / 2, STEP)  # the Elos at which curves are kept while they are blurred
@@ -193,8 +192,6 @@ EVALUATIONS = "evaluations"
 """The effort of games that bring their evaluations: no engine is asked, what moves lost is evidence as well."""
 PRIORS = ("population", "flat", "header")
 _HEADER_SD = 100.0
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
