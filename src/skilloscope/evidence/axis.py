@@ -19,6 +19,7 @@ from scipy.ndimage import convolve1d
 
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.posterior import posterior_from_log_density
 from skilloscope.evidence.table import EqualSteps
@@ -30,6 +31,7 @@ ELO: Array = np.arange(700.0, 3000.0 + STEP / 2, STEP)  # the Elos at which curv
 ELO_GRID = EqualSteps(float(ELO[0]), float(ELO[-1]), len(ELO))
 
 _MIDDLE = 2000.0  # where a stretch leaves ratings as they are
+_WIDEST = 10_000.0  # Elo: no spread is wider
 _REACH = 5.0  # standard deviations of a blur that are summed
 _DEEPEST = -700.0  # exp of less is nothing
 
@@ -261,18 +263,27 @@ class EloAxis:
     def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
         """Read an axis; one of another schema or with fields missing is refused."""
         try:
-            raw = json.loads(text)
-            if raw["schema"] != SCHEMA:
-                raise InputError(f"{source}: schema {raw['schema']}, this version reads {SCHEMA}")
-            efforts = {name: _effort(name, given) for name, given in raw.pop("efforts").items()}
-            low, high = raw.pop("valid")
-            return cls(efforts=efforts, valid=(float(low), float(high)), **raw)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if isinstance(error, InputError):
-                raise
+            raw = read_object(text)
+            if raw.get("schema") != SCHEMA:
+                raise InputError(f"schema {raw.get('schema')}, this version reads {SCHEMA}")
+            efforts = {name: {"name": name, **given} for name, given in raw["efforts"].items()}
+            found: EloAxis = typed(cls, {**raw, "efforts": efforts})
+            found._check()
+            return found
+        except (ValueError, KeyError, TypeError, AttributeError) as error:  # InputError is a ValueError
             raise InputError(
                 f"{source}: not an Elo axis ({error})", hint="`skilloscope calibrate` writes one"
             ) from error
+
+    def _check(self) -> None:
+        """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
+        people = self.population
+        typed(tuple[str, str, float, float], [people[one] for one in ("name", "source", "mean", "sd")], "population")
+        if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
+            raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
+        for one in (effects for effort in self.efforts.values() for effects in effort.effects.values()):
+            if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
+                raise InputError("an effect that is negative or too wide")
 
     def to_json(self) -> str:
         """Return the axis as JSON text."""
@@ -346,18 +357,3 @@ def elo_axis(name: str = "default") -> EloAxis:
     if not file.is_file():
         raise OptionError(f"no Elo axis {name!r}", hint="`default` ships; any other is a JSON file")
     return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)
-
-
-def _effort(name: str, given: Mapping[str, Any]) -> Effort:
-    effects = {source: Effects(**numbers) for source, numbers in given["effects"].items()}
-    weights = JointWeights.from_dict(given["weights"]) if given.get("weights") else None
-    losses = LossWeights.from_dict(given["losses"]) if given.get("losses") else None
-    return Effort(
-        name,
-        effects,
-        given.get("settings") or {},
-        weights,
-        given.get("measured") or {},
-        losses=losses,
-        beside=Beside(**given["beside"]) if given.get("beside") else None,
-    )
