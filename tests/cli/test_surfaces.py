@@ -20,8 +20,7 @@ from skilloscope.cli.app import app
 from skilloscope.core import configuration
 from skilloscope.core.errors import InputError
 from skilloscope.core.text import json_text, visible
-from skilloscope.report.table import Table
-from skilloscope.report.terminal import PlainConsole, drawn
+from skilloscope.report.table import PlainConsole, Table, drawn
 
 HOSTILE = "Kas\x1b]0;owned\x07pa\x9b31mrov\u202e\u2066\x7f"
 FORBIDDEN = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *"\u202e\u2066\u200f\u061c"} - {"\n", "\t"}

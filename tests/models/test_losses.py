@@ -7,7 +7,7 @@ import pytest
 
 from model_fits import fit_loss_weights
 from skilloscope.core.errors import InputError
-from skilloscope.evidence.discounting import ELO
+from skilloscope.evidence.axis import ELO
 from skilloscope.models.joint import (
     LOSS_EDGES,
     LOSS_FEATURES,

@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 from effects_fitting import KnownPerson, fit_effects, fit_searches, pooled, rating_score
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import EFFORTS, EloAxis, elo_axis, elo_posterior
-from skilloscope.evidence.discounting import ELO, Effects, blurred, combined, person_curve
+from skilloscope.evidence.axis import (
+    EFFORTS,
+    ELO,
+    Effects,
+    EloAxis,
+    blurred,
+    combined,
+    elo_axis,
+    elo_posterior,
+    person_curve,
+)
 
 FLAT = Normal(1900.0, 400.0, float(ELO[0]), float(ELO[-1]))
 

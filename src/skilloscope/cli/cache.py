@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
+from skilloscope.cli.console import show_done
 from skilloscope.cli.options import Json, StoreFolder
-from skilloscope.cli.show import show_done
-from skilloscope.core.configuration import effective_settings, store_file
 from skilloscope.core.errors import Tally
-from skilloscope.report.table import Table
-from skilloscope.report.words import engine_line
+from skilloscope.core.paths import effective_settings, store_file
+from skilloscope.report.table import Table, engine_line
 from skilloscope.store import Store
 
 
@@ -98,7 +97,7 @@ def cache_import(
 ) -> int:
     """Add the answers of files to the cache, under the settings named in each file."""
     from skilloscope.chess.analysis.files import import_file
-    from skilloscope.inputs.file_kinds import Kind, by_kind
+    from skilloscope.inputs.load import Kind, by_kind
 
     by_kind(files, Kind.ANALYSES, Kind.ANALYSED)
     with Store(_path(store)) as shelf:

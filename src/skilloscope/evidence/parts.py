@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from skilloscope.evidence import Posterior, Prior
-from skilloscope.evidence.discounting import ELO, STEP, Effects, blurred, read_for_pool
+from skilloscope.evidence.axis import ELO, STEP, Effects, blurred, read_for_pool
 from skilloscope.evidence.lattice import Lattice, SdFit, fit_sd, reflected_walk
 
 Array = npt.NDArray[np.float64]

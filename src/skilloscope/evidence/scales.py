@@ -21,7 +21,7 @@ import numpy.typing as npt
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.text import read_object
 from skilloscope.evidence import Evidence, Normal, Posterior, Prior, Uniform
-from skilloscope.evidence.discounting import blurred
+from skilloscope.evidence.axis import blurred
 from skilloscope.evidence.posterior import posterior_from_log_density
 
 AXIS = "FIDE Elo, over-the-board classical play"

@@ -11,8 +11,7 @@ from skilloscope.chess.human.model import CachedHuman, Human
 from skilloscope.chess.human.played import check_grouping
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
-from skilloscope.evidence.axis import Axis, Effort, EloAxis, elo_axis
-from skilloscope.evidence.discounting import Effects
+from skilloscope.evidence.axis import Axis, Effects, Effort, EloAxis, elo_axis
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 

@@ -17,17 +17,14 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.evaluations import Evaluations
 from skilloscope.chess.boards import Boards
-from skilloscope.chess.human.evidence import loss_evidence, move_evidence, move_losses
 from skilloscope.chess.human.model import Human, human
-from skilloscope.chess.human.played import PlayedMoves
+from skilloscope.chess.human.played import PlayedMoves, loss_evidence, move_evidence, move_losses
 from skilloscope.core.errors import MissingExtraError
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
-from skilloscope.evidence.axis import EVALUATIONS, Effort, EloAxis, elo_axis, elo_posterior
-from skilloscope.evidence.discounting import Effects, combined
+from skilloscope.evidence.axis import EVALUATIONS, Effects, Effort, EloAxis, combined, elo_axis, elo_posterior
 from skilloscope.evidence.sources.human import single_move_curves
 from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
-from skilloscope.models.joint import loss_features
-from skilloscope.models.scaling import scaled_loss
+from skilloscope.models.joint import loss_features, scaled_loss
 
 Array = npt.NDArray[np.float64]
 EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]

@@ -17,8 +17,7 @@ from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, MissingExtraError
 from skilloscope.core.text import visible
 from skilloscope.report.charts import Figure
-from skilloscope.report.table import Table
-from skilloscope.report.words import sentences
+from skilloscope.report.table import Table, sentences
 
 if TYPE_CHECKING:
     from skilloscope.report.board import BoardMove

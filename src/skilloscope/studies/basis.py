@@ -14,15 +14,13 @@ from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import is_classical
 from skilloscope.core.errors import Tally
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import EloAxis
-from skilloscope.evidence.discounting import Effects
+from skilloscope.evidence.axis import Effects, EloAxis
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
-from skilloscope.inputs.elo_evidence import GameEvidence
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
-from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.pipeline import AnalysedGames, GameEvidence
 from skilloscope.inputs.request import RatingRequest, settings_warnings, source_warnings
-from skilloscope.report.words import EDGE_NOTE, engine_line
+from skilloscope.report.table import EDGE_NOTE, engine_line
 
 METHOD_WORDS = {
     "joint": "engine and what people play; in the opening what people play",

@@ -33,8 +33,7 @@ from skilloscope.models.agent import Agent
 from skilloscope.report.charts import COLOURS, Chart, Densities, Figure, Panels, thinned
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, caveats_table, number
-from skilloscope.report.words import plural, probability_text, skipped_line
+from skilloscope.report.table import Column, Table, caveats_table, number, plural, probability_text, skipped_line
 from skilloscope.studies.basis import AgentBasis, Basis, EloBasis
 from skilloscope.studies.parts import (
     SHARED_NOTE,

@@ -18,20 +18,16 @@ from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.evidence import EvidenceTable, Posterior, agent_evidence
-from skilloscope.evidence.axis import EloAxis
-from skilloscope.evidence.discounting import game_precisions, games_for_sd
+from skilloscope.evidence.axis import EloAxis, game_precisions, games_for_sd
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
-from skilloscope.inputs.elo_evidence import UNPLAYABLE, GameEvidence, MoveKey, elo_evidence
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
-from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.pipeline import UNPLAYABLE, AnalysedGames, GameEvidence, MoveKey, elo_evidence
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import Figure
-from skilloscope.report.estimates import RatedElo
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import group_name, plural, skipped_line
+from skilloscope.report.table import Column, RatedElo, Table, group_name, number, plural, skipped_line
 from skilloscope.studies.agent_ratings import (
     CANNOT_TELL,
     NO_DECISION,

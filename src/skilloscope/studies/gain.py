@@ -19,11 +19,18 @@ from skilloscope.core.errors import InputError, MissingExtraError
 from skilloscope.inputs.pipeline import AnalysedGames
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
-from skilloscope.report.estimates import EloSoFar, ScoreDifference, finite_or_none
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import plural, skipped_line
+from skilloscope.report.table import (
+    Column,
+    EloSoFar,
+    ScoreDifference,
+    Table,
+    finite_or_none,
+    number,
+    plural,
+    skipped_line,
+)
 from skilloscope.studies.elo_ratings import rate_on_axis
 from skilloscope.studies.gain_event import EventGains
 from skilloscope.studies.game import CAVEATS, histogram_chart, values_line

@@ -14,17 +14,14 @@ from typing import Any
 import numpy as np
 
 from skilloscope.chess.human.played import ORDERS
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.evidence import EvidenceTable, Posterior
-from skilloscope.evidence.axis import Axis
-from skilloscope.evidence.discounting import Effects
+from skilloscope.evidence.axis import Axis, Effects
 from skilloscope.evidence.parts import PartBeliefs, PersonParts, SdBelief, fit_parts
-from skilloscope.inputs.elo_evidence import GameEvidence, MoveKey, elo_evidence
-from skilloscope.inputs.pipeline import AnalysedGames
-from skilloscope.report.estimates import CompetenceEstimate, DifferenceEstimate, EloAndSd
+from skilloscope.inputs.pipeline import AnalysedGames, GameEvidence, MoveKey, elo_evidence
 from skilloscope.report.study import json_value
-from skilloscope.report.words import edge_mark
+from skilloscope.report.table import CompetenceEstimate, DifferenceEstimate, EloAndSd, edge_mark
 from skilloscope.studies.agent_ratings import AgentFigures, PlayerRating
 from skilloscope.studies.basis import elo_warnings, left_out
 from skilloscope.studies.elo_ratings import agent_figures, agents_by_move

@@ -29,7 +29,7 @@ from skilloscope.core.text import visible
 from skilloscope.inputs.pipeline import engine_found
 from skilloscope.report.board import BETTER, PLAYED
 from skilloscope.report.page import ANALYSIS_BOARD
-from skilloscope.report.words import edge_mark, plural, probability_text, share
+from skilloscope.report.table import edge_mark, plural, probability_text, share
 from skilloscope.studies.report.player import COSTLY_TEXTS, FIND_TEXTS, PARTS
 from skilloscope.web import api
 from skilloscope.web.api import AJob, Number, PageNumber, Search, jobs_of

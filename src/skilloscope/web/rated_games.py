@@ -26,15 +26,14 @@ from skilloscope.chess.analysis.analyse import Progress
 from skilloscope.chess.analysis.evaluations import evaluations_from_analyses, evaluations_from_comments
 from skilloscope.chess.human.model import CachedHuman, Human, Network, human
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.configuration import effective_settings, store_file
 from skilloscope.core.errors import InputError
+from skilloscope.core.paths import effective_settings, store_file
 from skilloscope.evidence import Posterior
 from skilloscope.evidence.axis import EVALUATIONS
 from skilloscope.inputs.budget import fair_order
 from skilloscope.inputs.costs import MoveCosts
-from skilloscope.inputs.engine_job import EngineJob, check_games
 from skilloscope.inputs.gains import Gained
-from skilloscope.inputs.load import analyse_games, players
+from skilloscope.inputs.load import EngineJob, analyse_games, players
 from skilloscope.inputs.pipeline import AnalysedGames, effort_settings, engine_found
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.study import Study
@@ -111,7 +110,7 @@ def numbered_players(games: Games) -> dict[str, int]:
 
 def _read(task: JobTask) -> Games:
     games = read_games([NamedBytes(name, body) for name, body in task.inputs()])
-    check_games(games)
+    games.refuse_empty()
     if not players(games):
         raise InputError("no game names its players", hint="PGN names them in its tags White and Black")
     if len(games) > MOST_GAMES:

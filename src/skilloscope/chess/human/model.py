@@ -34,8 +34,7 @@ import numpy.typing as npt
 from skilloscope.chess.boards import Boards, playable_board
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.rules import I16, N_FROM_TO, NO_SQUARE, U8
-from skilloscope.core.arrays import Array, Ints
-from skilloscope.core.columns import About
+from skilloscope.core.columns import About, Array, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.errors import EngineError, InputError, MissingExtraError, StoreError
 from skilloscope.models.joint import HumanChoices, checked_elo

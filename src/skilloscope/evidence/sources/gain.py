@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
-from skilloscope.evidence.discounting import ELO, Effects
+from skilloscope.evidence.axis import ELO, Effects
 from skilloscope.models.gain import GainHistogram
 
 Array = npt.NDArray[np.float64]
