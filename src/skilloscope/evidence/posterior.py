@@ -258,7 +258,8 @@ class Student(Normal):
         return np.asarray(-0.5 * (self.df + 1) * np.log1p(z**2 / (self.df - 2)))
 
     def __str__(self) -> str:
-        return f"t with {self.df:.3g} degrees of freedom, mean {self.mean:.0f}, sd {self.sd:.0f}, on [{self.low:g}, {self.high:g}]"
+        said = f"t with {self.df:.3g} degrees of freedom, mean {self.mean:.0f}, sd {self.sd:.0f}"
+        return f"{said}, on [{self.low:g}, {self.high:g}]"
 
 
 @dataclass(frozen=True, eq=False)
