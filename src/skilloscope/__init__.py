@@ -70,7 +70,7 @@ _HOMES = {
     "analyses_file": "inputs.bundled",
     "breakdown": "studies.breakdown",
     "compare": "studies.compare",
-    "decisions": "chess.analysis.decisions",
+    "decisions": "chess.analysis.analyses",
     "decisions_from_frame": "decision.arrow",
     "demo_games": "inputs.bundled",
     "elo_difference": "models.gain",

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,6 +38,7 @@ from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import Human, cached_human, human, human_on
 from skilloscope.chess.human.played import (
     PlayedMoves,
+    header_columns,
     loss_evidence,
     move_evidence,
     move_labels,
@@ -48,8 +50,8 @@ from skilloscope.chess.pgn.games import Games, distinct_games, read_games
 from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.errors import EngineError, InputError, Tally
 from skilloscope.decision import Decisions
-from skilloscope.evidence import EvidenceTable
-from skilloscope.evidence.axis import ELO_GRID, Effort, EloAxis
+from skilloscope.evidence import EvidenceTable, Normal, Prior
+from skilloscope.evidence.axis import ELO_GRID, Effort, EloAxis, pool_priors
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.budget import fair_order, plan, sample_games
 from skilloscope.inputs.load import (
@@ -110,6 +112,7 @@ def analysed_files(
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
     names = list(dict.fromkeys(resolve_player(player, known_players(games)) for player in players))
+    asked = with_priors(asked, games)
     if names:
         games = games.select(games_of(games, names))
     return analysed_games(games, asked, work, players=[] if both_sides else names, limit=limit), names
@@ -130,6 +133,7 @@ def analysed_games(
     if asked.model is None:
         model = cached_human(work.store) if work.scheduler is None else HumanOnCluster(work.scheduler)
         asked = replace(asked, model=model)
+    asked = with_priors(asked, games)
     if not asked.needs_engine:
         return AnalysedGames(games, None, asked)
     rows, sample = None, dict[str, Any]()
@@ -146,6 +150,34 @@ def analysed_games(
         said = f"{error}: rated by the human model alone, effort instant"
         return AnalysedGames(games, None, asked.without_engine(), [said])
     return AnalysedGames(games, judged, asked, sample=sample)
+
+
+def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
+    """Return the request with what all the games say of each player before any move of that player is read.
+
+    A part of somebody's play has the prior of all of it. The prior `file` reads what people play alone, so that it is
+    the same at every effort.
+    """
+    if asked.priors is not None:
+        return asked
+    priors: dict[str, Prior] = {}
+    population = asked.axis.prior()
+    if asked.prior == "opponents" and asked.axis.opponents is not None:
+        met: dict[str, list[float]] = {}
+        names, ratings = (
+            [games.headers[column].to_pylist() for column in columns]
+            for columns in (("white", "black"), ("black_elo", "white_elo"))
+        )
+        for name, rating in zip(chain(*names), chain(*ratings), strict=True):
+            if name and rating:
+                met.setdefault(name, []).append(rating)
+        priors = {name: asked.axis.opponents.prior(own) for name, own in met.items()}
+    elif asked.prior == "file" and isinstance(population, Normal):
+        plain = replace(asked.without_engine(), by="player", priors={})
+        people = elo_evidence(AnalysedGames(games, None, plain)).main.groups()
+        curves = [plain.elo.curve(rows) for rows in people.values()]
+        priors = dict(zip(people, pool_priors(curves, population) if curves else (), strict=True))
+    return replace(asked, priors=priors)
 
 
 def analysed_given(
@@ -377,22 +409,16 @@ def _of_decisions(method: str, games: Games, batch: Decisions, labels: Mapping[M
     groups, curves, counts = DECISION_SOURCES[method].rows(some, [_LABEL, "decider", "game"])
     kept = np.flatnonzero(counts)
     groups = [groups[at] for at in kept.tolist()]
-    people, game = [group[1] for group in groups], [rows[group[2]] for group in groups]
-    headers = {name: games.headers[name].to_pylist() for name in ("white", "white_elo", "black_elo", "event")}
-    elo = [
-        headers["white_elo" if headers["white"][row] == person else "black_elo"][row]
-        for person, row in zip(people, game, strict=True)
-    ]
+    people, game = [group[1] for group in groups], np.array([rows[group[2]] for group in groups], dtype=np.int64)
     return EvidenceTable(
         ELO_GRID,
         [distinct[int(group[0])] for group in groups],
         curves[kept],
         counts[kept],
         people=people,
-        games=np.array(game, dtype=np.int64),
-        events=[headers["event"][row] for row in game],
+        games=game,
         sources=[method] * len(groups),
-        headers=np.array([np.nan if rating is None else rating for rating in elo], dtype=float),
+        **header_columns(games, game, people),
     )
 
 

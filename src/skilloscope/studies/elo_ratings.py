@@ -17,7 +17,7 @@ import numpy as np
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.evidence import EvidenceTable, Posterior, agent_evidence
+from skilloscope.evidence import EvidenceTable, Posterior, Prior, agent_evidence
 from skilloscope.evidence.axis import EloAxis, game_precisions, games_for_sd
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
@@ -89,10 +89,13 @@ class EloRating:
     more_games: int | None = None
     """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
     results: PlayerResults | None = None  # the results that are in the Elo as well; None where moves alone are
+    prior: Prior | None = None
+    without_prior: float | None = None
+    """The Elo under a flat prior: what the prior does is the difference."""
 
     FIELDS: ClassVar = (
         "player", "*estimate", "little_evidence", "more_games", "games", "searched_games", "decisions", "sources",
-        "elo.prior", "*statistics", "results", "methods",
+        "elo.prior", "without_prior", "*statistics", "results", "methods",
     )  # fmt: skip
 
     @property
@@ -222,6 +225,7 @@ class EloRatings(Study):
             *map(method, several),
             Column("games", lambda one: f"{one.games:,}"),
             Column("moves", lambda one: f"{one.decisions:,}"),
+            Column("without prior", lambda one: number(one.without_prior, 0)),
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
         if self.fusion:
@@ -328,7 +332,7 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
     rows = {kind: groups[kind][label] for kind in asked.kinds if label in groups[kind]}
     name = group_name(label)
     main, posteriors = rows[asked.kinds[0]], asked.posteriors(rows)
-    elo = posteriors[asked.kinds[0]]
+    elo, prior = posteriors[asked.kinds[0]], asked.prior_of(main)
     return EloRating(
         player=name,
         elo=elo,
@@ -340,6 +344,8 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
         header_elo=main.header_elo,
         extrapolated=asked.axis.extrapolates(elo.mean),
         methods={kind: MethodElo.of(posterior, asked.mass) for kind, posterior in posteriors.items()},
+        prior=prior,
+        without_prior=asked.elo.posterior(main, asked.axis.prior("flat")).mean,
     )
 
 
@@ -363,8 +369,13 @@ def _with_more_games(
 
     found = []
     for one in rated:
-        prior = asked.prior_of(one.header_elo)
-        more = 0 if one.elo.sd <= GOAL else games_for_sd(GOAL, worth, effects, prior, one.games, sources=one.sources)
+        prior = asked.prior_of(groups[one.player])
+        shared = asked.elo.person.variance(one.elo.mean) if asked.elo.person else 0.0
+        more = (
+            0
+            if one.elo.sd <= GOAL
+            else games_for_sd(GOAL, worth, effects, prior, one.games, sources=one.sources, shared=shared)
+        )
         found.append(replace(one, more_games=more))
     return found
 

@@ -34,7 +34,7 @@ from skilloscope.inputs.budget import fair_order
 from skilloscope.inputs.costs import MoveCosts
 from skilloscope.inputs.gains import Gained
 from skilloscope.inputs.load import EngineJob, analyse_games, players
-from skilloscope.inputs.pipeline import AnalysedGames, effort_settings, engine_found
+from skilloscope.inputs.pipeline import AnalysedGames, effort_settings, engine_found, with_priors
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.study import Study
 from skilloscope.studies.elo_ratings import EloRatings, rate_on_axis
@@ -68,7 +68,7 @@ def rate_job_instantly(task: JobTask) -> None:
         asked = RatingRequest.of(
             None, "human", effort, model=model, progress=lambda done, _: task.tell("instant", done, 2 * total)
         )
-        answers = _Answers(task, AnalysedGames(games, None, asked))
+        answers = _Answers(task, AnalysedGames(games, None, with_priors(asked, games)))
         answers.keep_ratings()
         answers.keep_event()
         answers.keep_games(range(total), lambda done, _: task.tell("instant", total + done, 2 * total, "moves"))
@@ -84,7 +84,7 @@ def rate_job_by_engine(task: JobTask) -> None:
     if not engine_found(None):
         raise InputError("there is no engine on the server: the ratings are by what people play", hint="")
     with _human_model(task) as model:
-        asked = RatingRequest.of(None, "joint", wanted, model=model)
+        asked = with_priors(RatingRequest.of(None, "joint", wanted, model=model), games)
         order, done = fair_order(games, 1), 0
         for share in SHARES:
             count = max(1, math.ceil(share * len(games)))
