@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from skilloscope.cli import console
 from skilloscope.cli.app import app
 from skilloscope.core import paths
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import Fault, InputError, Tally
 from skilloscope.core.text import json_text, visible
 from skilloscope.report.table import PlainConsole, Table, drawn
 
@@ -304,3 +304,8 @@ def test_an_absurd_number_is_refused_before_anything_is_read(words: str):
     done = CliRunner().invoke(app, words.split())
     assert done.exit_code == 2
     assert "no finite number" in done.output
+
+
+def test_a_null_move_is_counted_and_no_failure():
+    assert console.exit_code(Tally({"null move": 1}, [Fault("null move", "g.pgn", "game 1", "--")])) == 0
+    assert console.exit_code(Tally({"illegal move": 1}, [Fault("illegal move", "g.pgn", "game 1", "e5")])) == 1
