@@ -162,6 +162,8 @@ class Jobs:
         tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if version not in (0, 1, 2, SCHEMA) or bool(version) != ("jobs" in tables) or (tables and not version):
             raise StoreError(f"{self.path}: no jobs, or of another version", hint="name another folder with --store")
+        if version == SCHEMA:  # nothing is written: the disk may be full
+            return
         for table, column in _ADDED if version else ():
             if column.split()[0] not in {row[1] for row in base.execute(f"PRAGMA table_info({table})")}:
                 base.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
@@ -297,7 +299,8 @@ class Jobs:
             self._reserve.unlink(missing_ok=True)
             with self._write() as base:
                 _forget(base, name)
-            self._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            with contextlib.suppress(sqlite3.OperationalError):  # for which there may be no room yet
+                self._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def damaged(self) -> Iterator[tuple[str, str]]:
         """Yield what is damaged in the file and why: the file itself, jobs, uploads, reports."""
