@@ -336,6 +336,10 @@ def results_predict(
             help="Predict the last so many periods, or all since a date, and evaluate that.", metavar="N|DATE"
         ),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="With --holdout, compare with these: rating,elo,glicko2,trueskill.", metavar="LIST"),
+    ] = None,
     folds: Annotated[
         int | None, typer.Option(help="Predict so many stretches of time, each from all before it.", metavar="N", min=1)
     ] = None,
@@ -359,13 +363,15 @@ def results_predict(
 
     if output.wanted and holdout is None:
         raise typer.BadParameter("--html goes with --holdout")
+    if against and holdout is None:
+        raise typer.BadParameter("--against goes with --holdout")
     if sum(asked is not None for asked in (pairs, holdout, folds)) != 1:
         raise typer.BadParameter("give --pairs, --holdout or --folds, one of the three")
     if holdout is not None:
         results, options = how.read(files)
-        return _show(
-            hold_out(results, holdout, replace(options, link=link), draws=draws), output, files, how, len(results)
-        )
+        names = [name.strip() for name in (against or "").split(",") if name.strip()]
+        study = hold_out(results, holdout, replace(options, link=link), draws=draws, against=names)
+        return _show(study, output, files, how, len(results))
     if folds is not None:
         results, options = how.read(files)
         return _show(predict_folds(results, folds, replace(options, link=link)), output, files, how, len(results))
@@ -373,15 +379,15 @@ def results_predict(
     _check_tables(out)
     wanted, *sides = read_pairs(pairs)  # what is wrong with them is said before anybody is rated
     run = how.rate(files, state)
-    study = predict_pairs(run, *sides, at=at, draws=draws, joint=joint, link=link)
+    predictions = predict_pairs(run, *sides, at=at, draws=draws, joint=joint, link=link)
     if out:
-        write_table(study.added_to(wanted), out)
+        write_table(predictions.added_to(wanted), out)
         err().print(f"{len(wanted):,} predictions written to {out}")
     if output.as_json or not out:
-        return _show(study, output, files, how, run.state.games)
-    report_notes(filter(None, [*study.warnings, study.new_line]))
-    report_faults(study.tally)
-    return _code(study, how, run.state.games)
+        return _show(predictions, output, files, how, run.state.games)
+    report_notes(filter(None, [*predictions.warnings, predictions.new_line]))
+    report_faults(predictions.tally)
+    return _code(predictions, how, run.state.games)
 
 
 def results_report(
