@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,22 @@ class Effort:
 
 
 @dataclass(frozen=True)
+class Across:
+    """A line from the ratings of a pool to FIDE Elo, by how people of both play: at + slope·(rating − origin) ± sd."""
+
+    origin: float
+    at: float
+    slope: float
+    sd: float
+
+    def fide(self, found: Posterior, mass: float) -> tuple[float, float, float]:
+        """Return about which FIDE Elo a posterior of the pool's rating is, with a central interval."""
+        mean = self.at + self.slope * (found.mean - self.origin)
+        apart = NormalDist().inv_cdf(0.5 + mass / 2) * float(np.hypot(self.slope * found.sd, self.sd))
+        return mean, mean - apart, mean + apart
+
+
+@dataclass(frozen=True)
 class EloAxis:
     """Efforts by name, the population that the default prior describes, and the range in which all was fitted."""
 
@@ -94,6 +111,10 @@ class EloAxis:
     opening_moves: int = 12
     axis: str = "FIDE Elo, over-the-board classical play"
     schema: int = SCHEMA
+    pool: str = "fide"
+    """Whose ratings these are: it decides which human model is asked."""
+    across: Across | None = None
+    """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
@@ -104,7 +125,9 @@ class EloAxis:
                 raise InputError(f"{source}: schema {raw['schema']}, this version reads {SCHEMA}")
             efforts = {name: _effort(name, given) for name, given in raw.pop("efforts").items()}
             low, high = raw.pop("valid")
-            return cls(efforts=efforts, valid=(float(low), float(high)), **raw)
+            across = raw.pop("across", None)
+            line = Across(**across) if across else None
+            return cls(efforts=efforts, valid=(float(low), float(high)), across=line, **raw)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if isinstance(error, InputError):
                 raise
@@ -114,7 +137,8 @@ class EloAxis:
 
     def to_json(self) -> str:
         """Return the axis as JSON text."""
-        plain = {name: value for name, value in vars(self).items() if name != "efforts"}
+        plain = {name: value for name, value in vars(self).items() if name not in ("efforts", "across")}
+        plain |= {"across": vars(self.across)} if self.across else {}
         efforts = {
             name: {
                 "effects": {source: vars(effects) for source, effects in effort.effects.items()},
@@ -180,9 +204,9 @@ def elo_axis(name: str = "default") -> EloAxis:
         if not path.is_file():
             raise InputError(f"{name}: no such file", hint="an axis is a JSON file, or `default`")
         return EloAxis.from_json(path.read_text(encoding="utf-8", errors="replace"), source=name)
-    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{name}.json"
+    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{'default' if name == 'fide' else name}.json"
     if not file.is_file():
-        raise OptionError(f"no Elo axis {name!r}", hint="`default` ships; any other is a JSON file")
+        raise OptionError(f"no Elo axis {name!r}", hint="`default` and the pools ship; any other is a JSON file")
     return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)
 
 

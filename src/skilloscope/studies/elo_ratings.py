@@ -93,10 +93,12 @@ class EloRating:
     more_games: int | None = None
     """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
     results: PlayerResults | None = None  # the results that are in the Elo as well; None where moves alone are
+    about_fide: tuple[float, float, float] | None = None
+    """Of a rating of a server: about which FIDE Elo that is, with its interval."""
 
     FIELDS: ClassVar = (
         "player", "*estimate", "little_evidence", "more_games", "games", "searched_games", "decisions", "sources",
-        "elo.prior", "*statistics", "results", "methods",
+        "elo.prior", "*statistics", "results", "methods", "?about_fide",
     )  # fmt: skip
 
     @property
@@ -146,13 +148,16 @@ class EloRatings(Study):
     basis: EloBasis
     scale: EloAxis
     fusion: Fusion | None = None
+    others: Sequence[EloRatings] = ()
+    """The ratings of other pools in the same files."""
 
     ROWS: ClassVar = "players"
 
     @property
     def FIELDS(self) -> tuple[str, ...]:  # type: ignore[override]
         """What JSON sends: fusion where there is any."""
-        return ("*basis", "skipped", "players", "unrated", *(("fusion",) if self.fusion else ()))
+        more = [name for name in ("fusion", "others") if getattr(self, name)]
+        return ("*basis", "skipped", "players", "unrated", *more)
 
     def __repr__(self) -> str:
         rated = plural(len(self.players), "player") if self.by == "player" else f"{len(self.players):,} by {self.by}"
@@ -207,10 +212,11 @@ class EloRatings(Study):
         blocks = [(known, axis, False)] if known else []
         if little:
             blocks.append((little, head if known else f"{axis}. {head}", self.by == "player"))
-        return [
+        own = [
             Table.of(title, rows[:top], self._columns(missing), notes=self.notes() if rows is blocks[-1][0] else ())
             for rows, title, missing in blocks
         ]
+        return [*own, *(table for other in self.others for table in other.tables(top))]
 
     def _columns(self, missing: bool) -> list[Column[EloRating]]:
         several = [name for name in ("human", "agent", "curves", "gain") if self.method == "all"]
@@ -228,6 +234,8 @@ class EloRatings(Study):
             Column("moves", lambda one: f"{one.decisions:,}"),
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
+        if self.scale.across:
+            columns.append(Column("about FIDE", lambda one: _about(one.about_fide)))
         if self.fusion:
             columns.append(Column("score", lambda one: str(one.results or "–")))
         if self.method != "human":
@@ -267,9 +275,15 @@ class EloRatings(Study):
         return figures
 
 
+def _about(fide: tuple[float, float, float] | None) -> str:
+    return "–" if fide is None else "{:.0f} ({:.0f} to {:.0f})".format(*fide)
+
+
 def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRatings:
     """Rate every player (or group) of analysed games, or some players only."""
     asked, judged = found.asked, found.judged
+    if found.others:
+        return _with_others(found, players)
     evidence = elo_evidence(found, players=players)
     engine = {} if judged is None else engine_of(judged.decisions)
     tally = left_out(found, evidence)
@@ -294,6 +308,17 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
         tally=tally,
         warnings=warnings,
     )
+
+
+def _with_others(found: AnalysedGames, players: Sequence[str]) -> EloRatings:
+    """Rate the main pool and, after it, each of the others; one without a move that counts is named."""
+    first, others, said = rate_on_axis(replace(found, others=()), players), [], list[str]()
+    for one in found.others:
+        try:
+            others.append(rate_on_axis(one, players))
+        except InputError as error:
+            said.append(f"{one.asked.axis.axis}: {error}")
+    return replace(first, others=others, warnings=[*first.warnings, *said])
 
 
 def in_order(players: Sequence[EloRating]) -> list[EloRating]:
@@ -344,6 +369,7 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
         header_elo=main.header_elo,
         extrapolated=asked.axis.extrapolates(elo.mean),
         methods={kind: MethodElo.of(posterior, asked.mass) for kind, posterior in posteriors.items()},
+        about_fide=asked.axis.across.fide(elo, asked.mass) if asked.axis.across else None,
     )
 
 
