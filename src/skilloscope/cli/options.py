@@ -68,6 +68,9 @@ Pool = Annotated[
 ]
 
 
+PoolName = Annotated[str, typer.Option("--pool", help="Whose levels: fide, or a pool of a server.", metavar="NAME")]
+
+
 @dataclass(frozen=True)
 class EngineOptions(Options):
     """What was said of the engine on the command line; None where nothing was said."""

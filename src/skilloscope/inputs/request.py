@@ -9,7 +9,7 @@ from typing import Any
 
 from skilloscope.chess.human.model import CachedHuman, Human
 from skilloscope.chess.human.played import check_grouping
-from skilloscope.chess.pgn.facts import FIDE, POOLS
+from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
 from skilloscope.evidence.axis import Axis, Effort, EloAxis, elo_axis
@@ -100,8 +100,8 @@ class RatingRequest:
         check_mass(self.mass)
         check_grouping(self.by)
         self.axis.prior(self.prior)
-        if self.pool not in ("", AUTO, *POOLS):
-            raise OptionError(f"no pool {self.pool!r}", hint=f"the pools: {', '.join((AUTO, *POOLS))}")
+        if self.pool not in ("", AUTO):
+            checked_pool(self.pool)
 
     @classmethod
     def of(

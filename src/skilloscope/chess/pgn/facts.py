@@ -24,6 +24,7 @@ import numpy.typing as npt
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.arrays import Ints
+from skilloscope.core.errors import OptionError
 
 PHASES = ("full board", "middlegame", "endgame")
 
@@ -164,6 +165,13 @@ def pool_of(site: str | None, event: str | None, time_control: str | None, start
         speed = next(name for name, bound in _SERVER_POOLS.items() if seconds < bound)
     speed = "rapid" if platform == "chesscom" and speed == "classical" else speed
     return f"{platform}-{speed}" if speed else FIDE
+
+
+def checked_pool(pool: str) -> str:
+    """Return the name of a pool; refuse one that does not ship."""
+    if pool not in POOLS:
+        raise OptionError(f"no pool {pool!r}", hint=f"the pools: {', '.join(POOLS)}")
+    return pool
 
 
 def pools_of(games: Games) -> list[str | None]:
