@@ -1,7 +1,7 @@
-"""The online network: the trunk that ships for play over the board, told the pool, on a cubic of its own for each pool.
+"""The online network: the trunk that ships for play over the board, with the pool as input, and a cubic for each pool.
 
-logit(m, E) = Σ_jk b_j(E)·M_pjk·L_k(m): b is the basis of `skilloscope.models.joint` at the rating in the pool itself, so
-that the package reads both networks alike; M_p is a matrix for each pool. It begins as the least-squares image of a
+logit(m, E) = Σ_jk b_j(E)·M_pjk·L_k(m): b is the basis of `skilloscope.models.joint` at the rating in the pool itself,
+so that the package reads both networks alike; M_p is a matrix for each pool. It begins as the least-squares image of a
 line from the pool's ratings to FIDE's, and contains every such line exactly. The pool is a constant plane as well,
 whose weights begin at zero. The normalisation of batches is part of the convolutions, as in the file that ships.
 """
@@ -117,7 +117,7 @@ class OnlineNet(nn.Module):
         return torch.cat([plain, (last[:, None] + extra[:, :, None, :]).flatten(1)], 1)
 
     def forward(self, planes: Tensor, pool: Tensor) -> tuple[Tensor, Tensor]:
-        """As shipped: four maps on the basis of the pool's ratings [batch, 4, 4096], underpromotions [batch, 4, 3, 8]."""
+        """As shipped: maps on the basis of the pool's ratings [batch, 4, 4096], underpromotions [batch, 4, 3, 8]."""
         own = pool[:, :, None, None].expand(-1, -1, 8, 8)
         start, end, under = self.features(torch.cat([planes, own], 1))
         maps = (start.transpose(1, 2) @ end.permute(0, 2, 3, 1)).flatten(2) + self.pair

@@ -83,7 +83,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Across:
-    """A line from the ratings of a pool to FIDE Elo, by how people of both play: at + slope·(rating − origin) ± sd."""
+    """A line from ratings of a pool to the FIDE Elo that moves alike in slow games: at + slope·(E − origin) ± sd."""
 
     origin: float
     at: float
@@ -91,7 +91,7 @@ class Across:
     sd: float
 
     def fide(self, found: Posterior, mass: float) -> tuple[float, float, float]:
-        """Return about which FIDE Elo a posterior of the pool's rating is, with a central interval."""
+        """Return which FIDE Elo moves like a posterior of the pool, with a central interval."""
         mean = self.at + self.slope * (found.mean - self.origin)
         apart = NormalDist().inv_cdf(0.5 + mass / 2) * float(np.hypot(self.slope * found.sd, self.sd))
         return mean, mean - apart, mean + apart

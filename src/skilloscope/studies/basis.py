@@ -34,7 +34,10 @@ METHOD_WORDS = {
 """The methods in words."""
 
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
-_ABOUT_FIDE = "about FIDE: by a model of how people of both pools move, not by people rated in both"
+_LIKE_FIDE = (
+    "plays like FIDE: whose moves in slow games are like these, by the model for play over the board; faster play is "
+    "weaker, so the same person may well have a higher FIDE rating"
+)
 _UNASKED = ("not analysed", "not analysed (time)")
 
 
@@ -162,7 +165,7 @@ class EloBasis:
             f"prior: {prior}",
             f"axis {self.scale.name!r}, effort {self.effort.name!r}, method {self.method!r}: {words}",
             f"fitted from {low:.0f} to {high:.0f}",
-            *([_ABOUT_FIDE] if self.scale.across else []),
+            *([_LIKE_FIDE] if self.scale.across else []),
             *(["* outside the range in which the axis was fitted: a direction, not a number"] if extrapolated else []),
             *([EDGE_NOTE] if any(edges) else []),
         ]

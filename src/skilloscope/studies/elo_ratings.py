@@ -93,12 +93,12 @@ class EloRating:
     more_games: int | None = None
     """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
     results: PlayerResults | None = None  # the results that are in the Elo as well; None where moves alone are
-    about_fide: tuple[float, float, float] | None = None
-    """Of a rating of a server: about which FIDE Elo that is, with its interval."""
+    plays_like_fide: tuple[float, float, float] | None = None
+    """Of a rating of a server: which FIDE Elo moves like that in slow games, with its interval."""
 
     FIELDS: ClassVar = (
         "player", "*estimate", "little_evidence", "more_games", "games", "searched_games", "decisions", "sources",
-        "elo.prior", "*statistics", "results", "methods", "?about_fide",
+        "elo.prior", "*statistics", "results", "methods", "?plays_like_fide",
     )  # fmt: skip
 
     @property
@@ -235,7 +235,7 @@ class EloRatings(Study):
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
         if self.scale.across:
-            columns.append(Column("about FIDE", lambda one: _about(one.about_fide)))
+            columns.append(Column("plays like FIDE", lambda one: _like(one.plays_like_fide)))
         if self.fusion:
             columns.append(Column("score", lambda one: str(one.results or "–")))
         if self.method != "human":
@@ -275,7 +275,7 @@ class EloRatings(Study):
         return figures
 
 
-def _about(fide: tuple[float, float, float] | None) -> str:
+def _like(fide: tuple[float, float, float] | None) -> str:
     return "–" if fide is None else "{:.0f} ({:.0f} to {:.0f})".format(*fide)
 
 
@@ -342,7 +342,7 @@ def agents_by_move(found: AnalysedGames, labels: Mapping[MoveKey, str]) -> dict[
     names, codes = encode([label for label in own_labels if label is not None])
     own = replace(batch.select(known), deciders=names, decider=codes)
     line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
-    table = agent_evidence(own, Agent.from_about(line.model), by="player")
+    table = agent_evidence(own, Agent.from_like(line.model), by="player")
     rated = rated_groups(table, own.group_by("player"), line, prior=asked.prior, mass=asked.mass)
     return {one.player: one for one in rated}
 
@@ -369,7 +369,7 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
         header_elo=main.header_elo,
         extrapolated=asked.axis.extrapolates(elo.mean),
         methods={kind: MethodElo.of(posterior, asked.mass) for kind, posterior in posteriors.items()},
-        about_fide=asked.axis.across.fide(elo, asked.mass) if asked.axis.across else None,
+        plays_like_fide=asked.axis.across.fide(elo, asked.mass) if asked.axis.across else None,
     )
 
 
