@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -359,6 +360,22 @@ def pool_priors(curves: npt.ArrayLike, population: Normal) -> list[Tabulated]:
 
 
 @dataclass(frozen=True)
+class Across:
+    """A line from ratings of a pool to the FIDE Elo that moves alike in slow games: at + slope·(E − origin) ± sd."""
+
+    origin: float
+    at: float
+    slope: float
+    sd: float
+
+    def fide(self, found: Posterior, mass: float) -> tuple[float, float, float]:
+        """Return which FIDE Elo moves like a posterior of the pool, with a central interval."""
+        mean = self.at + self.slope * (found.mean - self.origin)
+        apart = NormalDist().inv_cdf(0.5 + mass / 2) * float(np.hypot(self.slope * found.sd, self.sd))
+        return mean, mean - apart, mean + apart
+
+
+@dataclass(frozen=True)
 class EloAxis:
     """Efforts by name, the population that the default prior describes, and the range in which all was fitted."""
 
@@ -374,6 +391,10 @@ class EloAxis:
     """What the ratings of opponents say; None where it was not fitted."""
     axis: str = "FIDE Elo, over-the-board classical play"
     schema: int = SCHEMA
+    pool: str = "fide"
+    """Whose ratings these are: it decides which human model is asked."""
+    across: Across | None = None
+    """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
@@ -403,8 +424,9 @@ class EloAxis:
 
     def to_json(self) -> str:
         """Return the axis as JSON text."""
-        plain = {name: value for name, value in vars(self).items() if name != "efforts"}
+        plain = {name: value for name, value in vars(self).items() if name not in ("efforts", "across")}
         plain["opponents"] = asdict(self.opponents) if self.opponents else None
+        plain |= {"across": asdict(self.across)} if self.across else {}
         efforts = {
             name: {
                 "effects": {source: vars(effects) for source, effects in effort.effects.items()},
@@ -476,7 +498,7 @@ def elo_axis(name: str = "default") -> EloAxis:
         if not path.is_file():
             raise InputError(f"{name}: no such file", hint="an axis is a JSON file, or `default`")
         return EloAxis.from_json(path.read_text(encoding="utf-8", errors="replace"), source=name)
-    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{name}.json"
+    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{'default' if name == 'fide' else name}.json"
     if not file.is_file():
-        raise OptionError(f"no Elo axis {name!r}", hint="`default` ships; any other is a JSON file")
+        raise OptionError(f"no Elo axis {name!r}", hint="`default` and the pools ship; any other is a JSON file")
     return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)

@@ -35,7 +35,7 @@ from skilloscope.chess.analysis.evaluations import evaluations_from_comments
 from skilloscope.chess.boards import Boards, playable_board
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
-from skilloscope.chess.human.model import Human, cached_human, human, human_on
+from skilloscope.chess.human.model import Human, cached_human, human_on, shipped_network
 from skilloscope.chess.human.played import (
     PlayedMoves,
     header_columns,
@@ -46,6 +46,7 @@ from skilloscope.chess.human.played import (
     movers_of,
     played_moves,
 )
+from skilloscope.chess.pgn.facts import FIDE, pools_of
 from skilloscope.chess.pgn.games import Games, distinct_games, read_games
 from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.errors import EngineError, InputError, Tally
@@ -63,7 +64,7 @@ from skilloscope.inputs.load import (
     resolve_player,
 )
 from skilloscope.inputs.load import players as known_players
-from skilloscope.inputs.request import RatingRequest
+from skilloscope.inputs.request import AUTO, RatingRequest
 from skilloscope.models.joint import HumanChoices
 
 PathLike = str | os.PathLike[str]
@@ -83,6 +84,8 @@ class AnalysedGames:
     """Why something is otherwise than asked for."""
     sample: Mapping[str, Any] = field(default_factory=dict)
     """The games that fit a budget."""
+    others: Sequence[AnalysedGames] = ()
+    """The games of other pools in the same files, the most frequent first."""
 
     def of_games(self, rows: Ints) -> AnalysedGames:
         """Return some of the games, by row in ascending order, with their analyses and decisions."""
@@ -130,8 +133,11 @@ def analysed_games(
     limit = limit or EngineBudget()
     games.refuse_empty()
     names = [resolve_player(player, known_players(games)) for player in players]
+    if asked.pool:
+        return _of_pools(games, asked, work, names, limit)
     if asked.model is None:
-        model = cached_human(work.store) if work.scheduler is None else HumanOnCluster(work.scheduler)
+        pool = asked.axis.pool
+        model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
         asked = replace(asked, model=model)
     asked = with_priors(asked, games)
     if not asked.needs_engine:
@@ -180,6 +186,45 @@ def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
     return replace(asked, priors=priors)
 
 
+def _of_pools(
+    games: Games, asked: RatingRequest, work: EngineJob, players: Sequence[str], limit: EngineBudget
+) -> AnalysedGames:
+    """Return the games of the most frequent pool, with those of the others: ratings of pools are never mixed."""
+    parts = []
+    for at, (pool, own, counted) in enumerate(split_pools(games, asked.pool)):
+        here = asked.for_pool(pool)
+        named = [name for name in players if at == 0 or name in known_players(own)]
+        found = analysed_games(own, here, work, players=named, limit=limit)
+        told = [*found.told, *counted]
+        if limit.strict and asked.needs_engine and not here.needs_engine:
+            told.append(f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone")
+        parts.append(replace(found, told=told))
+    return replace(parts[0], others=parts[1:])
+
+
+def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games, list[str]]]:
+    """Return the pools of games, the most frequent first: name, games and what must be said of the others.
+
+    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
+    """
+    pools = np.array([pool or "" for pool in pools_of(games)], dtype=object)
+    if wanted != AUTO:
+        own = pools == wanted
+        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games, [])]
+    counts = Counter(pools[pools != ""].tolist()) or Counter({FIDE: len(games)})
+    if len(counts) == 1 and (pools != "").all():
+        return [(pools[0], games, [])]
+    kept = games.select(pools != "", reason="unrated game or variant of a server") if (pools != "").any() else games
+    known = pools[pools != ""] if (pools != "").any() else np.full(len(games), FIDE, dtype=object)
+    order = [pool for pool, _ in counts.most_common()]
+    found = [(pool, kept.select(known == pool), list[str]()) for pool in order]
+    found[1:] = [(pool, replace(own, tally=Tally()), said) for pool, own, said in found[1:]]
+    if len(order) > 1:
+        rest = ", ".join(f"{pool} ({counts[pool]:,} games)" for pool in order[1:])
+        found[0][2].append(f"{counts[order[0]]:,} games are of the pool {order[0]}; rated by themselves: {rest}")
+    return found
+
+
 def analysed_given(
     what: GamesGiven,
     players: Sequence[str] = (),
@@ -220,13 +265,13 @@ def analysed_given(
 class HumanOnCluster(Human):
     """The human model run by the workers of a scheduler's cluster; every call connects anew."""
 
-    def __init__(self, scheduler: str) -> None:
-        super().__init__(human().network)
+    def __init__(self, scheduler: str, pool: str) -> None:
+        super().__init__(shipped_network(pool), pool)
         self._scheduler = scheduler
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients."""
-        with human_on(self._scheduler) as model:
+        with human_on(self._scheduler, self.pool) as model:
             return model.choices(boards, progress=progress)
 
 
