@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from skilloscope.__about__ import __version__
-from skilloscope.cli.console import print_json
+from skilloscope.cli.console import print_json, show
 from skilloscope.cli.options import (
     Aliases,
     EffortOptions,
@@ -21,11 +21,11 @@ from skilloscope.cli.options import (
     Json,
     Output,
     PlayerName,
+    PoolName,
     Rule,
     gain_search,
 )
 from skilloscope.cli.request import analysed_for_elo, asked_elo, working
-from skilloscope.cli.show import show
 from skilloscope.core.errors import OptionError
 
 
@@ -40,8 +40,8 @@ def game(
     engine: EngineOptions,
 ) -> int:
     """Analyse one game move by move: evaluation, gain, strength, and how likely people find each move."""
+    from skilloscope.cli.console import show
     from skilloscope.cli.request import working
-    from skilloscope.cli.show import show
     from skilloscope.studies.game import game_of
 
     curve = gain.elo_curve()
@@ -78,8 +78,8 @@ def by_game(
     engine: EngineOptions,
 ) -> int:
     """Show one player's Elo in each game, with the opponent's."""
+    from skilloscope.cli.console import show
     from skilloscope.cli.request import agent_of, analysed_decisions, source_line
-    from skilloscope.cli.show import show
     from skilloscope.studies.by_game import competence_by_game, elo_by_game
 
     asked = asked_elo(games, effort, prior=prior, rule=rule)
@@ -100,6 +100,7 @@ def moves(
     elo: Annotated[str, typer.Option(help="Levels of Elo, with commas between them.")] = "1200,1600,2000,2400",
     top: Annotated[int, typer.Option(help="How many moves the table shows.", min=1)] = 10,
     no_engine: Annotated[bool, typer.Option("--no-engine", help="Ask no engine.")] = False,
+    pool: PoolName = "fide",
     *,
     output: Output,
     engine: EngineOptions,
@@ -112,10 +113,10 @@ def moves(
     except ValueError as error:
         raise OptionError(f"--elo lists numbers, got {elo!r}", hint="for instance --elo 1200,1600,2000") from error
     if no_engine:
-        study = moves_study(fen, levels)
+        study = moves_study(fen, levels, pool=pool)
     else:
         with working(engine) as work:
-            study = moves_study(fen, levels, work=work)
+            study = moves_study(fen, levels, work=work, pool=pool)
     return show(study, output, source=fen, top=top)
 
 
@@ -125,6 +126,7 @@ def play(
         str | None, typer.Option(help="joint, human, agent or curves (default: joint where an engine is found).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws; 0: other games every time.", min=0)] = 0,
+    pool: PoolName = "fide",
     engine: EngineName = None,
     as_json: Json = False,
 ) -> int:
@@ -136,9 +138,9 @@ def play(
         sys.stdout.flush()
 
     sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]  # invalid bytes do not end it
-    persona = Persona(elo, style or usual_style(engine), seed)
+    persona = Persona(elo, style or (usual_style(engine) if pool == "fide" else "human"), seed, pool)
     if as_json:  # describes the player without playing
-        print_json({"schema": 1, "elo": persona.elo, "style": persona.style, "seed": persona.seed})
+        print_json({"schema": 1, "elo": persona.elo, "style": persona.style, "seed": persona.seed, "pool": pool})
         return 0
     with UciPlayer(persona, say, engine=engine, name=f"skilloscope {__version__}") as player:
         player.run(sys.stdin)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from skilloscope.cli.console import progress_bar, report_faults, report_notes
 from skilloscope.cli.options import EffortOptions, EngineOptions
-from skilloscope.core.configuration import effective_settings, store_file
 from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.paths import effective_settings, store_file
 from skilloscope.core.text import read_object
-from skilloscope.report.words import duration, engine_line
+from skilloscope.report.table import duration, engine_line
 
 if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyse import Progress
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from skilloscope.decision import Decisions
     from skilloscope.evidence.axis import EloAxis
     from skilloscope.evidence.scales import Scale
-    from skilloscope.inputs.engine_job import EngineJob
-    from skilloscope.inputs.load import AnalysedDecisions
+    from skilloscope.inputs.load import AnalysedDecisions, EngineJob
     from skilloscope.inputs.pipeline import AnalysedGames
     from skilloscope.models.agent import Agent
 
@@ -41,6 +40,7 @@ class AskedElo:
     effort: str | None
     prior: str
     rule: str | None
+    pool: str  # whose ratings: `auto`, a name, or nothing where a scale was asked for
     strict: bool  # whether a missing engine is an error: the method or the effort was asked for by name
 
     @property
@@ -65,9 +65,17 @@ def asked_elo(
         raise OptionError(
             "--budget and --effort instant are of the Elo axis, not of the papers' agent", hint="leave them out"
         )
+    pool = pool_asked(options.pool, found["scale"].value) if method in (None, "human") or options.pool else ""
     strict = options.method is not None or options.effort is not None
     effort, believed = found["effort"].value, found["prior"].value
-    return AskedElo(axis, agents, method, effort, prior=believed, rule=rule, strict=strict)
+    return AskedElo(axis, agents, method, effort, prior=believed, rule=rule, pool=pool, strict=strict)
+
+
+def pool_asked(pool: str | None, scale: str) -> str:
+    """Return whose ratings were asked for: `auto` unless said; nothing where a scale was asked for by name."""
+    if pool and scale != "default":
+        raise OptionError("--pool and --scale both name an axis", hint="leave one out")
+    return pool or ("auto" if scale == "default" else "")
 
 
 def analysed_for_elo(
@@ -84,7 +92,7 @@ def analysed_for_elo(
 ) -> tuple[AnalysedGames, list[str]]:
     """Return games analysed as the axis wants them, and the players' full names; faults are shown on stderr."""
     from skilloscope.evidence.axis import elo_axis
-    from skilloscope.inputs.engine_job import EngineBudget
+    from skilloscope.inputs.load import EngineBudget
     from skilloscope.inputs.pipeline import analysed_files
     from skilloscope.inputs.request import RatingRequest, effort_for
 
@@ -95,7 +103,7 @@ def analysed_for_elo(
         work = work_of(engine, bar, otherwise=effort.settings)
         wanted = RatingRequest(
             axis, effort, method, asked.prior, by, mass, agent_scale=asked.agents, workers=work.workers or 1,
-            progress=lambda done, total: bar(done, total, "games, what people play"),
+            pool=asked.pool, progress=lambda done, total: bar(done, total, "games, what people play"),
         )  # fmt: skip
         if wanted.needs_engine:
             refuse_single_lines(work)
@@ -152,7 +160,7 @@ def work_of(
     asked: EngineOptions, bar: Callable[[int, int, str], None], *, otherwise: Mapping[str, Any] | None = None
 ) -> EngineJob:
     """Return the job, as `working` gives it, with a bar that somebody else has opened."""
-    from skilloscope.inputs.engine_job import EngineJob
+    from skilloscope.inputs.load import EngineJob
 
     found = _engine_settings(asked, otherwise or {})
     return EngineJob(
@@ -200,7 +208,7 @@ def scaled_agent(scale: Scale, rule: str | None = None) -> Agent:
     """Return the agent of a scale, under the rule asked for, that of the settings, or the scale's own."""
     from skilloscope.models.agent import Agent
 
-    return Agent.from_about(scale.model, rule=effective_settings({"rule": rule})["rule"].value)
+    return Agent.from_like(scale.model, rule=effective_settings({"rule": rule})["rule"].value)
 
 
 def read_batch(tables: Sequence[Path], columns: Sequence[str] = ()) -> Decisions:
@@ -228,7 +236,7 @@ def check_column(by: str, paths: Sequence[Path], more: Iterable[str], what: str)
 
     if any(table_kind(path) for path in paths):
         return
-    from skilloscope.chess.analysis.decisions import CONTEXT
+    from skilloscope.chess.analysis.analyses import CONTEXT
 
     known = (*more, *CONTEXT)
     if by not in known:
@@ -272,7 +280,7 @@ def _scales(name: str) -> tuple[EloAxis | None, Scale | None]:
 
 def _method(asked: str | None, paths: Sequence[Path], agents_only: bool, rule: str | None) -> str | None:
     """Return the method, where the input or the scale leaves no choice; None where it is still open."""
-    from skilloscope.inputs.file_kinds import Kind, by_kind
+    from skilloscope.inputs.load import Kind, by_kind
 
     found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
     tables = [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.console import err, exit_code, print_json, report_faults, report_notes
+from skilloscope.cli.console import err, exit_code, print_json, report_faults, report_notes, show
 from skilloscope.cli.options import Aliases, IntervalOutput, Json, Options, Output
-from skilloscope.cli.show import show
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.paths import check_outputs, check_writable
 
@@ -425,7 +424,7 @@ def results_aliases(
 ) -> int:
     """List names that may belong to one person, with games and years, for use with --alias."""
     from skilloscope.core.table_files import write_table
-    from skilloscope.report.words import plural
+    from skilloscope.report.table import plural
     from skilloscope.studies.aliases import alias_study
 
     _check_tables(out)
@@ -454,7 +453,7 @@ def results_simulate(
     import numpy as np
 
     from skilloscope.core.table_files import write_table
-    from skilloscope.report.words import plural
+    from skilloscope.report.table import plural
     from skilloscope.simulate.populations import Population, simulate_results, truth_table
 
     _check_tables(out, truth)

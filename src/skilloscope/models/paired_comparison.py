@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, xlog1py, xlogy
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 
 Floats = npt.ArrayLike
 Moments = tuple[Array, Array]

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.dates import DAY, MONTH, YEAR, read_date
 from skilloscope.core.errors import InputError, OptionError
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.arrays import Array
-from skilloscope.core.columns import ragged_take
+from skilloscope.core.columns import Array, ragged_take
 from skilloscope.decision import UNLISTED, Decisions
 from skilloscope.evidence.scales import Scale
 from skilloscope.models.agent import scaled_losses
@@ -137,7 +136,7 @@ def simulate_elo_choices(
 ) -> Decisions:
     """Return the spreads with choices by players of this Elo (one, or one a decision) along a scale of the curves."""
     at = scale.parameters(elo)
-    return simulate_curve_choices(spreads, at["s"], at["c"], model=CurveModel.from_about(scale.model), rng=rng)
+    return simulate_curve_choices(spreads, at["s"], at["c"], model=CurveModel.from_like(scale.model), rng=rng)
 
 
 _GAME = (10, 40)  # decisions of one player in a game

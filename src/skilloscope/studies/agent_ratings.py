@@ -22,11 +22,20 @@ from skilloscope.evidence.scales import scale as load_scale
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import MOST_ROWS, Densities, Dot, Figure, Forest, Lines, Series
-from skilloscope.report.estimates import CompetenceEstimate, EloEstimate
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import EDGE_NOTE, engine_line, group_name, percent, plural, skipped_line
+from skilloscope.report.table import (
+    EDGE_NOTE,
+    Column,
+    CompetenceEstimate,
+    EloEstimate,
+    Table,
+    engine_line,
+    group_name,
+    percent,
+    plural,
+    skipped_line,
+)
 from skilloscope.studies.basis import pool_warnings
 
 NO_DECISION = "no decision after the opening in an undecided position"
@@ -305,7 +314,7 @@ def rate_decisions(
     scale = scale or load_scale()
     if not len(decisions):
         raise InputError(f"no decisions left to rate; skipped: {decisions.tally}")
-    table = agent_evidence(decisions, model or Agent.from_about(scale.model), by=by)
+    table = agent_evidence(decisions, model or Agent.from_like(scale.model), by=by)
     players = rated_groups(table, decisions.group_by(by), scale, prior=prior, mass=mass)
     few = [f"{one.player} ({one.decisions})" for one in players if one.decisions < _FEW]
     warnings = scale_warnings(decisions, scale, table.about)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.decision import Decisions
-from skilloscope.evidence.discounting import ELO
+from skilloscope.evidence.axis import ELO
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.table import EvidenceTable, Grid
 from skilloscope.models.curves import CurveModel
@@ -27,7 +27,7 @@ def curve_evidence(
     decisions: Decisions, scale: Scale, *, by: str | Sequence[str] = "decider", size: int = 32
 ) -> EvidenceTable:
     """Return each group's evidence about its place on the scale's line: curves over −log s, with c as the line says."""
-    model = CurveModel.from_about(scale.model)
+    model = CurveModel.from_like(scale.model)
     columns, tally = model.columns(decisions)
     labels, codes = decisions.groups(by)
     groups = codes[columns.row]

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, xlogy
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.models.paired_comparison import Q, davidson, discrepancy, g, win_probability
 from skilloscope.ratings.periods.histories import History

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError
 from skilloscope.models.paired_comparison import davidson, win_probability
 from skilloscope.ratings.competitors import Competitor, calibration_slope, compete
@@ -44,8 +44,7 @@ from skilloscope.ratings.periods.variances import (
     variance_posterior,
 )
 from skilloscope.report.charts import COLOURS, Chart, Figure, Lines, Series
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import plural
+from skilloscope.report.table import Column, Table, number, plural
 from skilloscope.results.periods import PeriodGames
 from skilloscope.results.table import Results
 from skilloscope.studies.results.rating import (

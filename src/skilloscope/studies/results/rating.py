@@ -26,8 +26,7 @@ from skilloscope.ratings.periods.variances import FEWEST_TO_FIT, VarianceFit, fi
 from skilloscope.report.charts import Chart, Figure
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import plural
+from skilloscope.report.table import Column, Table, number, plural
 from skilloscope.results.periods import GIVEN, Calendar, PeriodGames
 from skilloscope.results.reading import Reading, ReadShards, ResultStream
 from skilloscope.results.table import Results
