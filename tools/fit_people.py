@@ -3,8 +3,8 @@
     .venv/bin/python tools/fit_people.py [--kept FOLDER] [--write] [--folds 4] [--effort instant]
 
 In: ../shared/data (people, human) and measurements/. The network saw none of these people. The prior is a regression of
-ratings on the ratings of the opponents, fitted to people of one event each and, with a quarter of the weight, to people of
-human/ drawn alike over the ratings. The effects (temper of each source, what the opening has to itself, and
+ratings on the ratings of the opponents, fitted to people of one event each and, with a quarter of the weight, to people
+of human/ drawn alike over the ratings. The effects (temper of each source, what the opening has to itself, and
 `PersonEffect`) maximise the log-density of the true rating with one, four and all games of a person, half under that
 prior and half under a normal one. With --folds the figures are of people of other events than those fitted on.
 --write puts all of it into the axis that ships; how far results count comes along (`Beside`, by the number of games).
@@ -50,6 +50,7 @@ STRATA = 22
 """People of human/ of each 100 Elo."""
 _SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 _NORMAL = np.asarray(-0.5 * ((GRID - 1950.0) / 420.0) ** 2)
+_POPULATION = np.asarray(elo_axis().prior().log_density(GRID))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +128,7 @@ def evidence(
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """People with at most so many of their games: the sums of their curves, the prior from the opponents, the results."""
+    """People with at most so many of their games: the sums of their curves, the prior and the results."""
 
     elo: Array
     event: npt.NDArray[Any]
@@ -223,19 +224,18 @@ class Fitted:
         return self.person.shared(total, GRID)
 
 
-def start_of(sources: Sequence[str]) -> tuple[Array, Array]:
-    """Return where the free numbers start, and how far (as sds) they are expected from there."""
-    start = [
-        *[np.log(0.9)] * len(sources),
-        np.log(60.0),
-        *[np.log(110.0)] * 4,
-        *[0.0] * 4,
-        np.log(0.05),
-        np.log(0.05),
-        np.log(250.0),
-    ]
-    spread = [*[0.3] * len(sources), 0.7, *[0.7] * 4, *[200.0] * 4, 1.0, 1.0, 0.3]
-    return np.array(start), np.array(spread)
+def start_of(sources: Sequence[str], like: PersonEffect | None) -> tuple[Array, Array]:
+    """Return where the free numbers start, and how far (as sds) they are expected from there.
+
+    With an engine few people are known: there what people share is expected about where it is without one.
+    """
+    sd, mean, ends, wide = (110.0,) * 4, (0.0,) * 4, (0.05, 0.05), 250.0
+    loose = [0.7] * 4 + [200.0] * 4 + [1.0, 1.0, 0.3]
+    if like is not None:
+        sd, mean, ends, wide = like.sd, like.mean, (like.tail[0], like.tail[-1]), like.tail_sd
+        loose = [0.2] * 4 + [40.0] * 4 + [0.3, 0.3, 0.1]
+    start = [np.log(0.9)] * len(sources) + [np.log(60.0), *np.log(sd), *mean, *np.log(ends), np.log(wide)]
+    return np.array(start), np.array([0.3] * len(sources) + [0.7, *loose])
 
 
 def unpacked(free: Array, sources: Sequence[str], fixed: Mapping[str, Effects]) -> Fitted:
@@ -252,9 +252,11 @@ def unpacked(free: Array, sources: Sequence[str], fixed: Mapping[str, Effects]) 
     return Fitted({**fixed, **effects}, PersonEffect(KNOTS, *columns, float(np.exp(free[-1]))))
 
 
-def fit_effects(samples: Sequence[Sample], sources: Sequence[str], fixed: Mapping[str, Effects]) -> Fitted:
+def fit_effects(
+    samples: Sequence[Sample], sources: Sequence[str], fixed: Mapping[str, Effects], like: PersonEffect | None
+) -> Fitted:
     """Return the effects under which the true ratings have the largest log-density."""
-    start, spread = start_of(sources)
+    start, spread = start_of(sources, like)
     people = max(len(sample) for sample in samples)
 
     def cost(step: Array) -> float:
@@ -317,8 +319,8 @@ class Estimates:
             sides = f"±{(e**2).std() / np.sqrt(n) / 2 / rmse:3.0f}", f"±{e.std() / np.sqrt(n):3.0f}"
             z = np.sqrt(((e / sd[own]) ** 2).mean())
             mae = np.abs(e).mean()
-            said = f"{rmse:5.0f} {sides[0]} {mae:5.0f} {sd[own].mean():5.0f} {e.mean():+5.0f} {sides[1]}  {z:5.2f}  {inside[own].mean():.3f}"
-            return f"{label:44s} {n:5d} {said}"
+            said = f"{rmse:5.0f} {sides[0]} {mae:5.0f} {sd[own].mean():5.0f} {e.mean():+5.0f} {sides[1]}"
+            return f"{label:44s} {n:5d} {said}  {z:5.2f}  {inside[own].mean():.3f}"
 
         found = [f"{line(name, self.elo > 0)}  {scored(self.logs, self.elo).mean():.4f}"]
         for low in range(1000, 2800, 200) if bands else ():
@@ -338,27 +340,40 @@ class Effort:
     parts: Sequence[PlayerGames]
     opponents: OpponentsPrior
     known: Mapping[str, Effects]
+    like: PersonEffect | None
 
     def fitted(self, parts: Sequence[PlayerGames]) -> Fitted:
         """Return the effects fitted to these people."""
         whole = PlayerGames.concat(parts)
         free = [name for name in ("opening", "human", "joint") if name in whole.curves and name not in self.known]
-        return fit_effects([Sample.of(whole, size, self.opponents) for size in SIZES], free, self.known)
+        return fit_effects([Sample.of(whole, size, self.opponents) for size in SIZES], free, self.known, self.like)
 
-    def held_out(self, folds: int) -> dict[int, Estimates]:
-        """Return for each size the posteriors of the people of many events, judged by fits to other events."""
+    def held_out(self, folds: int) -> dict[str, Estimates]:
+        """Return the posteriors of the people of many events, judged by fits to other events, by what is used."""
         first = self.parts[0]
         events, code = np.unique(first.event, return_inverse=True)
         fold = np.random.default_rng(1).permutation(len(events))[code] % folds
-        found: dict[int, list[tuple[Array, Array]]] = {size: [] for size in SIZES}
+        found: dict[str, list[tuple[Array, Array]]] = {}
         for number in range(folds):
-            fit = self.fitted([first.take(fold != number), *self.parts[1:]])
-            for size, own in found.items():
+            rest = [first.take(fold != number), *self.parts[1:]]
+            fit = self.fitted(rest)
+            whole = PlayerGames.concat(rest)
+            beside = fit_results([Sample.of(whole, size, self.opponents) for size in (1, 2, 4, 99)], fit)
+            for size in SIZES:
                 sample = Sample.of(first.take(fold == number), size, self.opponents)
-                own.append((sample.elo, fit.curve(sample) + sample.prior))
+                curve, (moves, results) = fit.curve(sample), beside.of_games(sample.games)
+                for name, logs in {
+                    "population alone": _POPULATION + 0 * curve,
+                    "opponents' ratings alone": sample.prior,
+                    "moves, prior population": curve + _POPULATION,
+                    "moves, prior opponents": curve + sample.prior,
+                    "and results": moves[:, None] * curve + results[:, None] * sample.results + sample.prior,
+                }.items():
+                    label = f"{'all' if size > SIZES[1] else size} games, {name}"
+                    found.setdefault(label, []).append((sample.elo, logs))
         return {
-            size: Estimates(*(np.concatenate(column) for column in zip(*own, strict=True)))
-            for size, own in found.items()
+            name: Estimates(*(np.concatenate(column) for column in zip(*own, strict=True)))
+            for name, own in found.items()
         }
 
 
@@ -376,12 +391,13 @@ def main() -> None:
     axis = replace(elo_axis(), opponents=rounded(opponents))
     for name in asked.effort or DEPTHS:
         # Moves that no engine judged are few beside the others: their weight is that without an engine.
-        known = {} if name == "instant" else {"human": axis.effort("instant").effects["human"]}
-        effort = Effort(name, alone if name == "instant" else parts_of(name, asked.kept), opponents, known)
+        without = axis.effort("instant")
+        known, like = ({}, None) if name == "instant" else ({"human": without.effects["human"]}, without.person)
+        effort = Effort(name, alone if name == "instant" else parts_of(name, asked.kept), opponents, known, like)
         if asked.folds:
             print(f"\n{name}, people of other events than those fitted on\n{HEAD}")
-            for size, found in effort.held_out(asked.folds).items():
-                print("\n".join(found.row(f"{name}, {'all' if size > 9 else size} games", bands=True)), flush=True)
+            for label, found in effort.held_out(asked.folds).items():
+                print("\n".join(found.row(label, bands=label.endswith("moves, prior opponents"))), flush=True)
         best = effort.fitted(effort.parts)
         whole = PlayerGames.concat(effort.parts)
         beside = fit_results([Sample.of(whole, size, opponents) for size in (1, 2, 4, 99)], best)
