@@ -9,8 +9,7 @@ import numpy as np
 from benchmarks.measure import Figure, cpu_seconds, first_seconds
 from skilloscope.evidence import Grid
 from skilloscope.evidence.posterior import competences
-from skilloscope.models.agent import bayes, log_likelihood, scaled_losses
-from skilloscope.models.choice_sets import ChoiceSets, choice_sets
+from skilloscope.models.agent import ChoiceSets, bayes, choice_sets, log_likelihood, scaled_losses
 from skilloscope.models.kernels import choices as kernels
 from skilloscope.simulate.deciders import made_up_spreads, simulate_choices
 

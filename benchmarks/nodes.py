@@ -9,7 +9,7 @@ from scipy.interpolate import CubicSpline
 
 from benchmarks.measure import Figure
 from skilloscope.evidence import Grid
-from skilloscope.models.choice_sets import choice_sets
+from skilloscope.models.agent import choice_sets
 from skilloscope.models.kernels import choices as kernels
 from skilloscope.simulate.deciders import made_up_spreads, simulate_choices
 

@@ -24,7 +24,7 @@ import pytest
 
 from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine.engine import find_engine
-from skilloscope.core.compiled import PlainWork
+from skilloscope.chess.pgn.text import PlainWork
 from skilloscope.core.errors import EngineError
 
 PlainWork.over = True  # tests are small: what they find out, they find out of compiled code; `plainly` is for its twin

@@ -9,8 +9,7 @@ from unittest.mock import patch
 from skilloscope.chess.pgn import blocks
 from skilloscope.chess.pgn import positions as replay
 from skilloscope.chess.pgn.games import Games
-from skilloscope.chess.pgn.text import GameColumns, read_raw, split_games
-from skilloscope.core.compiled import PlainWork
+from skilloscope.chess.pgn.text import GameColumns, PlainWork, read_raw, split_games
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, Source, open_lines, source_name
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import decisions
 from skilloscope.chess.analysis.files import read_analysed
 from skilloscope.decision import Decisions
 from skilloscope.evidence import Grid, Uniform, agent_evidence

@@ -22,8 +22,7 @@ import axis_data
 from effects_fitting import KnownPerson
 from fit_axis import EFFORT_DEPTHS, weights_of
 from model_fits import fit_weights
-from skilloscope.evidence.axis import EFFORTS, EloAxis, elo_axis
-from skilloscope.evidence.discounting import ELO, Effects, combined
+from skilloscope.evidence.axis import EFFORTS, ELO, Effects, EloAxis, combined, elo_axis
 from skilloscope.models.joint import JointChoices, JointWeights, elo_basis, log_choice
 
 Array = npt.NDArray[np.float64]

@@ -162,7 +162,7 @@ def forms(command: str) -> Iterator[str]:
 
 def run(words: Sequence[str]) -> tuple[int, str, str]:
     """Run one line of the command line in this process and return exit code, stdout and stderr."""
-    from skilloscope.cli import main as command_line
+    from skilloscope.cli.app import main as command_line
 
     out, err, code = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8"), 0
     stdin, logging.root.handlers = sys.stdin, []

@@ -25,8 +25,7 @@ from effects_fitting import KnownPerson
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.files import read_export
 from skilloscope.chess.engine.lines import lines_from_lists
-from skilloscope.chess.human.evidence import move_evidence
-from skilloscope.chess.human.played import PlayedMoves, played_moves
+from skilloscope.chess.human.played import PlayedMoves, move_evidence, played_moves
 from skilloscope.chess.moves import code_from_uci, move_code
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.positions import positions

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from curve_scale import lines_log_p
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import decisions
 from skilloscope.chess.analysis.files import read_analysed
 from skilloscope.decision import Decisions
 from skilloscope.models.curves import CURVES, MAPPINGS, CurveColumns, CurveModel

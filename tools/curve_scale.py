@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.evidence.scales import MINUS_LOG_S, Scale
 from skilloscope.evidence.sources.curves import LEAST_C
 from skilloscope.models.curves import CurveColumns, CurveModel
+from skilloscope.models.joint import scaled_value
 from skilloscope.models.kernels.curves import probability_columns, scores
-from skilloscope.models.scaling import scaled_value
 from skilloscope.papers.rh11 import HUNDRED, ORIGIN, cluster_sums, fit_lines, rated_decisions
 from skilloscope.ratings.curve_fits import CurveFit
 from skilloscope.studies.ipr import STATISTICS, Prediction, outcome_moments, predict

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.evidence import Prior
-from skilloscope.evidence.discounting import ELO, STEP, Beside, Effects, combined
+from skilloscope.evidence.axis import ELO, STEP, Beside, Effects, combined
 from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, log_scores
 
 Array = npt.NDArray[np.float64]

@@ -27,8 +27,7 @@ from effects_fitting import KnownPerson, fit_effects, fit_searches
 from model_fits import fit_weights
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import Effort, EloAxis, elo_axis
-from skilloscope.evidence.discounting import ELO, Effects
+from skilloscope.evidence.axis import ELO, Effects, Effort, EloAxis, elo_axis
 from skilloscope.models.joint import JointChoices, JointWeights, elo_basis
 from skilloscope.papers.harness import SHARED_ANALYSES
 

@@ -21,11 +21,16 @@ import numpy.typing as npt
 import axis_data
 from model_fits import fit_loss_weights
 from skilloscope.chess.analysis.evaluations import Evaluations, read_evaluated
-from skilloscope.chess.human.evidence import MoveLosses, loss_evidence, move_evidence, move_losses
-from skilloscope.chess.human.played import PlayedMoves, played_moves
+from skilloscope.chess.human.played import (
+    MoveLosses,
+    PlayedMoves,
+    loss_evidence,
+    move_evidence,
+    move_losses,
+    played_moves,
+)
 from skilloscope.evidence import EvidenceTable, Prior
-from skilloscope.evidence.axis import EVALUATIONS, Effort, elo_axis
-from skilloscope.evidence.discounting import Effects
+from skilloscope.evidence.axis import EVALUATIONS, Effects, Effort, elo_axis
 from skilloscope.models.joint import LossWeights
 from skilloscope.studies.calibrate import (
     POOL_ELO,

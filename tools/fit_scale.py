@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from line_fitting import fit_line
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import decisions
 from skilloscope.chess.analysis.files import read_analysed
 from skilloscope.decision import Decisions
 from skilloscope.evidence import Grid, agent_evidence

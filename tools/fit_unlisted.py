@@ -24,7 +24,7 @@ from skilloscope.chess.engine.lines import value_of
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.positions import positions_of
 from skilloscope.evidence.axis import elo_axis
-from skilloscope.inputs.engine_job import EngineJob, analyse_as
+from skilloscope.inputs.load import EngineJob
 from skilloscope.models.joint import JointChoices, log_sums, scaled_roots
 from skilloscope.simulate.games import values_after
 from skilloscope.simulate.people import DepthLimited, alternatives_of
@@ -107,7 +107,7 @@ def compare(known: Known, bands: Sequence[tuple[int, int]], draws: int, rng: np.
 
 def searched(boards: Sequence[chess.Board]) -> Analyses:
     """Return the engine's answers as the effort has them."""
-    return analyse_as(EngineJob(Settings.from_key(EFFORT.settings)), positions_of(boards))
+    return EngineJob(Settings.from_key(EFFORT.settings)).analyse(positions_of(boards))
 
 
 if __name__ == "__main__":

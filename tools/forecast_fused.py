@@ -26,8 +26,7 @@ import axis_data
 from effects_fitting import fit_beside
 from fit_axis import EFFORT_DEPTHS, FLAT, TARGET
 from people_evidence import MoveEvidence, PlayerGames, held_out_games, kept_evidence
-from skilloscope.evidence.axis import EloAxis, elo_axis
-from skilloscope.evidence.discounting import Beside, combined, result_curve
+from skilloscope.evidence.axis import Beside, EloAxis, combined, elo_axis, result_curve
 from skilloscope.models.paired_comparison import discrepancy, win_probability
 from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.prediction import predicted

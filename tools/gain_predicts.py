@@ -16,11 +16,9 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from axis_data import analysed, persons
-from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import Analyses, decisions
 from skilloscope.chess.analysis.evaluations import evaluations_from_analyses
-from skilloscope.chess.human.evidence import move_evidence
-from skilloscope.chess.human.played import played_moves
+from skilloscope.chess.human.played import move_evidence, played_moves
 from skilloscope.core.columns import encode
 from skilloscope.evidence import agent_evidence
 from skilloscope.evidence.axis import elo_axis

@@ -267,7 +267,7 @@ def _frame_lines(text: str) -> int:
 
 def _trace(answer: Path, words: Sequence[str]) -> None:
     """Run the command line in this process under a profiler, and write what it visited."""
-    from skilloscope.cli import main as run_command_line
+    from skilloscope.cli.app import main as run_command_line
 
     folder = f"{Path(inspect.getfile(run_command_line)).resolve().parents[1]}{os.sep}"
     entered: dict[tuple[str, str], None] = {}

@@ -30,7 +30,7 @@ from skilloscope.chess.human.model import BATCH, human, input_planes
 from skilloscope.chess.human.played import played_moves
 from skilloscope.chess.pgn.games import Games
 from skilloscope.evidence import Grid
-from skilloscope.evidence.discounting import ELO
+from skilloscope.evidence.axis import ELO
 from skilloscope.models.joint import ELO_RANGE, HumanChoices, elo_basis
 from skilloscope.models.kernels.choices import add_choice_curves
 

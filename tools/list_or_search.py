@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import Analyses, decisions
 from skilloscope.chess.analysis.files import read_analysed, read_export
 from skilloscope.chess.engine.settings import problem_text
 from skilloscope.papers.harness import SHARED_ANALYSES
-from skilloscope.report.terminal import drawn
+from skilloscope.report.table import drawn
 from skilloscope.studies.sensitivity import Varied, sensitivity
 
 KEPT = Path(__file__).resolve().parent.parent / "measurements" / "full_lists_sf151.jsonl.gz"

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from skilloscope.inputs.bundled import gallery_analyses_file, gallery_games, gallery_players
-from skilloscope.inputs.engine_job import EngineJob
-from skilloscope.inputs.load import analyse_games
+from skilloscope.inputs.load import EngineJob, analyse_games
 from skilloscope.report.charts import Figure
 from skilloscope.simulate.deciders import simulate_career
 from skilloscope.studies.demo import DemoRatings, rate_demo

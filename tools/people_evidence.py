@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import axis_data
-from skilloscope.chess.human.evidence import move_evidence
-from skilloscope.chess.human.played import played_moves
+from skilloscope.chess.human.played import move_evidence, played_moves
 from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence
 
 INSTANT = ("opening", "human")

@@ -15,7 +15,7 @@ import numpy as np
 
 from axis_data import human_games
 from forecast_fused import HALVES
-from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.load import EngineJob
 from skilloscope.inputs.pipeline import analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.studies.profile import elo_profile

@@ -27,9 +27,9 @@ from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.played import PlayedMoves, played_moves
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.positions import positions
-from skilloscope.core.configuration import store_file
+from skilloscope.core.paths import store_file
 from skilloscope.evidence.axis import elo_axis
-from skilloscope.inputs.engine_job import EngineJob, analyse_as
+from skilloscope.inputs.load import EngineJob
 from skilloscope.studies.screen.statistics import BLUNDER
 
 ELOS = (1200, 1600, 2000, 2400)
@@ -105,7 +105,7 @@ def ratings(path: Path, effort: str) -> list[str]:
 def simulated_figures(path: Path, effort: str) -> tuple[dict[str, Figure], float]:
     """Return the figures of simulated games, whose analyses are in the store, and the share of draws."""
     games, settings = read_games([path]), Settings.from_key(elo_axis().effort(effort).settings)
-    found = analyse_as(EngineJob(settings, store_file(path.parent / "store")), positions(games))
+    found = EngineJob(settings, store_file(path.parent / "store")).analyse(positions(games))
     moves = played_moves(games).with_engine(found, settings.depth or 0)
     draws = np.mean([result == "1/2-1/2" for result in games.headers["result"].to_pylist()])
     return figures([moves], [np.ones(len(moves.judged), dtype=bool)], games.counts), float(draws)

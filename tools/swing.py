@@ -24,8 +24,8 @@ from scipy.optimize import minimize
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.models.curves import curve, log_losses
+from skilloscope.models.joint import scaled_decisions
 from skilloscope.models.kernels.curves import log_curve
-from skilloscope.models.scaling import scaled_decisions
 
 Array = npt.NDArray[np.float64]
 

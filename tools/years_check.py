@@ -24,8 +24,7 @@ from scipy.optimize import minimize
 from forecast_fused import HALVES, drawn_again
 from people_evidence import PlayerGames, held_out_games, kept_evidence
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import EloAxis, elo_axis
-from skilloscope.evidence.discounting import Effects
+from skilloscope.evidence.axis import Effects, EloAxis, elo_axis
 from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, fitted_prior
 
 YEARS, GAMES = 3, 10

@@ -14,7 +14,7 @@ from skilloscope.__about__ import __version__
 
 if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyse import analyse
-    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.engine.settings import DFH13, FER12, FULL, RH11, RH11_SINGLE, Settings, preset
     from skilloscope.chess.human.model import human
     from skilloscope.chess.pgn.game_tables import game_table, position_table
@@ -70,7 +70,7 @@ _HOMES = {
     "analyses_file": "inputs.bundled",
     "breakdown": "studies.breakdown",
     "compare": "studies.compare",
-    "decisions": "chess.analysis.decisions",
+    "decisions": "chess.analysis.analyses",
     "decisions_from_frame": "decision.arrow",
     "demo_games": "inputs.bundled",
     "elo_difference": "models.gain",

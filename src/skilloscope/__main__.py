@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from skilloscope.cli import main
+from skilloscope.cli.app import main
 
 main()

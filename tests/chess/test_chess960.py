@@ -18,7 +18,7 @@ from skilloscope.chess.moves import board_of_fen, is_chess960, move_uci, sans
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.core.errors import InputError
-from skilloscope.inputs.elo_evidence import playable_games
+from skilloscope.inputs.pipeline import playable_games
 
 CASTLING = "4k3/8/8/8/8/8/8/R4K1R w HA - 0 1"
 """King and rooks as they never stand in usual chess: to the king's side he steps to g1, and the rook to f1."""

@@ -292,7 +292,7 @@ def test_no_command_opens_a_connection(tmp_path, table):
         "def refuse(*a, **k): raise SystemExit('a connection was opened')\n"
         "socket.socket.connect = socket.socket.connect_ex = socket.socket.bind = refuse\n"
         "socket.getaddrinfo = socket.create_connection = refuse\n"
-        "from skilloscope.cli import main\n"
+        "from skilloscope.cli.app import main\n"
         "sys.argv = ['skilloscope', *sys.argv[1:]]\n"
         "main()\n"
     )

@@ -19,8 +19,8 @@ from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.cli.app import app
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.inputs.engine_job import EngineJob
 from skilloscope.inputs.gains import engine_gains, gains_of_files, gains_of_games, gains_of_one
+from skilloscope.inputs.load import EngineJob
 from skilloscope.studies.game import MovePopularity, game_study, written_moves
 
 CENTURY = demo_file("game_of_the_century.pgn")

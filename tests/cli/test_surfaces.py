@@ -17,11 +17,10 @@ from typer.testing import CliRunner
 
 from skilloscope.cli import console
 from skilloscope.cli.app import app
-from skilloscope.core import configuration
+from skilloscope.core import paths
 from skilloscope.core.errors import InputError
 from skilloscope.core.text import json_text, visible
-from skilloscope.report.table import Table
-from skilloscope.report.terminal import PlainConsole, drawn
+from skilloscope.report.table import PlainConsole, Table, drawn
 
 HOSTILE = "Kas\x1b]0;owned\x07pa\x9b31mrov\u202e\u2066\x7f"
 FORBIDDEN = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *"\u202e\u2066\u200f\u061c"} - {"\n", "\t"}
@@ -47,27 +46,27 @@ class TestSettings:
 
     def test_the_users_own_file_the_environment_and_a_named_file_may(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        configuration.user_file().parent.mkdir(exist_ok=True)
-        configuration.user_file().write_text('engine = "mine"\n')
+        paths.user_file().parent.mkdir(exist_ok=True)
+        paths.user_file().write_text('engine = "mine"\n')
         (tmp_path / "skilloscope.toml").write_text('engine = "theirs"\ndepth = 3\n')
-        found = configuration.effective_settings()
+        found = paths.effective_settings()
         assert (found["engine"].value, found["depth"].value) == ("mine", 3)
         monkeypatch.setenv("SKILLOSCOPE_CONFIG", str(tmp_path / "skilloscope.toml"))
-        assert configuration.effective_settings()["engine"].value == "theirs"
+        assert paths.effective_settings()["engine"].value == "theirs"
         monkeypatch.setenv("SKILLOSCOPE_ENGINE", "third")
-        assert configuration.effective_settings()["engine"].value == "third"
+        assert paths.effective_settings()["engine"].value == "third"
 
     def test_it_is_said_once(self, tmp_path, monkeypatch, caplog):
         monkeypatch.chdir(tmp_path)
         (tmp_path / "skilloscope.toml").write_text('engine = "theirs"\n')
         for _ in range(3):
-            assert configuration.effective_settings()["engine"].source == "default"
+            assert paths.effective_settings()["engine"].source == "default"
         assert len(caplog.records) == 1
         assert "theirs" in caplog.text
 
     def test_a_home_that_nobody_has_is_an_error(self):
         with pytest.raises(InputError, match="no such user") as caught:
-            configuration.store_file("~nobody-of-that-name/store")
+            paths.store_file("~nobody-of-that-name/store")
         assert caught.value.hint
 
     @pytest.mark.parametrize("option", [["--depth", 300], ["--depth", 256], ["--multipv", 501], ["--hash", 10**9]])

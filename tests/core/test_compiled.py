@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from skilloscope.chess.pgn.text import PlainWork
 from skilloscope.core import compiled
-from skilloscope.core.compiled import PlainWork, cache_folder
+from skilloscope.core.compiled import cache_folder
 
 # Runs a command and says last which of our functions were compiled, a line for every kind of arguments.
 COMPILED = """
@@ -26,7 +27,7 @@ class Listener(event.Listener):
         pass
 event.register("numba:compile", Listener())
 atexit.register(lambda: print(*(name for name in names if " skilloscope." in name), sep="\\n"))
-from skilloscope.cli import main
+from skilloscope.cli.app import main
 sys.argv = ["skilloscope", *sys.argv[1:]]
 main()
 """

@@ -8,7 +8,7 @@ import pytest
 from skilloscope.core.errors import InputError
 from skilloscope.decision import UNLISTED, Decisions
 from skilloscope.decision.align import align, at_depth, depth_pair
-from skilloscope.decision.batch import LABELS
+from skilloscope.decision.decisions import LABELS
 from skilloscope.decision.text import read_decisions, write_decisions
 
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.decision import UNLISTED, Decisions
-from skilloscope.decision.batch import LABELS
+from skilloscope.decision.decisions import LABELS
 from skilloscope.decision.domains import converted
 from skilloscope.decision.domains.backgammon import read_backgammon
 from skilloscope.decision.domains.experiments import (
@@ -26,8 +26,7 @@ from skilloscope.decision.domains.experiments import (
     read_risky_choice,
 )
 from skilloscope.evidence import Uniform, agent_evidence
-from skilloscope.models.agent import Agent, log_likelihood
-from skilloscope.models.choice_sets import choice_sets
+from skilloscope.models.agent import Agent, choice_sets, log_likelihood
 from skilloscope.studies.deciders import rate_deciders
 
 

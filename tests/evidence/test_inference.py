@@ -11,8 +11,7 @@ from skilloscope.core.errors import GridError, InputError
 from skilloscope.decision import Decisions, Losses
 from skilloscope.evidence import EdgePosterior, Evidence, Grid, Normal, Uniform, agent_evidence, prior_from_text
 from skilloscope.evidence.posterior import posterior_from_log_density
-from skilloscope.models.agent import Agent, log_likelihood
-from skilloscope.models.choice_sets import choice_sets
+from skilloscope.models.agent import Agent, choice_sets, log_likelihood
 from skilloscope.simulate.deciders import made_up_spreads, simulate_choices
 
 

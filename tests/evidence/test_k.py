@@ -12,12 +12,11 @@ from scipy.stats import norm
 from simulated import in_games, seen_through_noise
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.decision.batch import LABELS
+from skilloscope.decision.decisions import LABELS
 from skilloscope.evidence.fit_k import SHARPEST, fit_k, held_out_k, k_gain
 from skilloscope.evidence.held_out import Folds, cluster_interval, folds_of, log_mean_likelihood
 from skilloscope.evidence.table import Grid
-from skilloscope.models.agent import log_likelihood
-from skilloscope.models.choice_sets import choice_sets
+from skilloscope.models.agent import choice_sets, log_likelihood
 from skilloscope.simulate.deciders import simulated_deciders
 from skilloscope.studies.compare_engines import Resampling, compare_depths, compare_engines
 from skilloscope.studies.deciders import k_from_text, rate_fitting_k

@@ -22,16 +22,15 @@ from skilloscope.chess.engine.lines import AnalysedPosition, checked_answer, lin
 from skilloscope.chess.engine.settings import Settings, parse_option
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.results import TAGS, read_pgn_results, scan, scan_plain
-from skilloscope.chess.pgn.text import unescaped
-from skilloscope.core.compiled import PlainWork
-from skilloscope.core.configuration import effective_settings
+from skilloscope.chess.pgn.text import PlainWork, unescaped
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import as_text, lines_of
+from skilloscope.core.paths import effective_settings
 from skilloscope.core.table_files import write_table
 from skilloscope.decision.text import read_decisions, write_decisions
 from skilloscope.evidence.scales import Scale, scale
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.inputs.file_kinds import kind_of
+from skilloscope.inputs.load import kind_of
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.saved import SavedRatings, load_ratings, save_ratings
 from skilloscope.ratings.periods.states import State

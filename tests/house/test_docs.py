@@ -244,7 +244,7 @@ def test_every_public_name_stands_in_the_reference_of_python():
 
 
 def test_every_setting_is_documented():
-    from skilloscope.core.configuration import KNOWN
+    from skilloscope.core.paths import KNOWN
 
     page = (DOCS / "commands.md").read_text(encoding="utf-8")
     section = page.split("\n## Settings\n", 1)[1].split("\n## ", 1)[0]

@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 
 from skilloscope.chess.analysis.evaluations import evaluations_from_comments
-from skilloscope.chess.human.evidence import loss_evidence, move_evidence, move_losses
-from skilloscope.chess.human.played import played_moves
+from skilloscope.chess.human.played import loss_evidence, move_evidence, move_losses, played_moves
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import EvidenceTable
-from skilloscope.evidence.axis import EVALUATIONS, elo_axis
-from skilloscope.evidence.discounting import ELO
-from skilloscope.models.joint import LOSS_EDGES, LOSS_FEATURES, LossWeights
-from skilloscope.models.scaling import scaled_loss
+from skilloscope.evidence.axis import ELO, EVALUATIONS, elo_axis
+from skilloscope.models.joint import LOSS_EDGES, LOSS_FEATURES, LossWeights, scaled_loss
 
 GAME = """[White "Ann"]
 [Black "Bob"]

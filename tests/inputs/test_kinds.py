@@ -16,9 +16,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import write_decisions
 from skilloscope.inputs.bundled import analyses_file, demo_file
-from skilloscope.inputs.engine_job import EngineJob
-from skilloscope.inputs.file_kinds import Kind, by_kind, kind_of
-from skilloscope.inputs.load import load_decisions
+from skilloscope.inputs.load import EngineJob, Kind, by_kind, kind_of, load_decisions
 
 BATCH = Decisions.from_lists(["Ann"], [[0.3, 0.1]], [0])
 

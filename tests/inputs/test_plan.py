@@ -21,11 +21,11 @@ from skilloscope.chess.human.model import human
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.positions import positions
 from skilloscope.cli.app import app
-from skilloscope.core.configuration import store_file
 from skilloscope.core.errors import InputError
+from skilloscope.core.paths import store_file
 from skilloscope.inputs.budget import MEASURED, AnalysisPlan, game_order, plan, sample_games
-from skilloscope.inputs.engine_job import EngineJob
-from skilloscope.report.words import duration
+from skilloscope.inputs.load import EngineJob
+from skilloscope.report.table import duration
 from skilloscope.store import Store
 
 SHALLOW = Settings(depth=2, multipv=2)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from skilloscope.chess.analysis.evaluations import evaluations_from_comments
-from skilloscope.chess.human.evidence import loss_evidence, move_evidence, move_losses
-from skilloscope.chess.human.played import played_moves
+from skilloscope.chess.human.played import loss_evidence, move_evidence, move_losses, played_moves
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.evidence import EvidenceTable
 from skilloscope.evidence.axis import EVALUATIONS, elo_axis

@@ -12,14 +12,15 @@ from skilloscope.evidence import Grid
 from skilloscope.evidence.posterior import competences
 from skilloscope.models.agent import (
     Agent,
+    Bucket,
     bayes,
     bayes_sequence,
+    choice_sets,
     likelihood,
     log_likelihood,
     probability,
     scaled_losses,
 )
-from skilloscope.models.choice_sets import Bucket, choice_sets
 from skilloscope.models.kernels import choices as kernels
 from skilloscope.papers.dfh13 import FIGURE_1_LOSSES
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.models.choice_sets import Bucket, choice_sets
+from skilloscope.models.agent import Bucket, choice_sets
 from skilloscope.models.curves import CURVES, MAPPINGS, CurveColumns, CurveModel, curve, mapping, probabilities
 from skilloscope.models.kernels.curves import intervals, probability_columns, scores
 from skilloscope.papers.harness import printed

@@ -10,7 +10,7 @@ import pytest
 
 from skilloscope.chess.engine.settings import FER12
 from skilloscope.inputs.bundled import game_of_the_century
-from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.load import EngineJob
 from skilloscope.papers.fer12 import FER12_ENTRIES
 from skilloscope.papers.harness import NO_DATA, Budget, Entry, Outcome
 from skilloscope.studies.game import written_moves

@@ -13,7 +13,7 @@ from skilloscope.chess.analysis.files import read_export
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.positions import positions
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.load import EngineJob
 from skilloscope.papers import ENTRIES, reproduce
 from skilloscope.papers.dfh13 import up_to_depth
 from skilloscope.papers.harness import Budget

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions, Losses
 from skilloscope.models.curves import CurveModel
-from skilloscope.models.scaling import (
+from skilloscope.models.joint import (
     fit_scaling,
     flatness,
     scaled_decisions,

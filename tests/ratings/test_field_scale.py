@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError
-from skilloscope.evidence.discounting import ELO
+from skilloscope.evidence.axis import ELO
 from skilloscope.evidence.scales import scale
 from skilloscope.evidence.sources.gain import GainScale, field_scores, fit_gain_line, gain_scale
 

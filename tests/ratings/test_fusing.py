@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import elo_axis, elo_posterior
-from skilloscope.evidence.discounting import ELO, Beside, fused_posterior, result_curve
+from skilloscope.evidence.axis import ELO, Beside, elo_axis, elo_posterior, fused_posterior, result_curve
 from skilloscope.models.paired_comparison import expected_against, update
 from skilloscope.studies.calibrate import POOL_ELO
 

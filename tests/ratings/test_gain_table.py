@@ -14,8 +14,8 @@ from scipy.special import ndtri, stdtrit
 
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.errors import InputError
-from skilloscope.inputs.engine_job import EngineJob
 from skilloscope.inputs.gains import AFFORDABLE, Gained, gains_of_games
+from skilloscope.inputs.load import EngineJob
 from skilloscope.models.gain import PEAK, GainHistogram, elo_difference, elo_slope, expected_score, move_scores
 from skilloscope.ratings.gain_table import GainTable, differences, t_mixture_quantile
 from skilloscope.ratings.perceived import between_interval, perceived_least_squares, perceived_weights, running_interval

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import elo_posterior
-from skilloscope.evidence.discounting import ELO, Effects, combined
+from skilloscope.evidence.axis import ELO, Effects, combined, elo_posterior
 from skilloscope.evidence.parts import (
     BETWEEN,
     DRIFT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilloscope.evidence.discounting import ELO, Effects, combined
+from skilloscope.evidence.axis import ELO, Effects, combined
 from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, fitted_prior, posterior_accuracy
 
 START = {"human": Effects(0.8, 60.0, 100.0)}

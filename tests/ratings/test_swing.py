@@ -139,7 +139,7 @@ def test_unlisted_choices_are_counted_and_odd_models_refused(seen):
 
 
 def test_on_real_games_two_depths_say_more_than_one(shared_data):
-    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.analysis.files import read_analysed
 
     path = next((shared_data / "analysed").glob("*.jsonl.gz"))

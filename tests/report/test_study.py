@@ -10,13 +10,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from skilloscope.cli.console import show
 from skilloscope.cli.options import Output
-from skilloscope.cli.show import show
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.report.charts import Bars, Densities, Dot, Figure, Forest, Histogram, Lines, Panels, Series
-from skilloscope.report.estimates import EloEstimate
 from skilloscope.report.study import Study, json_value
-from skilloscope.report.table import Column, Table
+from skilloscope.report.table import Column, EloEstimate, Table
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from skilloscope.decision.text import write_decisions
 from skilloscope.evidence import Uniform, agent_evidence
 from skilloscope.evidence.periods import running_competence
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.inputs.engine_job import EngineJob
-from skilloscope.inputs.load import load_decisions, renamed
+from skilloscope.inputs.load import EngineJob, load_decisions, renamed
 from skilloscope.models.agent import Agent, probability
 from skilloscope.papers import ENTRIES, reproduce
 from skilloscope.report.study import json_fields

@@ -11,9 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from skilloscope.chess.boards import Boards
-from skilloscope.chess.human.evidence import move_evidence
 from skilloscope.chess.human.model import Human
-from skilloscope.chess.human.played import played_moves
+from skilloscope.chess.human.played import move_evidence, played_moves
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.cli.app import app

@@ -18,8 +18,7 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.evidence import Normal, Uniform
-from skilloscope.evidence.axis import elo_axis, elo_posterior
-from skilloscope.evidence.discounting import ELO, Effects, games_for_sd
+from skilloscope.evidence.axis import ELO, Effects, elo_axis, elo_posterior, games_for_sd
 from skilloscope.evidence.scales import elo_prior, scale
 from skilloscope.inputs.budget import fair_order
 from skilloscope.inputs.bundled import demo_file
@@ -136,7 +135,7 @@ def test_the_header_counts_only_where_it_is_asked_for():
 
 
 def test_any_number_of_workers_gives_the_same(monkeypatch):
-    monkeypatch.setattr("skilloscope.inputs.elo_evidence.GAMES_AT_ONCE", 3)
+    monkeypatch.setattr("skilloscope.inputs.pipeline.GAMES_AT_ONCE", 3)
     few = sk.demo_games().select(np.arange(8))
     one, two = (sk.rate(few, effort="instant", workers=n) for n in (1, 2))
     assert one.as_dict() == two.as_dict()

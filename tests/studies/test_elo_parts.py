@@ -17,7 +17,7 @@ from skilloscope.chess.human.played import played_moves
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.load import EngineJob
 from skilloscope.inputs.pipeline import AnalysedGames, analysed_games
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.studies.breakdown import breakdown

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.cli.app import app
-from skilloscope.inputs.engine_job import EngineJob
 from skilloscope.inputs.gains import gains_of_games
+from skilloscope.inputs.load import EngineJob
 from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
 from skilloscope.studies.gain import GainStudy
 from skilloscope.studies.gain_event import GainRequest, event_gains, with_surnames

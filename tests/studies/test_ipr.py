@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import skilloscope as sk
 from curve_scale import ParameterError, error_rating, fit_curve_scale, measure_dispersion, predict_with_error
 from skilloscope.chess.analysis.analyse import analyse
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import decisions
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.evidence import Uniform

@@ -13,8 +13,7 @@ from scipy.stats import kstest
 
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.models.agent import Agent, log_likelihood, probability
-from skilloscope.models.choice_sets import Bucket, choice_sets
+from skilloscope.models.agent import Agent, Bucket, choice_sets, log_likelihood, probability
 from skilloscope.simulate.deciders import cut_lists, made_up_spreads, simulate_choices, simulated_deciders
 from skilloscope.studies.likelihood import (
     ChoiceLogs,

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions, Losses
-from skilloscope.inputs.engine_job import EngineJob
-from skilloscope.models.scaling import scaled_loss
+from skilloscope.inputs.load import EngineJob
+from skilloscope.models.joint import scaled_loss
 from skilloscope.papers import ENTRIES, reproduce
 from skilloscope.papers.harness import Budget
 from skilloscope.studies.ipr import REPETITION, MilepostWindow, milepost_table, single_pv, years_from_text

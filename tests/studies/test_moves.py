@@ -169,7 +169,7 @@ def test_the_page_holds_the_bars_and_every_move(tmp_path, fake_engine):
     ],
 )
 def test_what_cannot_be_answered_is_refused_before_an_engine_starts(words, said, monkeypatch):
-    monkeypatch.setattr("skilloscope.studies.moves.analyse_as", None)
+    monkeypatch.setattr("skilloscope.inputs.load.EngineJob.analyse", None)
     done = run("moves", *words)
     assert done.exit_code == (2 if "--elo" in words else 1)
     assert said in done.stderr

@@ -37,8 +37,7 @@ from skilloscope.evidence.lattice import (
 from skilloscope.evidence.periods import column_periods, date_periods
 from skilloscope.evidence.scales import scale
 from skilloscope.inputs.bundled import analyses_file, demo_file
-from skilloscope.inputs.engine_job import EngineJob
-from skilloscope.inputs.load import load_decisions, renamed
+from skilloscope.inputs.load import EngineJob, load_decisions, renamed
 from skilloscope.models.agent import Agent
 from skilloscope.papers import ENTRIES, reproduce
 from skilloscope.papers.dfh13_profiles import PLAYERS

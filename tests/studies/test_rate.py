@@ -167,7 +167,7 @@ def test_the_shipped_line_comes_out_of_the_analysed_games(shared_data):
         from fit_scale import fit_scale
     finally:
         sys.path.pop(0)
-    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.analysis.files import read_analysed
 
     batch = decisions(read_analysed(shared_data / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz")).at_depths()
@@ -179,7 +179,7 @@ def test_the_shipped_line_comes_out_of_the_analysed_games(shared_data):
 
 
 def test_competence_rises_with_elo_as_an_independent_calculation_found(shared_data):
-    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.analysis.files import read_analysed
 
     batch = decisions(read_analysed(shared_data / "analysed" / "bands_sf151_mpv10_depths.jsonl.gz")).at_depths()

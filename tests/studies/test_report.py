@@ -21,14 +21,13 @@ from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.inputs.bundled import demo_file
 from skilloscope.inputs.costs import LEVELS, MoveCosts, MoveJudgement, move_costs
-from skilloscope.inputs.engine_job import EngineJob
-from skilloscope.inputs.load import players, resolve_player
+from skilloscope.inputs.load import EngineJob, players, resolve_player
 from skilloscope.inputs.pipeline import analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.models.joint import elo_basis, log_alternatives, log_choice
 from skilloscope.report.board import board_svg
 from skilloscope.report.page import ANALYSIS_BOARD
-from skilloscope.report.words import share
+from skilloscope.report.table import share
 from skilloscope.studies.breakdown import breakdown
 from skilloscope.studies.game import GameTags
 from skilloscope.studies.report import report_on
@@ -292,7 +291,7 @@ def test_without_an_engine_evaluations_in_comments_say_what_a_move_cost():
 
 
 def test_the_name_of_the_function_is_not_hidden_by_the_folder():
-    import skilloscope.report.words
+    import skilloscope.report.table
 
     assert callable(sk.report)
     assert sk.report is skilloscope.studies.report.report

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 from simulated import in_games, seen_through_noise
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.decision.batch import LABELS
+from skilloscope.decision.decisions import LABELS
 from skilloscope.decision.text import write_decisions
 from skilloscope.evidence import agent_evidence
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.inputs.engine_job import EngineJob
+from skilloscope.inputs.load import EngineJob
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.mileposts import with_mileposts
 from skilloscope.studies.sensitivity import Varied, read_judged, searched_again, sensitivity

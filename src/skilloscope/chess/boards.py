@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.rules import I16, MOST_MOVES, N_FROM_TO, NO_SQUARE, U8, legal_places, play
-from skilloscope.core.arrays import Bools, Ints
+from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.errors import InputError
 

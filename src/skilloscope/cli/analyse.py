@@ -11,8 +11,7 @@ import typer
 from skilloscope.cli.options import EngineOptions, Json, Options
 
 if TYPE_CHECKING:
-    from skilloscope.inputs.engine_job import EngineJob
-    from skilloscope.inputs.load import AnalysedDecisions
+    from skilloscope.inputs.load import AnalysedDecisions, EngineJob
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def analyse(
 
 def _report(judged: AnalysedDecisions, as_json: bool) -> int:
     from skilloscope.cli.console import exit_code, out, print_json, report_faults
-    from skilloscope.report.words import engine_line, skipped_line
+    from skilloscope.report.table import engine_line, skipped_line
 
     batch = judged.decisions
     report_faults(batch.tally)
@@ -86,7 +85,7 @@ def _dry_run(paths: list[Path], work: EngineJob, planning: PlanOptions, player: 
     from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.inputs.budget import MEASURED, plan, sample_games
     from skilloscope.inputs.load import games_of, players, resolve_player
-    from skilloscope.report.words import plan_lines, plural
+    from skilloscope.report.table import plan_lines, plural
 
     err().print("reading the games")
     games = read_distinct(list(paths))
@@ -112,9 +111,8 @@ def _dry_run(paths: list[Path], work: EngineJob, planning: PlanOptions, player: 
 def _judge(paths: list[Path], work: EngineJob, planning: PlanOptions, player: str | None) -> AnalysedDecisions:
     """Analyse the games, or those that fit the budget; then say on stderr which part of all that is."""
     from skilloscope.cli.console import err
-    from skilloscope.inputs.engine_job import EngineBudget
-    from skilloscope.inputs.load import load_decisions
-    from skilloscope.report.words import sample_line
+    from skilloscope.inputs.load import EngineBudget, load_decisions
+    from skilloscope.report.table import sample_line
 
     budget = None if planning.budget is None else EngineBudget(planning.budget, planning.seed)
     judged = load_decisions(paths, work, player=player, budget=budget)

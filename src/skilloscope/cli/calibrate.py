@@ -36,9 +36,8 @@ def calibrate(
 ) -> int:
     """Fit an Elo axis to the ratings of another pool or time control, for --scale; needs no engine."""
     from skilloscope.chess.pgn.games import read_distinct
-    from skilloscope.cli.console import progress_bar, report_faults, report_notes
+    from skilloscope.cli.console import progress_bar, report_faults, report_notes, show
     from skilloscope.cli.request import source_line
-    from skilloscope.cli.show import show
     from skilloscope.studies.calibrate import PoolCalibration, pool_census
     from skilloscope.studies.calibrate import calibrate as fit_axis
 

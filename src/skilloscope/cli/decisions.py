@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.console import report_faults
+from skilloscope.cli.console import report_faults, show, show_done
 from skilloscope.cli.options import CRange, EngineOptions, IntervalOutput, Json, Options, Tables
 from skilloscope.cli.request import read_batch, source_line, working
-from skilloscope.cli.show import show, show_done
 from skilloscope.core.errors import OptionError, Tally
-from skilloscope.report.words import engine_line, plural, skipped_line
+from skilloscope.report.table import engine_line, plural, skipped_line
 
 if TYPE_CHECKING:
     from skilloscope.decision import Decisions
-    from skilloscope.inputs.engine_job import EngineJob
+    from skilloscope.inputs.load import EngineJob
     from skilloscope.studies.sensitivity import Varied
 
 

@@ -15,8 +15,7 @@ from skilloscope.core.errors import EngineError
 from skilloscope.core.paths import write_whole
 
 if TYPE_CHECKING:
-    from skilloscope.inputs.engine_job import EngineJob
-    from skilloscope.inputs.load import AnalysedDecisions
+    from skilloscope.inputs.load import AnalysedDecisions, EngineJob
 
 _MOST_SECONDS = 30.0  # of searching: the whole demo, with the first compilation, stays under a minute
 

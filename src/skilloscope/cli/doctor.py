@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.console import report_notes
+from skilloscope.cli.console import report_notes, show
 from skilloscope.cli.options import Json, Output
-from skilloscope.cli.show import show
 
 
 def doctor(

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from skilloscope.cli.console import show_done
 from skilloscope.cli.options import Json
-from skilloscope.cli.show import show_done
-from skilloscope.report.words import plural
+from skilloscope.report.table import plural
 
 
 def export(

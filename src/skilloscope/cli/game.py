@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from skilloscope.__about__ import __version__
-from skilloscope.cli.console import print_json
+from skilloscope.cli.console import print_json, show
 from skilloscope.cli.options import (
     Aliases,
     EffortOptions,
@@ -26,7 +26,6 @@ from skilloscope.cli.options import (
     gain_search,
 )
 from skilloscope.cli.request import analysed_for_elo, asked_elo, working
-from skilloscope.cli.show import show
 from skilloscope.core.errors import OptionError
 
 
@@ -41,8 +40,8 @@ def game(
     engine: EngineOptions,
 ) -> int:
     """Analyse one game move by move: evaluation, gain, strength, and how likely people find each move."""
+    from skilloscope.cli.console import show
     from skilloscope.cli.request import working
-    from skilloscope.cli.show import show
     from skilloscope.studies.game import game_of
 
     curve = gain.elo_curve()
@@ -79,8 +78,8 @@ def by_game(
     engine: EngineOptions,
 ) -> int:
     """Show one player's Elo in each game, with the opponent's."""
+    from skilloscope.cli.console import show
     from skilloscope.cli.request import agent_of, analysed_decisions, source_line
-    from skilloscope.cli.show import show
     from skilloscope.studies.by_game import competence_by_game, elo_by_game
 
     asked = asked_elo(games, effort, prior=prior, rule=rule)

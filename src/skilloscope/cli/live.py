@@ -113,7 +113,7 @@ def _show(events: Iterable[Event], follower: Follower, as_json: bool) -> None:
     from rich.live import Live as Screen
 
     from skilloscope.report.study import json_fields
-    from skilloscope.report.terminal import drawn
+    from skilloscope.report.table import drawn
     from skilloscope.studies.live.live import SCHEMA
 
     console = out()

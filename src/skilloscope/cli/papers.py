@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.console import report_faults
+from skilloscope.cli.console import report_faults, show
 from skilloscope.cli.options import (
     AgentOptions,
     Aliases,
@@ -23,7 +23,6 @@ from skilloscope.cli.options import (
     gain_search,
 )
 from skilloscope.cli.request import agent_of, analysed_decisions, judge_line, scale_of, source_line, working
-from skilloscope.cli.show import show
 from skilloscope.core.errors import InputError, OptionError
 
 

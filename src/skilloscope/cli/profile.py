@@ -39,8 +39,8 @@ def profile(
     engine: EngineOptions,
 ) -> int:
     """Track players over time: Elo by year, month or event, next to the Elo in the PGN."""
+    from skilloscope.cli.console import show
     from skilloscope.cli.request import analysed_decisions, scale_of, scaled_agent, source_line
-    from skilloscope.cli.show import show
     from skilloscope.evidence.lattice import check_period_prior
     from skilloscope.evidence.periods import check_every
     from skilloscope.studies.profile import agent_profile, check_axis_prior, elo_profile
@@ -77,8 +77,8 @@ def decisions_profile(
     output: IntervalOutput,
 ) -> int:
     """Track deciders over time: the competence c of each by period, with credible interval."""
+    from skilloscope.cli.console import show
     from skilloscope.cli.request import read_batch, source_line
-    from skilloscope.cli.show import show
     from skilloscope.evidence.lattice import check_period_prior
     from skilloscope.studies.profile import competence_profile
 

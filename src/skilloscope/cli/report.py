@@ -35,12 +35,11 @@ def report(
     games: PgnFiles, *, asked: ReportOptions, axis: AxisOptions, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Report on a player or an event: Elo, strength by part of the game, most costly decisions."""
-    from skilloscope.cli.console import progress_bar
+    from skilloscope.cli.console import progress_bar, show
     from skilloscope.cli.request import pool_asked, work_of
-    from skilloscope.cli.show import show
-    from skilloscope.core.configuration import effective_settings
+    from skilloscope.core.paths import effective_settings
     from skilloscope.evidence.axis import elo_axis
-    from skilloscope.inputs.engine_job import EngineBudget
+    from skilloscope.inputs.load import EngineBudget
     from skilloscope.inputs.pipeline import analysed_files
     from skilloscope.inputs.request import RatingRequest
     from skilloscope.studies.report import report_on

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from skilloscope.cli.console import progress_bar, report_faults, report_notes
 from skilloscope.cli.options import EffortOptions, EngineOptions
-from skilloscope.core.configuration import effective_settings, store_file
 from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.paths import effective_settings, store_file
 from skilloscope.core.text import read_object
-from skilloscope.report.words import duration, engine_line
+from skilloscope.report.table import duration, engine_line
 
 if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyse import Progress
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from skilloscope.decision import Decisions
     from skilloscope.evidence.axis import EloAxis
     from skilloscope.evidence.scales import Scale
-    from skilloscope.inputs.engine_job import EngineJob
-    from skilloscope.inputs.load import AnalysedDecisions
+    from skilloscope.inputs.load import AnalysedDecisions, EngineJob
     from skilloscope.inputs.pipeline import AnalysedGames
     from skilloscope.models.agent import Agent
 
@@ -93,7 +92,7 @@ def analysed_for_elo(
 ) -> tuple[AnalysedGames, list[str]]:
     """Return games analysed as the axis wants them, and the players' full names; faults are shown on stderr."""
     from skilloscope.evidence.axis import elo_axis
-    from skilloscope.inputs.engine_job import EngineBudget
+    from skilloscope.inputs.load import EngineBudget
     from skilloscope.inputs.pipeline import analysed_files
     from skilloscope.inputs.request import RatingRequest, effort_for
 
@@ -161,7 +160,7 @@ def work_of(
     asked: EngineOptions, bar: Callable[[int, int, str], None], *, otherwise: Mapping[str, Any] | None = None
 ) -> EngineJob:
     """Return the job, as `working` gives it, with a bar that somebody else has opened."""
-    from skilloscope.inputs.engine_job import EngineJob
+    from skilloscope.inputs.load import EngineJob
 
     found = _engine_settings(asked, otherwise or {})
     return EngineJob(
@@ -237,7 +236,7 @@ def check_column(by: str, paths: Sequence[Path], more: Iterable[str], what: str)
 
     if any(table_kind(path) for path in paths):
         return
-    from skilloscope.chess.analysis.decisions import CONTEXT
+    from skilloscope.chess.analysis.analyses import CONTEXT
 
     known = (*more, *CONTEXT)
     if by not in known:
@@ -281,7 +280,7 @@ def _scales(name: str) -> tuple[EloAxis | None, Scale | None]:
 
 def _method(asked: str | None, paths: Sequence[Path], agents_only: bool, rule: str | None) -> str | None:
     """Return the method, where the input or the scale leaves no choice; None where it is still open."""
-    from skilloscope.inputs.file_kinds import Kind, by_kind
+    from skilloscope.inputs.load import Kind, by_kind
 
     found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
     tables = [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.console import err, exit_code, print_json, report_faults, report_notes
+from skilloscope.cli.console import err, exit_code, print_json, report_faults, report_notes, show
 from skilloscope.cli.options import Aliases, IntervalOutput, Json, Options, Output
-from skilloscope.cli.show import show
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.paths import check_outputs, check_writable
 
@@ -340,6 +339,9 @@ def results_predict(
         bool, typer.Option("--draws", help="Separate probabilities of win, draw and loss. Not in the paper.")
     ] = False,
     joint: Annotated[bool, typer.Option("--joint", help="Estimate all periods jointly. Not in the paper.")] = False,
+    link: Annotated[
+        bool, typer.Option("--link/--no-link", help="Learn slope and bias from past games; without, as in the paper.")
+    ] = True,
     at: AtDate = None,
     state: StateFile = None,
     output: Output,
@@ -355,14 +357,14 @@ def results_predict(
         raise typer.BadParameter("give --pairs, --holdout or --folds, one of the three")
     if holdout is not None:
         results, options = how.read(files)
-        return _show(hold_out(results, holdout, options, draws=draws), output, files)
+        return _show(hold_out(results, holdout, replace(options, link=link), draws=draws), output, files)
     if folds is not None:
         results, options = how.read(files)
-        return _show(predict_folds(results, folds, options), output, files)
+        return _show(predict_folds(results, folds, replace(options, link=link)), output, files)
     assert pairs is not None
     _check_tables(out)
     wanted, *sides = read_pairs(pairs)  # what is wrong with them is said before anybody is rated
-    study = predict_pairs(how.rate(files, state), *sides, at=at, draws=draws, joint=joint)
+    study = predict_pairs(how.rate(files, state), *sides, at=at, draws=draws, joint=joint, link=link)
     if out:
         write_table(study.added_to(wanted), out)
         err().print(f"{len(wanted):,} predictions written to {out}")
@@ -408,7 +410,7 @@ def results_aliases(
 ) -> int:
     """List names that may belong to one person, with games and years, for use with --alias."""
     from skilloscope.core.table_files import write_table
-    from skilloscope.report.words import plural
+    from skilloscope.report.table import plural
     from skilloscope.studies.aliases import alias_study
 
     _check_tables(out)
@@ -437,7 +439,7 @@ def results_simulate(
     import numpy as np
 
     from skilloscope.core.table_files import write_table
-    from skilloscope.report.words import plural
+    from skilloscope.report.table import plural
     from skilloscope.simulate.populations import Population, simulate_results, truth_table
 
     _check_tables(out, truth)

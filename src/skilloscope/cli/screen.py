@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.console import err, progress_bar
+from skilloscope.cli.console import err, progress_bar, show
 from skilloscope.cli.options import EngineOptions, Options, Output
 from skilloscope.cli.request import asked_depth, work_of
-from skilloscope.cli.show import show
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import typer
 
 from skilloscope.cli.console import out, print_json
 from skilloscope.cli.options import Json, Options, StoreFolder
-from skilloscope.core.configuration import effective_settings
 from skilloscope.core.errors import InputError, MissingExtraError
+from skilloscope.core.paths import effective_settings
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from skilloscope.cli.console import err, exit_code, print_json, progress_bar
 from skilloscope.cli.options import EngineOptions, Json, Options
 from skilloscope.cli.request import read_batch, work_of
 from skilloscope.core.paths import write_whole
-from skilloscope.report.words import plural
+from skilloscope.report.table import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +122,6 @@ def simulate_games(
     from skilloscope.__about__ import __version__
     from skilloscope.chess.pgn.positions import positions_of
     from skilloscope.evidence.axis import elo_axis
-    from skilloscope.inputs.engine_job import analyse_as
     from skilloscope.simulate.games import GameMaker, summary
     from skilloscope.simulate.opponent import usual_style
 
@@ -133,7 +132,7 @@ def simulate_games(
         work = work_of(engine, lambda *_: None, otherwise=chosen.settings)
         maker = GameMaker()
         if chosen.weights is not None or pairing.assist is not None:
-            maker = GameMaker(chosen.weights, lambda boards: analyse_as(work, positions_of(boards)))
+            maker = GameMaker(chosen.weights, lambda boards: work.analyse(positions_of(boards)))
         made = maker.play(pairing, games, seed=seed, progress=lambda done, total: show(done, total, "games ended"))
     about = f"skilloscope {__version__}, effort {chosen.name}, seed {seed}"
     write_whole(out, "\n".join(game.as_pgn(pairing, about) for game in made))

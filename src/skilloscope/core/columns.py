@@ -1,4 +1,4 @@
-"""Columns: names as codes, selections of rows, and rows of different lengths laid end to end."""
+"""Columns: types of arrays, names as codes, selections of rows, and rows of different lengths laid end to end."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.core.arrays import Bools, Ints
 from skilloscope.core.errors import InputError
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
 
 Selection = Bools | npt.NDArray[np.integer[Any]] | Sequence[int] | slice
 Codes = npt.NDArray[np.int32]

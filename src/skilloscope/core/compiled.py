@@ -1,8 +1,5 @@
 """numba with a folder of its own for what it compiles. Every compiled function of the package is made by this `njit`.
 
-Compiling takes seconds, once in an installation, and loading what was compiled tenths of a second in every process. A
-little work is done sooner by the plain twin of a compiled function: `PlainWork` says how long.
-
 numba caches what it compiles next to the source or in the user's cache folder. Where neither can be written, it gets
 a folder in the temporary directory, to which others may write too: it must be ours alone, or a planted file would run.
 """
@@ -14,24 +11,6 @@ import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-
-
-class PlainWork:
-    """How much work plain code does in this process before its compiled twin, its equal to the bit, is fetched.
-
-    What counts is the work so far and not the clock, so that a run is always the same. Many small pieces count as one
-    large one, and once compiled code was fetched there is no way back.
-    """
-
-    over = False  # whether compiled code is to do everything from now on, in all places
-
-    def __init__(self, amount: int) -> None:
-        self._left = amount
-
-    def covers(self, work: int) -> bool:
-        """Return whether plain code is to do so much more work."""
-        self._left = 0 if PlainWork.over or work >= self._left else self._left - work
-        return self._left > 0
 
 
 def cache_folder(base: Path) -> Path:

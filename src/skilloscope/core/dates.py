@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.arrays import Bools, Ints
+from skilloscope.core.columns import Bools, Ints
 
 DAY: Final = 0
 MONTH: Final = 1

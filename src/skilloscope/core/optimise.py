@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 
 Slopes = Callable[[Array], tuple[float, Array]]
 Cost = Callable[[Array], float]

@@ -18,11 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.core.arrays import Bools, Ints
+from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.dates import read_date
 from skilloscope.core.errors import InputError, OptionError, Tally
-from skilloscope.decision.batch import LABELS, group_codes, label_lists
-from skilloscope.decision.decisions import UNLISTED, Decisions
+from skilloscope.decision.decisions import LABELS, UNLISTED, Decisions, group_codes, label_lists
 
 IDENTITY = ("game", "ply", "turn", "problem", "fen", "position", "dice")
 """The context columns that, together with the decider, say which decision it is; those that both tables have count."""

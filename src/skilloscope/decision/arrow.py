@@ -21,8 +21,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import arrow_from_frame, is_frame
 from skilloscope.core.table_files import read_checked, write_checked
 from skilloscope.core.text import read_object
-from skilloscope.decision.batch import BATCH_KEY, BATCH_SCHEMA
-from skilloscope.decision.decisions import UNLISTED, Decisions
+from skilloscope.decision.decisions import BATCH_KEY, BATCH_SCHEMA, UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
 
 _MOST_LEGAL = 2**31 - 1

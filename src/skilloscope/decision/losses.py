@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.core.arrays import Array
-from skilloscope.core.columns import Selection, selection_index
+from skilloscope.core.columns import Array, Selection, selection_index
 from skilloscope.core.errors import InputError
-from skilloscope.decision.batch import Batch
+from skilloscope.decision.decisions import Batch
 
 
 @dataclass(frozen=True, eq=False, repr=False)

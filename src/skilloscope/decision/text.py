@@ -27,8 +27,7 @@ from skilloscope.core.paths import appearing, check_writable
 from skilloscope.core.table_files import from_safe_text, safe_text
 from skilloscope.core.text import read_header, read_object, read_rows
 from skilloscope.decision.arrow import batch_from_parquet, batch_to_parquet
-from skilloscope.decision.batch import LABELS
-from skilloscope.decision.decisions import UNLISTED, Decisions
+from skilloscope.decision.decisions import LABELS, UNLISTED, Decisions
 from skilloscope.decision.losses import Losses
 
 _JSON_KEYS = ("decider", "utilities", "chosen", "n_legal")

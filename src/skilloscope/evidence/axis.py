@@ -1,14 +1,15 @@
-"""The Elo axis: for each effort, which evidence is used and how far it is believed; the population; the range.
+"""The Elo axis: for each effort, which evidence is used and how it is discounted; the population; the range.
 
-In: a small JSON file that ships, or one that `skilloscope calibrate` wrote. Out: curves of evidence become one
-posterior of Elo. The axis is FIDE Elo of over-the-board classical play unless the file says otherwise.
+In: a small JSON file that ships, or one that `skilloscope calibrate` wrote; curves of evidence. Out: one posterior of
+Elo. The axis is FIDE Elo of over-the-board classical play unless the file says otherwise.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from statistics import NormalDist
@@ -16,21 +17,241 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import convolve1d
 
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
-from skilloscope.evidence.discounting import ELO, ELO_GRID, Beside, Effects, combined
-from skilloscope.evidence.posterior import posterior_from_log_density
+from skilloscope.evidence.posterior import Student, Tabulated, posterior_from_log_density
+from skilloscope.evidence.table import EqualSteps
 from skilloscope.models.joint import JointWeights, LossWeights
+from skilloscope.models.paired_comparison import discrepancy, expected_against
+
+STEP = 10.0
+ELO: Array = np.arange(700.0, 3000.0 + STEP / 2, STEP)  # the Elos at which curves are kept while they are blurred
+ELO_GRID = EqualSteps(float(ELO[0]), float(ELO[-1]), len(ELO))
+
+_MIDDLE = 2000.0  # where a stretch leaves ratings as they are
+_WIDEST = 10_000.0  # Elo: no spread is wider
+_SPREAD = 200.0  # of opponents' ratings, as long as few are known
+_REACH = 5.0  # standard deviations of a blur that are summed
+_DEEPEST = -700.0  # exp of less is nothing
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The three numbers of a source of evidence, and where the ratings of a pool lie among those of the models."""
+
+    temper: float = 1.0
+    game_sd: float = 0.0
+    person_sd: float = 0.0
+    shift: float = 0.0
+    stretch: float = 1.0
+
+
+def blurred(curves: npt.ArrayLike, sd: float, step: float = STEP) -> Array:
+    """Return log (exp(curve) ∗ N(0, sd²)) for curves on equal steps (the last axis); beyond the ends they stay.
+
+    >>> peak = -0.5 * ((ELO - 1800) / 100) ** 2
+    >>> wide = blurred(peak, 75.0)
+    >>> float((wide - -0.5 * ((ELO - 1800) / 125) ** 2)[80:140].std()) < 1e-3
+    True
+    """
+    logs = np.asarray(curves, dtype=float)
+    if sd <= 0 or logs.size == 0:
+        return logs
+    steps = np.arange(-np.ceil(_REACH * sd / step), np.ceil(_REACH * sd / step) + 1) * step
+    weights = np.exp(-0.5 * (steps / sd) ** 2)
+    top = logs.max(axis=-1, keepdims=True)
+    spread = convolve1d(np.exp(np.maximum(logs - top, _DEEPEST)), weights / weights.sum(), axis=-1, mode="nearest")
+    return np.asarray(np.log(np.maximum(spread, np.exp(_DEEPEST))) + top)
+
+
+def read_for_pool(curves: npt.ArrayLike, effects: Effects, elo: Array = ELO) -> Array:
+    """Return curves on `elo` (equally spaced, the last axis) read at M(E); beyond the ends they go on as at the ends.
+
+    >>> line = read_for_pool(ELO, Effects(shift=100.0))
+    >>> float(line[50] - ELO[50])
+    100.0
+    """
+    logs = np.asarray(curves, dtype=float)
+    if effects.shift == 0 and effects.stretch == 1:
+        return logs
+    place = (elo + effects.shift + (effects.stretch - 1) * (elo - _MIDDLE) - elo[0]) / (elo[1] - elo[0])
+    place = np.clip(place, 0, len(elo) - 1)
+    low = np.minimum(place.astype(np.int64), len(elo) - 2)
+    return np.asarray(logs[..., low] * (low + 1 - place) + logs[..., low + 1] * (place - low))
+
+
+def person_curve(games: npt.ArrayLike, effects: Effects) -> Array:
+    """Return what the games of one person say about Elo: a row of `games` for each game, curves on ELO."""
+    rows = read_for_pool(np.atleast_2d(np.asarray(games, dtype=float)), effects)
+    return blurred(blurred(effects.temper * rows, effects.game_sd).sum(axis=0), effects.person_sd)
+
+
+@dataclass(frozen=True)
+class PersonEffect:
+    """What all moves of a person share, whatever the source: style, and the error of the rating itself.
+
+        L(E) = Σ_u K(u | E)·L_moves(u),   K = (1 − w)·N(E + mean, sd²) + w·N(E + mean, sd² + tail_sd²)
+
+    mean, sd and w are straight lines between the Elos of `elo`. The tail is of people who play at another level than
+    they are rated, most of whom are young.
+    """
+
+    elo: tuple[float, ...]
+    mean: tuple[float, ...]
+    sd: tuple[float, ...]
+    tail: tuple[float, ...]
+    tail_sd: float
+
+    def variance(self, elo: float) -> float:
+        """Return the variance of the effect of people of an Elo."""
+        return float(np.interp(elo, self.elo, self.sd) ** 2 + np.interp(elo, self.elo, self.tail) * self.tail_sd**2)
+
+    def shared(self, curve: npt.ArrayLike, grid: Array = ELO) -> Array:
+        """Return what curves on a grid of equal steps (the last axis) say of Elo, the person's effect summed over.
+
+        >>> effect = PersonEffect((700, 3000), (0, 0), (75, 75), (0, 0), 300)
+        >>> peak = -0.5 * ((ELO - 1800) / 100) ** 2
+        >>> float((effect.shared(peak) - -0.5 * ((ELO - 1800) / 125) ** 2)[80:140].std()) < 1e-3
+        True
+        """
+        logs = np.asarray(curve, dtype=float)
+        top = logs.max(axis=-1, keepdims=True)
+        spread = np.exp(np.maximum(logs - top, _DEEPEST)) @ _person_kernel(
+            self, float(grid[0]), float(grid[-1]), len(grid)
+        )
+        return np.asarray(np.log(np.maximum(spread, np.exp(_DEEPEST))) + top)
+
+
+@lru_cache(maxsize=16)
+def _person_kernel(effect: PersonEffect, low: float, high: float, size: int) -> Array:
+    """Return K, a column for each E."""
+    grid = np.linspace(low, high, size)
+    mean, sd, tail = (np.interp(grid, effect.elo, own) for own in (effect.mean, effect.sd, effect.tail))
+    found = np.zeros((size, size))
+    for weight, wide in ((1 - tail, sd), (tail, np.hypot(sd, effect.tail_sd))):
+        logs = -0.5 * ((grid[:, None] - grid - mean) / np.maximum(wide, (grid[1] - grid[0]) / 4)) ** 2
+        mass = np.exp(logs - logs.max(axis=0))
+        found += weight * mass / mass.sum(axis=0)
+    return found
+
+
+def combined(
+    sources: Mapping[str, npt.ArrayLike], effects: Mapping[str, Effects], person: PersonEffect | None = None
+) -> Array:
+    """Return what all sources say of one person: each has its own effects, and all share the person's."""
+    total = np.zeros_like(ELO)
+    for name, games in sources.items():
+        total = total + person_curve(games, effects[name])
+    return total if person is None or not sources else person.shared(total)
+
+
+_MOST = 1000
+_BEND = 200.0  # Elo over which the bend of a curve is measured: one game says little of anything finer
+
+
+def game_precisions(
+    people: Iterable[tuple[float, Mapping[str, Array]]], effects: Mapping[str, Effects]
+) -> dict[str, float]:
+    """Return what a game says by source, over all people: each with his estimate and the curves of his games.
+
+    One person's games bend as chance will have it; those of all together say what a game is worth.
+    """
+    bend: dict[str, float] = {}
+    games: dict[str, int] = {}
+    for elo, sources in people:
+        for name, rows in sources.items():
+            bend[name] = bend.get(name, 0.0) + _bend(rows, effects[name], elo)
+            games[name] = games.get(name, 0) + len(rows)
+    return {name: max(0.0, bend[name] / games[name]) for name in games}
+
+
+def games_for_sd(
+    goal: float,
+    precisions: Mapping[str, float],
+    effects: Mapping[str, Effects],
+    prior: Prior,
+    games: int,
+    sources: Collection[str] | None = None,
+    shared: float = 0.0,
+) -> int | None:
+    """Return how many games beside these bring one person's sd to the goal; None where no number of them does.
+
+    `shared` is the variance of what all sources share.
+
+    >>> from skilloscope.evidence import Uniform
+    >>> flat = Uniform(700, 3000)
+    >>> games_for_sd(100.0, {"a": 1 / 300**2}, {"a": Effects()}, flat, 4)
+    5
+    >>> games_for_sd(100.0, {"a": 1 / 300**2}, {"a": Effects(person_sd=120)}, flat, 4) is None
+    True
+    """
+    before = 1.0 / prior.sd**2 if isinstance(prior, Normal) else 0.0
+    used = precisions if sources is None else sources
+    own = [(p, effects[name].person_sd ** 2) for name, p in precisions.items() if p > 0 and name in used]
+    for more in range(1, _MOST + 1):
+        moves = sum(1.0 / (stays + 1.0 / (p * (games + more))) for p, stays in own)
+        if moves > 0 and before + 1.0 / (shared + 1.0 / moves) >= (1 - 1e-9) / goal**2:
+            return more
+    return None
+
+
+def _bend(rows: Array, effects: Effects, elo: float) -> float:
+    """Return how sharply the games together bend about an estimate, before the person's own effect."""
+    curve = blurred(effects.temper * np.atleast_2d(rows), effects.game_sd).sum(axis=0)
+    centre = float(np.clip(elo, ELO[0] + _BEND, ELO[-1] - _BEND))
+    low, middle, high = np.interp([centre - _BEND, centre, centre + _BEND], ELO, curve)
+    return float(2 * middle - low - high) / _BEND**2
+
+
+@dataclass(frozen=True)
+class Beside:
+    """How far moves and results of the same games count beside each other: what their curves are multiplied by."""
+
+    moves: float
+    results: float
+
+
+def result_curve(mean: npt.ArrayLike, sd: npt.ArrayLike, score: npt.ArrayLike, elo: npt.ArrayLike = ELO) -> Array:
+    """Σ_j s_j·log E_j + (1 − s_j)·log(1 − E_j) on `elo`, opponents being N(mean, sd²) [GLI99 (17)–(20)].
+
+    >>> curve = result_curve([1700, 1900], [50, 50], [1, 0])
+    >>> float(ELO[curve.argmax()])
+    1800.0
+    """
+    opponents, scores = np.asarray(mean, dtype=float), np.asarray(score, dtype=float)
+    if opponents.shape != scores.shape:
+        raise InputError(f"{opponents.size} opponents for {scores.size} scores")
+    variance = np.broadcast_to(np.asarray(sd, dtype=float) ** 2, opponents.shape)
+    expected = expected_against(np.asarray(elo, dtype=float)[:, None], opponents, variance)
+    return np.asarray(-discrepancy(expected, scores).sum(axis=1))
+
+
+def fused_posterior(moves: Posterior, prior: Prior, results: npt.ArrayLike, beside: Beside) -> Posterior:
+    """p(θ)·L_moves(θ)^a·L_results(θ)^b, normalised: a posterior from moves under its prior, and results on ELO."""
+    curve = beside.results * np.asarray(results, dtype=float)
+
+    def log_density(at: Array) -> Array:
+        with np.errstate(divide="ignore"):  # beyond its grid the posterior is nothing
+            known = np.log(np.interp(at, moves.at, moves.density, left=0.0, right=0.0))
+        before = prior.log_density(at)
+        return np.asarray(before + beside.moves * (known - before) + np.interp(at, ELO, curve))
+
+    # Only where the posterior has its mass: a coarse look at the whole range could miss a narrow one.
+    found = posterior_from_log_density(log_density, float(moves.at[0]), float(moves.at[-1]), prior=moves.prior)
+    return replace(found, low=moves.low, high=moves.high)
+
 
 SCHEMA = 1
 EFFORTS = ("instant", "quick", "full")
 EVALUATIONS = "evaluations"
 """The effort of games that bring their evaluations: no engine is asked, what moves lost is evidence as well."""
-PRIORS = ("population", "flat", "header")
+PRIORS = ("opponents", "population", "flat", "header", "file")
+DEFAULT_PRIOR = "opponents"
 _HEADER_SD = 100.0
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -47,6 +268,7 @@ class Axis:
     """How far each source counts; none where curves are added as they are, divided by the dispersion."""
     valid: tuple[float, float]
     dispersion: float = 1.0
+    person: PersonEffect | None = None
 
     def curve(self, table: EvidenceTable) -> Array:
         """Return what the rows of a table say together: sources and people are independent of each other."""
@@ -54,7 +276,7 @@ class Axis:
             return np.asarray(table.curves.sum(axis=0) / self.dispersion)
         total = np.zeros(self.grid.size)
         for sources in table.by_person().values():
-            total = total + combined(sources, self.effects)
+            total = total + combined(sources, self.effects, self.person)
         return total
 
     def posterior(self, table: EvidenceTable, prior: Prior | None = None) -> Posterior:
@@ -79,6 +301,62 @@ class Effort:
     """The weights of single evaluations."""
     beside: Beside | None = None
     """How far moves and results of the same games count beside each other; None where it was not fitted."""
+    person: PersonEffect | None = None
+    """What all sources share; None where each source has all of it to itself."""
+
+
+@dataclass(frozen=True)
+class OpponentsPrior:
+    """Where the Elo of somebody lies who met n opponents, their ratings having mean m and variance v: Student's t with
+
+        mean = centre + slope·n/(n + pull)·(m − 2000) + tilt·(S − 200),   variance = stays² + spread·S² + once²/n
+
+    and S² = ((n − 1)·v + 3·200²)/(n + 2): the spread as far as n ratings show it.
+    """
+
+    centre: float
+    slope: float
+    pull: float
+    tilt: float
+    stays: float
+    spread: float
+    once: float
+    df: float
+
+    def prior(self, ratings: npt.ArrayLike) -> Student:
+        """Return the prior of somebody who met opponents of these ratings.
+
+        >>> regression = OpponentsPrior(2000, 1.4, 0.7, 0.6, 100, 0.25, 200, 12)
+        >>> print(regression.prior([2200, 2100, 2300, 2250]))
+        t with 12 degrees of freedom, mean 2235, sd 164, on [700, 3000]
+        """
+        met = np.asarray(ratings, dtype=float)
+        n = len(met)
+        s2 = float(((met - met.mean()) ** 2).sum() + 3 * _SPREAD**2) / (n + 2)
+        mean = self.centre + self.slope * n / (n + self.pull) * (met.mean() - _MIDDLE) + self.tilt * (s2**0.5 - _SPREAD)
+        sd = float(np.sqrt(self.stays**2 + self.spread * s2 + self.once**2 / n))
+        low, high = float(ELO[0]), float(ELO[-1])
+        return Student(float(np.clip(mean, low, high)), sd, low, high, self.df)
+
+
+def pool_priors(curves: npt.ArrayLike, population: Normal) -> list[Tabulated]:
+    """Return what the others of a file say of each of its players, whose curves on ELO are the rows.
+
+    The Elos of a pool are N(m, s²); s is one of eight shares of the population's sd and m is such that a pool nobody
+    has seen is the population. Each is weighted by the likelihood of all curves but the player's own.
+    """
+    share = np.arange(2, 10) / 10 * population.sd
+    middle = population.mean + np.linspace(-2.5, 2.5, 51) * population.sd
+    m, s = (column.ravel() for column in np.meshgrid(middle, share, indexing="ij"))
+    log_weight = -0.5 * ((m - population.mean) / population.sd) ** 2 * (1 / (1 - (s / population.sd) ** 2))
+    log_weight -= 0.5 * np.log(1 - (s / population.sd) ** 2)
+    pools = np.exp(-0.5 * ((ELO - m[:, None]) / s[:, None]) ** 2)
+    pools /= pools.sum(axis=1, keepdims=True)
+    logs = np.atleast_2d(np.asarray(curves, dtype=float))
+    own = np.log(np.maximum(np.exp(logs - logs.max(axis=1, keepdims=True)) @ pools.T, np.finfo(float).tiny))
+    others = own.sum(axis=0) - own + log_weight
+    weights = np.exp(others - others.max(axis=1, keepdims=True))
+    return [Tabulated.of(ELO, row) for row in weights / weights.sum(axis=1, keepdims=True) @ pools]
 
 
 @dataclass(frozen=True)
@@ -109,6 +387,8 @@ class EloAxis:
     model: str
     """The hash of the human model's weights: evidence by another is not on this axis."""
     opening_moves: int = 12
+    opponents: OpponentsPrior | None = None
+    """What the ratings of opponents say; None where it was not fitted."""
     axis: str = "FIDE Elo, over-the-board classical play"
     schema: int = SCHEMA
     pool: str = "fide"
@@ -120,25 +400,33 @@ class EloAxis:
     def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
         """Read an axis; one of another schema or with fields missing is refused."""
         try:
-            raw = json.loads(text)
-            if raw["schema"] != SCHEMA:
-                raise InputError(f"{source}: schema {raw['schema']}, this version reads {SCHEMA}")
-            efforts = {name: _effort(name, given) for name, given in raw.pop("efforts").items()}
-            low, high = raw.pop("valid")
-            across = raw.pop("across", None)
-            line = Across(**across) if across else None
-            return cls(efforts=efforts, valid=(float(low), float(high)), across=line, **raw)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if isinstance(error, InputError):
-                raise
+            raw = read_object(text)
+            if raw.get("schema") != SCHEMA:
+                raise InputError(f"schema {raw.get('schema')}, this version reads {SCHEMA}")
+            efforts = {name: {"name": name, **given} for name, given in raw["efforts"].items()}
+            found: EloAxis = typed(cls, {**raw, "efforts": efforts})
+            found._check()
+            return found
+        except (ValueError, KeyError, TypeError, AttributeError) as error:  # InputError is a ValueError
             raise InputError(
                 f"{source}: not an Elo axis ({error})", hint="`skilloscope calibrate` writes one"
             ) from error
 
+    def _check(self) -> None:
+        """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
+        people = self.population
+        typed(tuple[str, str, float, float], [people[one] for one in ("name", "source", "mean", "sd")], "population")
+        if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
+            raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
+        for one in (effects for effort in self.efforts.values() for effects in effort.effects.values()):
+            if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
+                raise InputError("an effect that is negative or too wide")
+
     def to_json(self) -> str:
         """Return the axis as JSON text."""
         plain = {name: value for name, value in vars(self).items() if name not in ("efforts", "across")}
-        plain |= {"across": vars(self.across)} if self.across else {}
+        plain["opponents"] = asdict(self.opponents) if self.opponents else None
+        plain |= {"across": asdict(self.across)} if self.across else {}
         efforts = {
             name: {
                 "effects": {source: vars(effects) for source, effects in effort.effects.items()},
@@ -147,6 +435,7 @@ class EloAxis:
                 "measured": dict(effort.measured),
                 **({"losses": effort.losses.as_dict()} if effort.losses else {}),
                 **({"beside": vars(effort.beside)} if effort.beside else {}),
+                **({"person": asdict(effort.person)} if effort.person else {}),
             }
             for name, effort in self.efforts.items()
         }
@@ -161,24 +450,29 @@ class EloAxis:
         return self.efforts[name]
 
     def prior(self, name: str = "population", *, header_elo: float | None = None) -> Prior:
-        """Return a prior of Elo by name: `population` (named in the axis), `flat`, or `header` (the games' ratings)."""
+        """Return a prior of Elo by name: `population` (named in the axis), `flat`, or `header` (the player's rating).
+
+        `opponents` and `file` are of a player among others; of anybody, as `header` without one, they are `population`.
+        """
+        if name not in PRIORS:
+            raise OptionError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
         low, high = float(ELO[0]), float(ELO[-1])
-        if name == "population":
-            return Normal(self.population["mean"], self.population["sd"], low, high)
         if name == "flat":
             return Uniform(low, high)
-        if name == "header":
-            # Who has no rating in the games has nothing to be helped by: the population, and it says so.
-            return self.prior() if header_elo is None else Normal(header_elo, _HEADER_SD, low, high)
-        raise OptionError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
+        if name == "header" and header_elo is not None:
+            return Normal(header_elo, _HEADER_SD, low, high)
+        return Normal(self.population["mean"], self.population["sd"], low, high)
 
     def posterior(self, sources: Mapping[str, npt.ArrayLike], effort: str, prior: Prior) -> Posterior:
         """Return the posterior of one person's Elo from the curves of his games, by source (a row for each game)."""
-        return elo_posterior(combined(sources, self.effort(effort).effects), prior)
+        used = self.effort(effort)
+        return elo_posterior(combined(sources, used.effects, used.person), prior)
 
-    def measured_by(self, effects: Mapping[str, Effects], prior: str = "population") -> Axis:
-        """Return the axis on which evidence with these effects is read."""
-        return Axis("Elo", self.axis, ELO_GRID, self.prior(prior), effects, self.valid)
+    def measured_by(
+        self, effects: Mapping[str, Effects], prior: str = "population", person: PersonEffect | None = None
+    ) -> Axis:
+        """Return the axis on which evidence with these effects is read; the prior is that of anybody."""
+        return Axis("Elo", self.axis, ELO_GRID, self.prior(prior), effects, self.valid, person=person)
 
     def extrapolates(self, elo: float) -> bool:
         """Return whether an Elo lies outside the range in which the axis was fitted."""
@@ -208,18 +502,3 @@ def elo_axis(name: str = "default") -> EloAxis:
     if not file.is_file():
         raise OptionError(f"no Elo axis {name!r}", hint="`default` and the pools ship; any other is a JSON file")
     return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)
-
-
-def _effort(name: str, given: Mapping[str, Any]) -> Effort:
-    effects = {source: Effects(**numbers) for source, numbers in given["effects"].items()}
-    weights = JointWeights.from_dict(given["weights"]) if given.get("weights") else None
-    losses = LossWeights.from_dict(given["losses"]) if given.get("losses") else None
-    return Effort(
-        name,
-        effects,
-        given.get("settings") or {},
-        weights,
-        given.get("measured") or {},
-        losses=losses,
-        beside=Beside(**given["beside"]) if given.get("beside") else None,
-    )

@@ -29,7 +29,7 @@ from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.evidence.held_out import Folds, HeldOut, folds_of, held_out_scores, log_mean_likelihood
 from skilloscope.evidence.table import Grid
-from skilloscope.models.choice_sets import ChoiceSets, choice_sets
+from skilloscope.models.agent import ChoiceSets, choice_sets
 from skilloscope.models.kernels.choices import curves
 
 Array = npt.NDArray[np.float64]

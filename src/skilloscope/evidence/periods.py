@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.integrate import simpson
 
-from skilloscope.core.arrays import Array, Ints
-from skilloscope.core.columns import encode
+from skilloscope.core.columns import Array, Ints, encode
 from skilloscope.core.dates import DAY, YEAR, read_date
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions
@@ -218,7 +217,14 @@ def running_competence(
     >>> running.decisions.tolist(), running.c.round(2).tolist(), running.probability.round(2).tolist()
     ([1, 1, 2], [2.19, 2.12, 0.74], [0.77, 0.92, 0.08])
     """
-    batch = _one_game(decisions)
+    if "game" in decisions.context.column_names:
+        games, _ = decisions.groups("game")
+        if len(games) > 1:
+            raise InputError(
+                f"decisions of {len(games):,} games, expected one",
+                hint="take one group of decisions.group_by('game')",
+            )
+    batch = decisions.select(np.argsort(_plies(decisions), kind="stable")).at_depths()
     prior = prior or Uniform(0.0, 4.0)
     numbered = replace(batch, context=pa.table({"row": np.arange(len(batch))}))
     table = agent_evidence(numbered, model, by="row", span=(prior.low, prior.high))
@@ -260,18 +266,6 @@ def _run(
         seen[row] = total.decisions
         columns["c"][row], columns["sd"][row] = posterior.mean, posterior.sd
         columns["low"][row], columns["high"][row] = posterior.interval(mass)
-
-
-def _one_game(decisions: Decisions) -> Decisions:
-    """Return the decisions in the order of their plies; raise where they are of several games."""
-    if "game" in decisions.context.column_names:
-        games, _ = decisions.groups("game")
-        if len(games) > 1:
-            raise InputError(
-                f"decisions of {len(games):,} games, expected one",
-                hint="take one group of decisions.group_by('game')",
-            )
-    return decisions.select(np.argsort(_plies(decisions), kind="stable")).at_depths()
 
 
 def _plies(batch: Decisions) -> Ints:

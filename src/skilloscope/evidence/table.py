@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.polynomial import chebyshev
 from scipy.sparse import csc_array
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import GridError, InputError, OptionError, Tally
 from skilloscope.core.table_files import read_checked, write_checked
 from skilloscope.core.text import read_object

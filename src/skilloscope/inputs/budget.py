@@ -15,7 +15,7 @@ import heapq
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,9 @@ from skilloscope.chess.analysis.analyse import Progress
 from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.core.errors import InputError, OptionError
-from skilloscope.inputs.engine_job import EngineJob, analyse_as, check_games
+
+if TYPE_CHECKING:
+    from skilloscope.inputs.load import EngineJob
 
 NOT_SAMPLED = "not sampled (games beyond the budget)"
 MEASURED = 20  # so many positions are searched to learn how long one takes; they are kept
@@ -94,11 +96,11 @@ def plan(
     A few positions are searched to learn how long one takes, and kept; without `measure` none, and what is not known
     counts as never done.
     """
-    check_games(games)
+    games.refuse_empty()
     batch = positions(games, player=player, both_sides=both_sides, scope=work.settings.scope)
     quiet = replace(work, progress=None, export=None)
     # A search that may take no time takes what is known, and learns from the engine under which key to look.
-    known = analyse_as(replace(quiet, deadline_seconds=0.0, workers=None), batch)
+    known = replace(quiet, deadline_seconds=0.0, workers=None).analyse(batch)
     unknown = _by_game(batch, ~known.answered, work)
     pool = sorted(frozenset().union(*unknown.values()))
     drawn = {pool[at] for at in np.random.default_rng(seed).permutation(len(pool))[:MEASURED]}
@@ -215,7 +217,8 @@ def _measure(batch: Positions, drawn: set[str], work: EngineJob) -> tuple[frozen
         if work.progress:
             work.progress(now)
 
-    measured = analyse_as(replace(work, deadline_seconds=_MEASURING_SECONDS, progress=progress), batch.select(at))
+    timed = replace(work, deadline_seconds=_MEASURING_SECONDS, progress=progress)
+    measured = timed.analyse(batch.select(at))
     tried = seen[-1].searched + seen[-1].failed
     done = frozenset(fens[i] for i, known in zip(at, measured.answered, strict=True) if known)
     return done, seen[-1].seconds / tried if tried else None

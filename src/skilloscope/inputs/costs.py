@@ -10,7 +10,7 @@ row for each unforced move. There is one definition of a costly move, which repo
 - `people`: where no value is known, how much more likely the move is 200 Elo below the player's level than 200 above,
   in log units. Opening moves are not compared in this way.
 
-Losses are scaled (see models/scaling.py): a pawn counts less the more decided the game is.
+Losses are scaled (see models/joint.py): a pawn counts less the more decided the game is.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ from skilloscope.chess.human.model import Human
 from skilloscope.chess.human.played import PlayedMoves, listed_values, movers_of, played_moves
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games
-from skilloscope.core.arrays import Array, Bools, Ints
-from skilloscope.inputs.elo_evidence import moves_of, playable_games
-from skilloscope.models.joint import ELO_RANGE, JointWeights, elo_basis, log_alternatives
-from skilloscope.models.scaling import scaled_loss
+from skilloscope.core.columns import Array, Bools, Ints
+from skilloscope.inputs.pipeline import moves_of, playable_games
+from skilloscope.models.joint import ELO_RANGE, JointWeights, elo_basis, log_alternatives, scaled_loss
 
 LEVELS = (1200.0, 1600.0, 2000.0, 2400.0)  # the levels at which reports give the probability of a move
 JUDGES = ("engine", "evaluations", "people")  # who says what a move cost, the best judge first

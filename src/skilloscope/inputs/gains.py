@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import Analyses, decisions
 from skilloscope.chess.analysis.evaluations import (
     Evaluations,
     best_of_rows,
@@ -32,9 +31,8 @@ from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.positions import opening_reason, positions
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions, Losses
-from skilloscope.decision.batch import group_codes
-from skilloscope.inputs.engine_job import EngineJob, analyse_as, check_games
-from skilloscope.inputs.file_kinds import Kind, by_kind
+from skilloscope.decision.decisions import group_codes
+from skilloscope.inputs.load import EngineJob, Kind, by_kind
 from skilloscope.models.gain import GainHistogram
 
 VALUES = ("auto", "comments", "engine")
@@ -133,7 +131,7 @@ def gains_of_one(
         first, last = int(whole.starts[row]), int(whole.games.offsets[row + 1]) + row + 1
         return Gained.of(replace(whole, games=whole.games.select([row]), values=whole.values[first:last]))
     games = read_games([path])
-    check_games(games)
+    games.refuse_empty()
     return gains_of_games(games.select([_row(games, number)]), work, values=values, mate_cap=mate_cap)
 
 
@@ -159,7 +157,7 @@ def gains_of_games(games: Games, work: EngineJob, *, values: str = "auto", mate_
 
     With `auto` the comments are used where more than half of the moves carry an [%eval]: then no engine is started.
     """
-    check_games(games)
+    games.refuse_empty()
     check_values(values, mate_cap)
     share = share_with_comments(games)
     if values == "comments" and not share:
@@ -167,7 +165,7 @@ def gains_of_games(games: Games, work: EngineJob, *, values: str = "auto", mate_
     if values == "comments" or (values == "auto" and share > _MOST):
         return Gained.of(evaluations_from_comments(games, mate_cap=mate_cap))
     settings = replace(work.settings, scope="every position")
-    analyses = analyse_as(replace(work, settings=settings), positions(games, scope=settings.scope))
+    analyses = replace(work, settings=settings).analyse(positions(games, scope=settings.scope))
     evaluations = evaluations_from_analyses(analyses, mate_cap=mate_cap)
     several = None
     if settings.multipv > 1:
@@ -239,7 +237,7 @@ def _searched_gains(gained: Gained, work: EngineJob) -> EngineGains:
         played=np.zeros(len(fens), dtype=np.uint16),
         tally=Tally(),
     )
-    answers = analyse_as(replace(work, settings=replace(work.settings, scope="every position")), children)
+    answers = replace(work, settings=replace(work.settings, scope="every position")).analyse(children)
     best, _ = best_of_rows(answers, mate_cap)
     after[rows] = np.where(answers.answered, -best[answers.row] if len(best) else np.nan, np.nan)
     known = np.isfinite(after) & np.isfinite(before)
@@ -248,7 +246,7 @@ def _searched_gains(gained: Gained, work: EngineJob) -> EngineGains:
 
 def _read_evaluated(path: Path, mate_cap: float) -> Evaluations:
     evaluations = read_evaluated(path, mate_cap=mate_cap)
-    check_games(evaluations.games)
+    evaluations.games.refuse_empty()
     return evaluations
 
 

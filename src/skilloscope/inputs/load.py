@@ -1,6 +1,7 @@
-"""The one door from files to decisions: games are read and analysed, tables of decisions are taken as they are.
+"""The one door from files to decisions: what a file holds, the engine's job, games analysed, tables as they are.
 
-What belongs to an engine or to games is imported where there are games: a table needs nothing of it.
+What belongs to an engine or to games is imported where there are games: a table needs nothing of it. What a command
+cannot take is refused here, in one sentence that says what the file is and who takes it.
 """
 
 from __future__ import annotations
@@ -21,14 +22,155 @@ from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.decision.text import read_decisions
-from skilloscope.inputs.engine_job import EngineBudget, EngineJob, analyse_as, check_games
-from skilloscope.inputs.file_kinds import Kind, by_kind
 
 if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyses import Analyses
     from skilloscope.chess.pgn.games import Games
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from skilloscope.chess.engine.settings import DFH13, Settings
+from skilloscope.core.files import head_lines, is_parquet
+from skilloscope.core.paths import given_once
+from skilloscope.core.table_files import parquet_names
+from skilloscope.core.text import read_object
+from skilloscope.decision.text import table_kind
+
+if TYPE_CHECKING:
+    from skilloscope.chess.analysis.analyse import Progress
+    from skilloscope.chess.analysis.analyses import Analyses
+    from skilloscope.chess.pgn.games import Games
+    from skilloscope.chess.pgn.positions import Positions
 
 _LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class EngineJob:
+    """How games are to be judged: the engine's settings, the store, what to import and how long it may take."""
+
+    settings: Settings = DFH13
+    store: Path | None = None
+    engine: str | None = None
+    imports: Sequence[Path] = ()
+    deadline_seconds: float | None = None
+    workers: int | None = None
+    scheduler: str | None = None
+    export: Path | None = None
+    """Where the answers are written to, if anywhere."""
+    progress: Callable[[Progress], None] | None = None
+    skip_moves: int | None = None
+    """How many moves of each side are left out as known; None: as the scope has it, 12 where there is a decision."""
+    max_abs_value: float = 3.0
+    """Positions whose best value lies beyond are left out as decided."""
+
+    def analyse(self, batch: Positions) -> Analyses:
+        """Return the analyses of positions, made as the job says."""
+        from skilloscope.chess.analysis.analyse import analyse
+        from skilloscope.chess.analysis.files import export_analyses
+
+        by_kind(self.imports, Kind.ANALYSES, Kind.ANALYSED)
+        _LOG.info("%d positions of %d games; %s, store %s", len(batch), len(batch.games), self.settings, self.store)
+        analyses = analyse(
+            batch,
+            settings=self.settings,
+            store=self.store,
+            engine=self.engine,
+            imports=list(self.imports),
+            progress=self.progress,
+            deadline_seconds=self.deadline_seconds,
+            workers=self.workers,
+            scheduler=self.scheduler,
+        )
+        _LOG.info("answers of %s; %s", analyses.identity["engine"], analyses.about or "no notes")
+        if self.export:
+            export_analyses(self.export, analyses.settings, analyses.rows())
+        return analyses
+
+
+@dataclass(frozen=True)
+class EngineBudget:
+    """How long engines may search, the seed of the sample that fits, and whether a missing engine is an error."""
+
+    minutes: float | None = None
+    """None: no limit."""
+    seed: int = 1
+    strict: bool = False
+
+
+class Kind(Enum):
+    """What a file may hold, in words, and which command takes it."""
+
+    GAMES = "games (PGN)", "`rate`, `analyse`, `game`, `results fit` and most other commands take games"
+    DECISIONS = "a table of decisions", "`rate` takes those of chess, `decisions rate` those of any domain"
+    LOSSES = "losses (two numbers a move), not choice sets", "gain statistics take losses, in Python"
+    ANALYSED = "analysed games", "`rate`, `papers ipr` and other studies of decisions take them"
+    ANALYSES = "exported analyses, without games", "`cache import` takes them, or --import next to the games"
+    EVALUATED = "games with evaluations", "`game` and `papers gain` take them"
+    RESULTS = "a table of results", "`results fit` takes it"
+
+
+def by_kind(paths: Sequence[Path], *takes: Kind) -> dict[Kind, list[Path]]:
+    """Return the files by kind; the first of `takes` is what a file is taken for that its content does not tell."""
+    found: dict[Kind, list[Path]] = {kind: [] for kind in takes}
+    for path in given_once(paths):
+        kind = kind_of(path)
+        if kind is None:  # a table by its name, where tables are taken
+            kind = Kind.DECISIONS if Kind.DECISIONS in takes and table_kind(path) else takes[0]
+        if kind not in found:
+            raise refusal(path, kind)
+        found[kind].append(path)
+    return found
+
+
+def refusal(path: Path, kind: Kind) -> InputError:
+    """Return the one message about a file that is not what a command takes."""
+    what, takers = kind.value
+    return InputError(f"{path} holds {what}: that is not what is asked for here", hint=takers)
+
+
+def kind_of(path: Path) -> Kind | None:
+    """Return what a file holds by its content; None where that does not tell, or where it can be read only once."""
+    if not path.is_file():
+        return None
+    if is_parquet(path):
+        return _of_columns(path)
+    head = head_lines(path)
+    for line in head:
+        if (kind := _of_record(line)) is not None:
+            return kind
+    columns = {cell.strip(' "') for cell in (head[0] if head else "").replace(";", ",").replace("\t", ",").split(",")}
+    if {"decider", "utility"} <= columns:
+        return Kind.DECISIONS
+    if {"player_1", "player_2"} <= columns:
+        return Kind.RESULTS
+    return Kind.GAMES if any(line.startswith("[") and line.endswith('"]') for line in head) else None
+
+
+def _of_columns(path: Path) -> Kind | None:
+    names = set(parquet_names(path))
+    known = {
+        Kind.DECISIONS: {"decider", "values", "chosen"},
+        Kind.LOSSES: {"decider", "before", "after"},
+        Kind.ANALYSES: {"fen", "depth", "rank", "score"},
+        Kind.RESULTS: {"player_1", "player_2"},
+    }
+    return next((kind for kind, columns in known.items() if columns <= names), None)
+
+
+def _of_record(line: str) -> Kind | None:
+    """Return what a line of JSON belongs to."""
+    if not line.startswith("{"):
+        return None
+    try:
+        record = read_object(line)
+    except InputError:
+        return None
+    known = {Kind.ANALYSED: "rows", Kind.ANALYSES: "format", Kind.EVALUATED: "moves", Kind.DECISIONS: "utilities"}
+    return next((kind for kind, key in known.items() if key in record), None)
+
+
 _DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
 
 
@@ -112,7 +254,7 @@ def told_tables(paths: Sequence[Path]) -> list[Decisions]:
 
 def decisions_of_analysed(path: Path) -> Decisions:
     """Return the decisions of games that come with their analysis, with the names of the listed moves."""
-    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.analysis.files import read_analysed
 
     return decisions(read_analysed(path), named_moves=True)
@@ -123,7 +265,7 @@ def _read(files: Sequence[Path], aliases: Mapping[str, str]) -> Games:
     from skilloscope.chess.pgn.games import distinct_games, read_games
 
     games = distinct_games(read_games(files).renamed(aliases))  # renamed first: spellings part what is the same
-    check_games(games)
+    games.refuse_empty()
     return games
 
 
@@ -171,14 +313,14 @@ def analyse_games(
 
     With `rows` only the positions of these games; with `both_sides` those of everybody in the players' games.
     """
-    from skilloscope.chess.analysis.decisions import decisions
+    from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.pgn.positions import positions
 
-    check_games(games)
+    games.refuse_empty()
     wanted = _wanted(player, players(games))
     scope = work.settings.scope
     batch = positions(games, skip_moves=work.skip_moves, player=wanted or None, both_sides=both_sides, scope=scope)
-    found = analyse_as(work, batch if rows is None else batch.select(np.isin(batch.game, rows)))
+    found = work.analyse(batch if rows is None else batch.select(np.isin(batch.game, rows)))
     own = decisions(found, max_abs_value=work.max_abs_value)
     if scope != "decisions" and not both_sides:  # with every position, those after a move are the opponent's decisions
         own = _of(own, wanted)

@@ -3,32 +3,66 @@
 In: files or games, a request, and the engine's job. Out: `AnalysedGames`, from which all evidence about Elo is made:
 the command line, Python functions and the web all come this way. Where no engine is found and none was asked for by
 name, the human model is used alone, and a note says so.
+
+From analysed games to evidence about Elo: a row for each label, person, game and source, by any method.
+
+In: `AnalysedGames`, and what their moves are to be grouped by. Out: `GameEvidence`: an `EvidenceTable` for each method
+that was asked for, the label of each move, and a tally of moves that count for nobody.
+
+The games are read a few at a time, several at once where there are workers: what a position says does not depend on
+its neighbours, so any number of workers gives the same.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import chess
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.chess.boards import Boards
+from skilloscope.chess.analysis.analyses import Analyses
+from skilloscope.chess.analysis.evaluations import evaluations_from_comments
+from skilloscope.chess.boards import Boards, playable_board
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import Human, cached_human, human_on, shipped_network
+from skilloscope.chess.human.played import (
+    PlayedMoves,
+    header_columns,
+    loss_evidence,
+    move_evidence,
+    move_labels,
+    move_losses,
+    movers_of,
+    played_moves,
+)
 from skilloscope.chess.pgn.facts import FIDE, pools_of
 from skilloscope.chess.pgn.games import Games, distinct_games, read_games
-from skilloscope.core.arrays import Ints
+from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.errors import EngineError, InputError, Tally
-from skilloscope.evidence.axis import Effort, EloAxis
+from skilloscope.decision import Decisions
+from skilloscope.evidence import EvidenceTable, Normal, Prior
+from skilloscope.evidence.axis import ELO_GRID, Effort, EloAxis, pool_priors
+from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.budget import fair_order, plan, sample_games
-from skilloscope.inputs.engine_job import EngineBudget, EngineJob, check_games
-from skilloscope.inputs.load import AnalysedDecisions, analyse_games, games_of, resolve_player
+from skilloscope.inputs.load import (
+    AnalysedDecisions,
+    EngineBudget,
+    EngineJob,
+    analyse_games,
+    games_of,
+    resolve_player,
+)
 from skilloscope.inputs.load import players as known_players
 from skilloscope.inputs.request import AUTO, RatingRequest
 from skilloscope.models.joint import HumanChoices
@@ -79,11 +113,47 @@ def analysed_files(
     by a part of the name that nobody else's has.
     """
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
-    check_games(games)
+    games.refuse_empty()
     names = list(dict.fromkeys(resolve_player(player, known_players(games)) for player in players))
-    if names:
-        games = games.select(games_of(games, names))
-    return analysed_games(games, asked, work, players=[] if both_sides else names, limit=limit), names
+    parts = []
+    for pool, own in split_pools(games, asked.pool):
+        here, mine = with_priors(asked.for_pool(pool), own), [name for name in names if name in known_players(own)]
+        if names and not mine:
+            continue
+        if mine:
+            own = own.select(games_of(own, mine))
+        found = analysed_games(own, here, work, players=[] if both_sides else mine, limit=limit)
+        if limit and limit.strict and asked.needs_engine and not here.needs_engine:
+            unread = f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone"
+            found = replace(found, told=[*found.told, unread])
+        parts.append(found)
+    parts.sort(key=lambda part: -len(part.games))
+    told = [*parts[0].told, *pools_told([(part.asked.axis.pool, part.games) for part in parts])]
+    return replace(parts[0], told=told, others=parts[1:]), names
+
+
+def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
+    """Return the pools of games, the most frequent first; unrated games of servers are left out and counted.
+
+    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
+    """
+    pools = np.array([pool or "" for pool in pools_of(games)] if wanted else [], dtype=object)
+    if wanted not in ("", AUTO):
+        own = pools == wanted
+        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
+    counts = Counter(pools[pools != ""].tolist())
+    if not counts or (counts.total() == len(games) and len(counts) == 1):
+        return [(next(iter(counts), FIDE if wanted else ""), games)]
+    kept = games.select(pools != "", reason="unrated game or variant of a server")
+    known = pools[pools != ""]
+    found = [(pool, kept.select(known == pool)) for pool, _ in counts.most_common()]
+    return [found[0], *((pool, replace(own, tally=Tally())) for pool, own in found[1:])]
+
+
+def pools_told(parts: Sequence[tuple[str, Games]]) -> list[str]:
+    """Return what must be said where games are of several pools."""
+    first, *rest = (f"{pool} ({len(games):,} games)" for pool, games in parts)
+    return [f"several pools, each with ratings of its own: first {first}; then {', '.join(rest)}"] if rest else []
 
 
 def analysed_games(
@@ -96,14 +166,13 @@ def analysed_games(
 ) -> AnalysedGames:
     """Return games searched where the method needs an engine; within a budget of minutes it searches some only."""
     limit = limit or EngineBudget()
-    check_games(games)
+    games.refuse_empty()
     names = [resolve_player(player, known_players(games)) for player in players]
-    if asked.pool:
-        return _of_pools(games, asked, work, names, limit)
     if asked.model is None:
         pool = asked.axis.pool
         model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
         asked = replace(asked, model=model)
+    asked = with_priors(asked, games)
     if not asked.needs_engine:
         return AnalysedGames(games, None, asked)
     rows, sample = None, dict[str, Any]()
@@ -122,43 +191,32 @@ def analysed_games(
     return AnalysedGames(games, judged, asked, sample=sample)
 
 
-def _of_pools(
-    games: Games, asked: RatingRequest, work: EngineJob, players: Sequence[str], limit: EngineBudget
-) -> AnalysedGames:
-    """Return the games of the most frequent pool, with those of the others: ratings of pools are never mixed."""
-    parts = []
-    for at, (pool, own, counted) in enumerate(split_pools(games, asked.pool)):
-        here = asked.for_pool(pool)
-        named = [name for name in players if at == 0 or name in known_players(own)]
-        found = analysed_games(own, here, work, players=named, limit=limit)
-        told = [*found.told, *counted]
-        if limit.strict and asked.needs_engine and not here.needs_engine:
-            told.append(f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone")
-        parts.append(replace(found, told=told))
-    return replace(parts[0], others=parts[1:])
+def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
+    """Return the request with what all the games say of each player before any move of that player is read.
 
-
-def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games, list[str]]]:
-    """Return the pools of games, the most frequent first: name, games and what must be said of the others.
-
-    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
+    A part of somebody's play has the prior of all of it. The prior `file` reads what people play alone, so that it is
+    the same at every effort.
     """
-    pools = np.array([pool or "" for pool in pools_of(games)], dtype=object)
-    if wanted != AUTO:
-        own = pools == wanted
-        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games, [])]
-    counts = Counter(pools[pools != ""].tolist()) or Counter({FIDE: len(games)})
-    if len(counts) == 1 and (pools != "").all():
-        return [(pools[0], games, [])]
-    kept = games.select(pools != "", reason="unrated game or variant of a server") if (pools != "").any() else games
-    known = pools[pools != ""] if (pools != "").any() else np.full(len(games), FIDE, dtype=object)
-    order = [pool for pool, _ in counts.most_common()]
-    found = [(pool, kept.select(known == pool), list[str]()) for pool in order]
-    found[1:] = [(pool, replace(own, tally=Tally()), said) for pool, own, said in found[1:]]
-    if len(order) > 1:
-        rest = ", ".join(f"{pool} ({counts[pool]:,} games)" for pool in order[1:])
-        found[0][2].append(f"{counts[order[0]]:,} games are of the pool {order[0]}; rated by themselves: {rest}")
-    return found
+    if asked.priors is not None:
+        return asked
+    priors: dict[str, Prior] = {}
+    population = asked.axis.prior()
+    if asked.prior == "opponents" and asked.axis.opponents is not None:
+        met: dict[str, list[float]] = {}
+        names, ratings = (
+            [games.headers[column].to_pylist() for column in columns]
+            for columns in (("white", "black"), ("black_elo", "white_elo"))
+        )
+        for name, rating in zip(chain(*names), chain(*ratings), strict=True):
+            if name and rating:
+                met.setdefault(name, []).append(rating)
+        priors = {name: asked.axis.opponents.prior(own) for name, own in met.items()}
+    elif asked.prior == "file" and isinstance(population, Normal):
+        plain = replace(asked.without_engine(), by="player", priors={})
+        people = elo_evidence(AnalysedGames(games, None, plain)).main.groups()
+        curves = [plain.elo.curve(rows) for rows in people.values()]
+        priors = dict(zip(people, pool_priors(curves, population) if curves else (), strict=True))
+    return replace(asked, priors=priors)
 
 
 def analysed_given(
@@ -222,3 +280,220 @@ def engine_found(name: str | None) -> bool:
         return name is not None or bool(find_engine(None))
     except EngineError:
         return False
+
+
+GAMES_AT_ONCE = 64
+UNPLAYABLE = "start position unknown to the human model"
+_LABEL = "group on the axis"
+
+Part = TypeVar("Part")
+MoveKey = tuple[int, int]
+"""The row of a game, and the ply of a move in it."""
+
+
+@dataclass(frozen=True, eq=False)
+class GameEvidence:
+    """What games say: a table for each method, the label of each move, and what counts for nobody."""
+
+    tables: dict[str, EvidenceTable]
+    """By method, that of the main figure first."""
+    labels: dict[MoveKey, Any]
+    """The label of each move; those that count for nobody are absent."""
+    tally: Tally
+    idle: dict[str, str]
+    """Players of whom no move counts, with the reason."""
+
+    @property
+    def main(self) -> EvidenceTable:
+        """The table of the main figure."""
+        return next(iter(self.tables.values()))
+
+
+def elo_evidence(
+    found: AnalysedGames, by: str | tuple[str, ...] | None = None, players: Sequence[str] = ()
+) -> GameEvidence:
+    """Return what the moves of analysed games, or of some players in them, say about Elo.
+
+    Rows are labelled by the column that was asked for, or by `by`; with several columns a label is a tuple.
+    """
+    games, asked = found.games, found.asked
+    analyses = None if found.judged is None else found.judged.analyses
+    columns = (by,) if isinstance(by, str) else by or (asked.by,)
+    read = [kind for kind in asked.kinds if kind not in DECISION_SOURCES] or ["human"]
+    question = _Question(columns, asked, read, frozenset(players))
+    playable = playable_games(games)
+    parts: dict[str, list[EvidenceTable]] = {kind: [] for kind in read}
+    labels: dict[MoveKey, Any] = {}
+    tally, seen = Tally(), dict[str, Counter[str]]()
+    tally.count(UNPLAYABLE, int((~playable).sum()))
+    for part in in_parts(partial(_part, games, analyses, question, playable), len(games), asked.workers):
+        for kind in read:
+            parts[kind].append(part.tables[kind])
+        _count_moves(part, labels, tally, seen)
+        if asked.progress:
+            asked.progress(int(part.rows[-1]) + 1, len(games))
+    tables = {kind: EvidenceTable.concat(own) if own else _no_rows() for kind, own in parts.items()}
+    for kind in (kind for kind in asked.kinds if kind in DECISION_SOURCES):
+        tables[kind] = (
+            _no_rows() if found.judged is None else _of_decisions(kind, games, found.judged.decisions, labels)
+        )
+    in_order = {kind: tables[kind] for kind in [*asked.kinds, *tables]}
+    return GameEvidence(in_order, labels, tally, _idle(games, question.wanted, seen))
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked of the games."""
+
+    by: tuple[str, ...]
+    asked: RatingRequest
+    kinds: Sequence[str]
+    wanted: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What a few games say."""
+
+    rows: Ints
+    """The rows of the games among all."""
+    moves: PlayedMoves
+    labels: list[Any]
+    people: list[Any]
+    tables: dict[str, EvidenceTable]
+    reasons: list[str]
+    """Why each move counts for nobody; empty where it counts."""
+
+
+def in_parts(ask: Callable[[int], Part | None], total: int, workers: int) -> Iterator[Part]:
+    """Yield what is asked of a few games at a time, by the row of the first of them, in their order."""
+    starts = range(0, total, GAMES_AT_ONCE)
+    if workers < 2 or len(starts) < 2:
+        yield from (part for part in map(ask, starts) if part is not None)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        for begin in range(0, len(starts), workers):  # not all at once: their answers would wait in memory
+            yield from (part for part in pool.map(ask, starts[begin : begin + workers]) if part is not None)
+
+
+def _part(games: Games, analyses: Analyses | None, question: _Question, playable: Bools, first: int) -> _Part | None:
+    rows = first + np.flatnonzero(playable[first : first + GAMES_AT_ONCE])
+    some = games.select(rows)
+    wanted = moves_of(some, question.wanted)
+    if not wanted.any():
+        return None
+    asked, effort = question.asked, question.asked.effort
+    opening_moves = asked.axis.opening_moves
+    moves = played_moves(some, wanted=wanted, model=asked.model_for(len(games)))
+    own = None if analyses is None else analyses.of_games(rows)
+    if own is not None and effort.weights is not None and "joint" in question.kinds:
+        moves = moves.with_engine(own, len(effort.weights.depths))
+    columns = [move_labels(moves, name, opening_moves) for name in question.by]
+    labels = columns[0] if len(columns) == 1 else [None if None in row else row for row in zip(*columns, strict=True)]
+    people = movers_of(moves)
+    reasons = _reasons(moves, labels, people, question.by[-1], own)
+    counted = [None if reason else label for reason, label in zip(reasons, labels, strict=True)]
+    alone = replace(moves, joint=None, judged=None, preferred=None, answer=None)
+    tables = {}
+    for kind in question.kinds:
+        read = moves if kind == "joint" else alone
+        table = move_evidence(read, counted, weights=effort.weights, opening_moves=opening_moves)
+        if effort.losses is not None:
+            losses = move_losses(alone, evaluations_from_comments(some))
+            table = EvidenceTable.concat([table, loss_evidence(alone, losses, counted, effort.losses)])
+        tables[kind] = replace(table, games=rows[table.games])
+    return _Part(rows, moves, labels, people, tables, reasons)
+
+
+def _reasons(moves: PlayedMoves, labels: list[Any], people: list[Any], by: str, analyses: Analyses | None) -> list[str]:
+    failed: set[MoveKey] = set()
+    if analyses is not None and analyses.given_up is not None:
+        where = analyses.positions.game, analyses.positions.ply
+        failed = set(zip(*(column[analyses.given_up].tolist() for column in where), strict=True))
+    reasons, free = [], moves.free.tolist()
+    for at, key in enumerate(zip(moves.game.tolist(), moves.ply.tolist(), strict=True)):
+        if not free[at]:
+            reasons.append("forced")
+        elif people[at] is None:
+            reasons.append("unknown player")
+        elif labels[at] is None:
+            reasons.append(f"no {by}")
+        else:
+            reasons.append("engine failed" if key in failed else "")
+    return reasons
+
+
+def _count_moves(part: _Part, labels: dict[MoveKey, Any], tally: Tally, seen: dict[str, Counter[str]]) -> None:
+    games = part.rows[part.moves.game].tolist()
+    for row, key in enumerate(zip(games, part.moves.ply.tolist(), strict=True)):
+        reason, person = part.reasons[row], part.people[row]
+        if reason:
+            tally.count(reason)
+        else:
+            labels[key] = part.labels[row]
+        if person is not None:
+            seen.setdefault(person, Counter())[reason] += 1
+
+
+def _of_decisions(method: str, games: Games, batch: Decisions, labels: Mapping[MoveKey, Any]) -> EvidenceTable:
+    """Return the rows of a method over decisions (after the opening, undecided); they are labelled as their moves."""
+    rows = {name: row for row, name in enumerate(games.headers["game"].to_pylist())}
+    keys = zip(*(batch.context.column(name).to_pylist() for name in ("game", "ply")), strict=True)
+    own = [labels.get((rows[game], ply)) for game, ply in keys]
+    distinct = [label for label in dict.fromkeys(own) if label is not None]
+    names = {label: str(place) for place, label in enumerate(distinct)}
+    some = batch.select(np.array([label is not None for label in own], dtype=bool))
+    column = pa.array([names[label] for label in own if label is not None], type=pa.string())
+    some = replace(some, context=some.context.append_column(_LABEL, column))
+    groups, curves, counts = DECISION_SOURCES[method].rows(some, [_LABEL, "decider", "game"])
+    kept = np.flatnonzero(counts)
+    groups = [groups[at] for at in kept.tolist()]
+    people, game = [group[1] for group in groups], np.array([rows[group[2]] for group in groups], dtype=np.int64)
+    return EvidenceTable(
+        ELO_GRID,
+        [distinct[int(group[0])] for group in groups],
+        curves[kept],
+        counts[kept],
+        people=people,
+        games=game,
+        sources=[method] * len(groups),
+        **header_columns(games, game, people),
+    )
+
+
+def _no_rows() -> EvidenceTable:
+    return EvidenceTable(ELO_GRID, [], np.zeros((0, ELO_GRID.size)), np.zeros(0, dtype=np.int64))
+
+
+def _idle(games: Games, wanted: frozenset[str], seen: Mapping[str, Counter[str]]) -> dict[str, str]:
+    """Return the players of whom no move counts, with the reason."""
+    names = dict.fromkeys(name for side in ("white", "black") for name in games.headers[side].to_pylist() if name)
+    idle = {}
+    for name in names:
+        counted = seen.get(name, Counter[str]())
+        if (not wanted or name in wanted) and not counted[""]:
+            worst = max(counted, key=lambda reason: counted[reason], default="")
+            idle[name] = f"{counted[worst]:,} moves, {worst}" if worst else "no move in the games that could be used"
+    return idle
+
+
+def moves_of(games: Games, players: frozenset[str]) -> Bools:
+    """Return for each move whether one of the players made it; all where none is named."""
+    if not players:
+        return np.ones(len(games.moves), dtype=bool)
+    sides = [[name in players for name in games.headers[side].to_pylist()] for side in ("white", "black")]
+    return np.asarray(np.array(sides)[games.movers, games.game_of_move])
+
+
+def playable_games(games: Games) -> Bools:
+    """Return which games start from a position that the human model takes."""
+    starts: list[str | None] = games.headers["start_fen"].to_pylist()
+    known: dict[str | None, bool] = {None: True, "": True, chess.STARTING_FEN: True}
+    for fen in starts:
+        if fen not in known:
+            try:
+                playable_board(fen or chess.STARTING_FEN)
+                known[fen] = True
+            except InputError:
+                known[fen] = False
+    return np.array([known[fen] for fen in starts], dtype=bool)

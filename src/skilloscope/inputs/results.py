@@ -22,7 +22,7 @@ from skilloscope.core.errors import EngineError, InputError, OptionError, Skillo
 from skilloscope.core.files import is_parquet
 from skilloscope.core.paths import RESULT_ENDINGS, named_files
 from skilloscope.core.table_files import read_checked
-from skilloscope.inputs.file_kinds import Kind, by_kind
+from skilloscope.inputs.load import Kind, by_kind
 from skilloscope.results.aliases import renamed_players
 from skilloscope.results.reading import Reading, Shard, ShardGames, read_csv, read_results
 from skilloscope.results.table import Results

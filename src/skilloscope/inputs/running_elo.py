@@ -17,17 +17,23 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.evaluations import Evaluations
 from skilloscope.chess.boards import Boards
-from skilloscope.chess.human.evidence import loss_evidence, move_evidence, move_losses
 from skilloscope.chess.human.model import Human, human
-from skilloscope.chess.human.played import PlayedMoves
+from skilloscope.chess.human.played import PlayedMoves, loss_evidence, move_evidence, move_losses
 from skilloscope.core.errors import MissingExtraError
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
-from skilloscope.evidence.axis import EVALUATIONS, Effort, EloAxis, elo_axis, elo_posterior
-from skilloscope.evidence.discounting import Effects, combined
+from skilloscope.evidence.axis import (
+    EVALUATIONS,
+    Effects,
+    Effort,
+    EloAxis,
+    PersonEffect,
+    combined,
+    elo_axis,
+    elo_posterior,
+)
 from skilloscope.evidence.sources.human import single_move_curves
 from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
-from skilloscope.models.joint import loss_features
-from skilloscope.models.scaling import scaled_loss
+from skilloscope.models.joint import loss_features, scaled_loss
 
 Array = npt.NDArray[np.float64]
 EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]
@@ -69,6 +75,7 @@ class RunningElo:
     effects: Mapping[str, Effects]
     prior: Prior | None = None
     """The population's unless given."""
+    person: PersonEffect | None = None
     curves: dict[str, Array] = field(default_factory=dict)
 
     def add(self, source: str, curve: Array) -> None:
@@ -81,7 +88,7 @@ class RunningElo:
         if not self.curves:
             return None
         games = {source: curve[None, :] for source, curve in self.curves.items()}
-        return elo_posterior(combined(games, self.effects), self.prior or self.axis.prior())
+        return elo_posterior(combined(games, self.effects, self.person), self.prior or self.axis.prior())
 
     def fields(self, mass: float) -> dict[str, Any]:
         """Return the posterior as JSON has it; nulls where there is none."""
@@ -112,7 +119,7 @@ def running_elo(
     if effort.losses is not None and evaluations is not None:
         losses = loss_evidence(moves, move_losses(moves, evaluations), places, effort.losses)
         table = EvidenceTable.concat([table, losses])
-    sides = {black: RunningElo(axis, effort.effects) for black in (False, True)}
+    sides = {black: RunningElo(axis, effort.effects, person=effort.person) for black in (False, True)}
     rows = []
     for place, black in zip(places, moves.black.tolist(), strict=True):
         for at in table.rows.get(place, ()):

@@ -22,13 +22,11 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import logsumexp, wrightomega
 
-from skilloscope.core.arrays import Array, Bools, Ints
-from skilloscope.core.columns import About, ragged_take
+from skilloscope.core.columns import About, Array, Bools, Ints, ragged_take
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.decision import Decisions, Losses
-from skilloscope.models.agent import fit_bucket
-from skilloscope.models.choice_sets import RULES, Bucket, ChoiceSets, choice_sets
-from skilloscope.models.scaling import scaled_decisions
+from skilloscope.models.agent import RULES, Bucket, ChoiceSets, choice_sets, fit_bucket
+from skilloscope.models.joint import scaled_decisions
 
 _LOG_2 = float(np.log(2.0))
 _LOG_ZERO = -1e5

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy.signal import fftconvolve
 from scipy.special import log1p, ndtri
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, OptionError
 
 Curve = Literal["normal", "logistic"]

@@ -20,21 +20,131 @@ it:
 The loss is the scaled value before the move less the one after, with its sign: evaluations are noisy, and values below
 zero measure the noise. f describes the decision (what people think of the move, how open the choice is, how the game
 stands), g is its first three columns. What the alternatives are worth is not known, so this is no choice model.
+
+Evaluation scaling: a pawn matters less the more decided the game is. [RH11 sect. 5]
+
+In: decisions with values in pawns, the decider's view. Out: the same decisions with scaled values; the loss of an
+alternative is then ∫ ℓ(z) dz from its value to the best one. The paper never defines ℓ; ours is ℓ(z) = 1/(1 + a|z|),
+with a = 1 the choice of its authors' later work, a = 0 no scaling, or a fitted so that losses are flat.
+
+The integral of ℓ is one increasing function of the value, so scaling a batch is one function of a column, and the order
+of the alternatives never changes. The naive difference of logarithms of |z| does: it gives negative losses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.arrays import Array, Bools, Ints
-from skilloscope.core.columns import About, ragged_take
+from skilloscope.core.columns import About, Array, Bools, Ints, ragged_take
 from skilloscope.core.errors import InputError, OptionError
+from skilloscope.decision import Decisions
 from skilloscope.models.kernels.choices import N_BASIS, add_joint_curves
-from skilloscope.models.scaling import scaled_loss, scaled_value
+
+_LARGEST = 50.0
+_LEAST = 1e-300
+
+
+def scaled_value(value: npt.ArrayLike, a: float) -> Array:
+    """∫_0^v ℓ(z) dz with ℓ(z) = 1/(1 + a|z|): sign(v)·log(1 + a|v|)/a, and v itself where a = 0. [RH11 sect. 5]"""
+    if not (np.isfinite(a) and a >= 0):
+        raise OptionError(f"the scaling a is a number that is not negative, got {a}")
+    at = np.asarray(value, dtype=float)
+    if a == 0:
+        return at
+    reduced = a * np.abs(at)
+    # A product below all normal numbers has lost its digits; the logarithm is then the product itself.
+    return np.where(reduced < _LEAST, at, np.sign(at) * np.log1p(reduced) / a)
+
+
+def scaled_loss(best: npt.ArrayLike, value: npt.ArrayLike, a: float = 1.0) -> Array:
+    """δ = ∫ ℓ(z) dz from the value to the best one, the decider's view. [RH11 sect. 5]
+
+    >>> round(float(scaled_loss(0.50, 0.50 - 1.25)), 4)
+    0.9651
+    """
+    return scaled_value(best, a) - scaled_value(value, a)
+
+
+def scaled_decisions(decisions: Decisions, a: float = 1.0) -> Decisions:
+    """Return the decisions with every value scaled, at every depth; what was left out before stays left out.
+
+    Filters come first, and by the best value before the decision, never by the chosen one.
+    """
+    if a == 0:
+        return decisions
+    if "scaling" in decisions.about:
+        raise InputError(f"the values are scaled already (a = {decisions.about['scaling']:g})")
+    values = scaled_value(decisions.values, a)
+    beyond = decisions.unlisted_value
+    return replace(
+        decisions,
+        values=values,
+        unlisted_value=None if beyond is None else scaled_value(beyond, a),
+        about={**decisions.about, "scaling": a},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Flatness:
+    """The mean loss of choices by the evaluation before them: what the figure before and after shows."""
+
+    a: float
+    centres: Array
+    mean_loss: Array
+    sd: Array  # standard error of each mean
+    decisions: Ints
+
+    @property
+    def ratio(self) -> float:
+        """Mean loss where the evaluation is beyond a pawn and a half over that within half a pawn: 1 where flat."""
+        size, total = np.abs(self.centres), self.mean_loss * self.decisions
+        far, near = size > 1.5, size < 0.5
+        return float(total[far].sum() / self.decisions[far].sum() / (total[near].sum() / self.decisions[near].sum()))
+
+
+def flatness(decisions: Decisions, a: float, *, bins: int = 12, reach: float = 3.0) -> Flatness:
+    """Return the mean scaled loss of the listed choices in equal bins of the best value before the decision."""
+    listed = decisions.listed
+    best = decisions.best.astype(float)[listed]
+    loss = scaled_loss(best, best - decisions.chosen_loss()[listed], a)
+    edges = np.linspace(-reach, reach, bins + 1)
+    place = np.clip(np.digitize(best, edges) - 1, 0, bins - 1)
+    n = np.bincount(place, minlength=bins)
+    mean = np.bincount(place, loss, bins) / np.maximum(n, 1)
+    spread = np.bincount(place, (loss - mean[place]) ** 2, bins) / np.maximum(n - 1, 1)
+    return Flatness(a, 0.5 * (edges[1:] + edges[:-1]), mean, np.sqrt(spread / np.maximum(n, 1)), n)
+
+
+def fit_scaling(decisions: Decisions) -> float:
+    """Return the a at which the scaled loss of the listed choices has no slope in |evaluation|.
+
+    The slope falls as a grows. 0 where losses do not grow with |evaluation| in the first place.
+    """
+    from scipy.optimize import brentq  # slow to load, and scaling is needed everywhere
+
+    listed = decisions.listed
+    best = decisions.best.astype(float)[listed]
+    value = best - decisions.chosen_loss()[listed]
+    if len(best) < 2 or np.ptp(np.abs(best)) == 0:
+        raise InputError("a scaling needs decisions with different evaluations", hint="give a itself, 1 for instance")
+    centred = np.abs(best) - np.abs(best).mean()
+
+    def slope(a: float) -> float:
+        loss = scaled_loss(best, value, a)
+        return float(centred @ loss / (loss.mean() or 1.0))
+
+    if slope(0.0) <= 0:
+        return 0.0
+    if slope(_LARGEST) >= 0:
+        raise InputError(
+            f"no scaling up to a = {_LARGEST:g} makes the losses flat", hint="give a itself, 1 for instance"
+        )
+    return float(brentq(slope, 0.0, _LARGEST, xtol=1e-6))
+
 
 ELO_RANGE = (700.0, 3000.0)
 """Where the cubic in Elo may be evaluated; the ratings of the training data lie between 700 and 2900."""
@@ -167,13 +277,9 @@ class JointWeights:
     human: tuple[float, float] = (1.0, 0.0)
     unlisted: tuple[float, float] = (0.0, 0.0)
 
-    @classmethod
-    def from_dict(cls, given: About) -> JointWeights:
-        """Return the weights that `as_dict` wrote."""
-        human, unlisted, *losses = (
-            (float(a), float(b)) for a, b in (given["human"], given["unlisted"], *given["losses"])
-        )
-        return cls(tuple(given["depths"]), tuple(losses), human, unlisted)
+    def __post_init__(self) -> None:
+        if len(self.depths) != len(self.losses) or not all(0 < depth < 100 for depth in self.depths):
+            raise InputError(f"{len(self.losses)} weights for the depths {self.depths}")
 
     def as_dict(self) -> About:
         """Return the weights for JSON."""
@@ -254,21 +360,21 @@ class LossWeights:
     bend: Array
     valid: tuple[float, float]  # the Elos of those it was fitted to; beyond, the curves go on level
     edges: tuple[float, ...] = LOSS_EDGES
+    features: tuple[str, ...] = LOSS_FEATURES
 
-    @classmethod
-    def from_dict(cls, given: About) -> LossWeights:
-        """Return the weights that `as_dict` wrote."""
-        level, slope, bend = (np.array(given[name], dtype=float) for name in ("level", "slope", "bend"))
-        low, high = given["valid"]
-        bins = len(given["edges"]) + 1
-        if level.shape != (len(LOSS_FEATURES), bins) or not slope.shape == bend.shape == (SLOPED, bins):
-            raise InputError(f"weights of losses: {level.shape} and {slope.shape} do not fit {bins} bins")
-        return cls(level, slope, bend, (float(low), float(high)), tuple(given["edges"]))
+    def __post_init__(self) -> None:
+        bins = len(self.edges) + 1
+        if (
+            tuple(self.features) != LOSS_FEATURES
+            or self.level.shape != (len(LOSS_FEATURES), bins)
+            or not self.slope.shape == self.bend.shape == (SLOPED, bins)
+        ):
+            raise InputError(f"weights of losses: {self.level.shape} and {self.slope.shape} do not fit {bins} bins")
 
     def as_dict(self) -> About:
         """Return the weights for JSON."""
         arrays = {name: getattr(self, name).round(4).tolist() for name in ("level", "slope", "bend")}
-        return {**arrays, "valid": list(self.valid), "edges": list(self.edges), "features": list(LOSS_FEATURES)}
+        return {**arrays, "valid": list(self.valid), "edges": list(self.edges), "features": list(self.features)}
 
     def log_probabilities(self, features: Array, elo: float | Array) -> Array:
         """Return log P of every bin, a row for each move; the Elo is one for all, or each mover's own."""

@@ -19,11 +19,10 @@ from functools import partial
 
 import numpy as np
 
-from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import Analyses, decisions
 from skilloscope.chess.analysis.files import read_analysed, read_export
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.inputs.budget import game_order

@@ -21,13 +21,12 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import spearmanr
 
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import decisions
 from skilloscope.chess.pgn.positions import positions
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.evidence import agent_evidence
-from skilloscope.inputs.engine_job import analyse_as
 from skilloscope.models.agent import Agent
 from skilloscope.papers.dfh13 import year_games
 from skilloscope.papers.harness import (
@@ -261,7 +260,7 @@ def _early_sample(budget: Budget) -> tuple[Decisions | None, str]:
         chosen = sampled_games(budget, games, budget.work, name="bands of 2006–2009")
     except InputError as error:
         return None, f"no more games of 2006–2009 were sampled: {error}"
-    found = decisions(analyse_as(budget.work, positions(chosen)), max_abs_value=_EVERY, all_depths=False)
+    found = decisions(budget.work.analyse(positions(chosen)), max_abs_value=_EVERY, all_depths=False)
     return found, f"bands of 2006–2009: {len(chosen):,} more games by seed {budget.seed}, {len(found):,} positions"
 
 

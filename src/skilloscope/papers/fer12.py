@@ -18,11 +18,11 @@ from scipy.stats import rankdata
 
 from skilloscope.chess.analysis.evaluations import evaluations_from_comments
 from skilloscope.chess.pgn.games import read_games
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError
 from skilloscope.inputs.bundled import century_analyses_file, game_of_the_century
-from skilloscope.inputs.engine_job import EngineJob
 from skilloscope.inputs.gains import AFFORDABLE, Gained, engine_gains, gains_of_games
+from skilloscope.inputs.load import EngineJob
 from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
 from skilloscope.papers.harness import (
     NO_DATA,
@@ -41,7 +41,7 @@ from skilloscope.ratings.perceived import (
     perceived_sequential,
     running_strength,
 )
-from skilloscope.report.estimates import finite_or_none
+from skilloscope.report.table import finite_or_none
 from skilloscope.studies.gain import GainStudy
 from skilloscope.studies.gain_event import EventGains, GainRequest, OverGames, event_gains
 from skilloscope.studies.game import game_study

@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from scipy.interpolate import CubicSpline
 from scipy.stats import norm
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.models.paired_comparison import Q, update, win_probability
 from skilloscope.papers.harness import Budget, Entry, Outcome, Row, paper_table, printed

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from skilloscope.chess.analysis.decisions import decided_reason, decisions
+from skilloscope.chess.analysis.analyses import decided_reason, decisions
 from skilloscope.chess.analysis.files import read_analysed
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.chess.pgn.games import Games
@@ -26,8 +26,7 @@ from skilloscope.core.errors import EngineError, InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.evidence import Posterior
 from skilloscope.inputs.budget import AnalysisPlan, plan, sample_games
-from skilloscope.inputs.engine_job import EngineJob
-from skilloscope.inputs.load import analyse_games
+from skilloscope.inputs.load import EngineJob, analyse_games
 from skilloscope.report.charts import Figure
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study, json_value

@@ -19,15 +19,15 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.optimise import climb
 from skilloscope.decision import Decisions
 from skilloscope.evidence.sources.curves import LEAST_C
 from skilloscope.inputs.load import without_repeats
 from skilloscope.models.curves import MAPPINGS, CurveColumns, CurveModel, curve, probabilities
+from skilloscope.models.joint import Flatness, fit_scaling, flatness, scaled_loss
 from skilloscope.models.kernels.curves import scores
-from skilloscope.models.scaling import Flatness, fit_scaling, flatness, scaled_loss
 from skilloscope.papers.harness import (
     NO_DATA,
     Budget,

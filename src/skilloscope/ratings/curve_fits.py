@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
-from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.optimise import climb
 from skilloscope.models.curves import CurveColumns, CurveModel

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtrit
 
-from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError
 from skilloscope.models.gain import Curve, GainHistogram, elo_difference, elo_slope
 

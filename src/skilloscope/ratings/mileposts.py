@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from scipy.stats import linregress
 from scipy.stats import t as student
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.decision import Decisions
 

@@ -23,7 +23,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.models.gain import PEAK, Curve, GainHistogram, elo_difference, move_scores
 

@@ -33,7 +33,12 @@ def board_svg(
     ]
     drawn = chess.svg.board(board, orientation=board.turn, arrows=arrows, size=size, colors=_STYLE)
     words = alt or f"{'White' if board.turn else 'Black'} to move"
-    return _titled(drawn, words)
+    plain = re.sub(r"<desc>.*?</desc>", "", drawn, flags=re.DOTALL)
+    head, rest = plain.split(">", 1)
+    started = head.replace("<svg", '<svg role="img"', 1)
+    named = f"{started}><title>{escape(words)}</title>{rest}"
+    own = blake2b(named.encode(), digest_size=4).hexdigest()  # a page with many boards has each name once
+    return re.sub(r'(\bid="|href="#)', rf"\1b{own}-", named)
 
 
 @dataclass(frozen=True)
@@ -74,13 +79,3 @@ def small_board(board: chess.Board, last: chess.Move | None, words: str) -> str:
 
 def _at(square: int) -> str:
     return f'x="{square & 7}" y="{7 - (square >> 3)}"'
-
-
-def _titled(drawn: str, words: str) -> str:
-    """Name the picture for those who hear it; python-chess writes the position as a diagram of letters there."""
-    plain = re.sub(r"<desc>.*?</desc>", "", drawn, flags=re.DOTALL)
-    head, rest = plain.split(">", 1)
-    started = head.replace("<svg", '<svg role="img"', 1)
-    named = f"{started}><title>{escape(words)}</title>{rest}"
-    own = blake2b(named.encode(), digest_size=4).hexdigest()  # a page with many boards has each name once
-    return re.sub(r'(\bid="|href="#)', rf"\1b{own}-", named)

@@ -26,8 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.core.arrays import Bools
-from skilloscope.core.columns import Codes, one_dictionary
+from skilloscope.core.columns import Bools, Codes, one_dictionary
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.core.files import open_lines
 from skilloscope.core.text import read_header

@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.core.arrays import Array, Bools, Ints
-from skilloscope.core.columns import one_dictionary
+from skilloscope.core.columns import Array, Bools, Ints, one_dictionary
 from skilloscope.core.dates import DAY, date_orders, parse_dates
 from skilloscope.core.errors import InputError, OptionError
 

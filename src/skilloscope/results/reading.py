@@ -32,7 +32,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from skilloscope.core.arrays import Bools, Ints
+from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.dates import DAY
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, is_parquet, open_bytes, open_lines

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skilloscope.core.arrays import Array, Bools, Ints
-from skilloscope.core.columns import Codes
+from skilloscope.core.columns import Array, Bools, Codes, Ints
 from skilloscope.core.compiled import njit
 
 

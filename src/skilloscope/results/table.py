@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.core.arrays import Array, Ints
-from skilloscope.core.columns import Codes, Selection, selection_index
+from skilloscope.core.columns import Array, Codes, Ints, Selection, selection_index
 from skilloscope.core.dates import DAY, MONTH
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import Framed

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.arrays import Array
-from skilloscope.core.columns import ragged_take
+from skilloscope.core.columns import Array, ragged_take
 from skilloscope.decision import UNLISTED, Decisions
 from skilloscope.evidence.scales import Scale
 from skilloscope.models.agent import scaled_losses

@@ -34,8 +34,7 @@ from skilloscope.chess.engine.lines import last_depth, value_of
 from skilloscope.chess.human.model import human
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.facts import PIECE_VALUES
-from skilloscope.core.arrays import Array
-from skilloscope.core.columns import About
+from skilloscope.core.columns import About, Array
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.joint import HumanChoices, JointWeights, checked_elo
 from skilloscope.simulate.people import DepthLimited, human_chances, weighed

@@ -36,8 +36,7 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.human.played import joint_choices, listed_values
 from skilloscope.chess.moves import MATE_CAP, value_pawns
-from skilloscope.core.arrays import Array, Ints
-from skilloscope.core.columns import ragged_take
+from skilloscope.core.columns import Array, Ints, ragged_take
 from skilloscope.evidence.scales import Scale
 from skilloscope.models.agent import scaled_losses
 from skilloscope.models.curves import CurveModel, curve, probabilities
@@ -51,9 +50,9 @@ from skilloscope.models.joint import (
     log_alternatives,
     log_people,
     log_sums,
+    scaled_loss,
     scaled_roots,
 )
-from skilloscope.models.scaling import scaled_loss
 
 STYLES = ("joint", "human", "agent", "curves")
 _LEAST_C = 0.05  # far below every Elo that the scales know

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.core.arrays import Array
-from skilloscope.core.columns import Codes
+from skilloscope.core.columns import Array, Codes
 from skilloscope.core.errors import OptionError
 from skilloscope.results.periods import GIVEN, Calendar
 from skilloscope.results.table import Results

@@ -22,11 +22,20 @@ from skilloscope.evidence.scales import scale as load_scale
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import MOST_ROWS, Densities, Dot, Figure, Forest, Lines, Series
-from skilloscope.report.estimates import CompetenceEstimate, EloEstimate
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import EDGE_NOTE, engine_line, group_name, percent, plural, skipped_line
+from skilloscope.report.table import (
+    EDGE_NOTE,
+    Column,
+    CompetenceEstimate,
+    EloEstimate,
+    Table,
+    engine_line,
+    group_name,
+    percent,
+    plural,
+    skipped_line,
+)
 from skilloscope.studies.basis import pool_warnings
 
 NO_DECISION = "no decision after the opening in an undecided position"

@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from skilloscope.core.errors import Tally
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import plural
+from skilloscope.report.table import Column, Table, plural
 from skilloscope.results.aliases import may_be_one, near_duplicates
 from skilloscope.results.table import Results
 
@@ -98,7 +97,12 @@ def alias_study(results: Results) -> AliasStudy:
     """Return the groups of names that may be one person's."""
     games = np.bincount(results.player_1, minlength=len(results.players))
     games += np.bincount(results.player_2, minlength=len(results.players))
-    first, last = _spans(results)
+    when = results.numbers("1Y" if results.has_dates else None)
+    first, last = np.full(len(results.players), 2**31), np.full(len(results.players), -(2**31))
+    for side in (results.player_1, results.player_2):
+        np.minimum.at(first, side, when)
+        np.maximum.at(last, side, when)
+    first, last = first, last
     code = {name: i for i, name in enumerate(results.players)}
     met = {frozenset(pair) for pair in zip(results.player_1.tolist(), results.player_2.tolist(), strict=True)}
 
@@ -131,16 +135,6 @@ def alias_study(results: Results) -> AliasStudy:
             groups.append(AliasGroup(results.players[members[0]], int(games[members].sum()), rows))
     groups.sort(key=lambda group: (-group.games, group.name))
     return AliasStudy(len(results.players), groups, results.noted, tally=results.tally)
-
-
-def _spans(results: Results) -> tuple[Years, Years]:
-    """Return the first and the last year (or period) of each player."""
-    when = results.numbers("1Y" if results.has_dates else None)
-    first, last = np.full(len(results.players), 2**31), np.full(len(results.players), -(2**31))
-    for side in (results.player_1, results.player_2):
-        np.minimum.at(first, side, when)
-        np.maximum.at(last, side, when)
-    return first, last
 
 
 def _years(first: int, last: int) -> str:

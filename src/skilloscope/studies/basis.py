@@ -10,19 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import FIDE, is_classical
 from skilloscope.core.errors import Tally
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import Across, EloAxis
-from skilloscope.evidence.discounting import Effects
+from skilloscope.evidence.axis import Across, Effects
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
-from skilloscope.inputs.elo_evidence import GameEvidence
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
-from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.pipeline import AnalysedGames, GameEvidence
 from skilloscope.inputs.request import RatingRequest, settings_warnings, source_warnings
-from skilloscope.report.words import EDGE_NOTE, engine_line
+from skilloscope.report.table import EDGE_NOTE, engine_line, plural
 
 METHOD_WORDS = {
     "joint": "engine and what people play; in the opening what people play",
@@ -41,6 +41,13 @@ _LIKE_FIDE = (
 _UNASKED = ("not analysed", "not analysed (time)")
 
 
+_FROM_GAMES = {
+    "opponents": "each player's from the ratings of the opponents, the own rating unused",
+    "file": "each player's from what the other players of the games play",
+}
+_MISSING = {"opponents": "no opponent is rated", "file": "no other player"}
+
+
 @dataclass(frozen=True)
 class PriorUsed:
     """The prior of Elo as reports name it."""
@@ -51,8 +58,9 @@ class PriorUsed:
     source: str
 
     @classmethod
-    def of(cls, axis: EloAxis, name: str) -> PriorUsed:
-        """Return the prior of this name on an axis."""
+    def of(cls, asked: RatingRequest) -> PriorUsed:
+        """Return the prior of a request; one that needs what the games do not have is the population's."""
+        axis, name = asked.axis, asked.prior
         prior = axis.prior(name)
         people = f"{axis.population['name']}: {axis.population['source']}"
         if name == "header":
@@ -61,7 +69,12 @@ class PriorUsed:
             return cls(name, None, sd, f"the ratings in the games; who has none: {people}")
         if not isinstance(prior, Normal):
             return cls(name, None, None, f"constant from {prior.low:g} to {prior.high:g}")
-        return cls(name, prior.mean, prior.sd, people)
+        if name in _FROM_GAMES and asked.priors:
+            known = [one for one in asked.priors.values() if isinstance(one, Normal)]
+            mean, sd = (float(np.mean([getattr(one, what) for one in known])) for what in ("mean", "sd"))
+            return cls(name, mean, sd, f"{_FROM_GAMES[name]}, on average of {plural(len(known), 'player')}")
+        missing = f"{_MISSING[name]}; " if name in _MISSING else ""
+        return cls("population", prior.mean, prior.sd, missing + people)
 
     def __str__(self) -> str:
         numbers = [f"{name} {value:.0f}" for name, value in (("mean", self.mean), ("sd", self.sd)) if value is not None]
@@ -127,7 +140,7 @@ class EloBasis:
             scale=AxisUsed(
                 axis.name, axis.axis, axis.data, axis.opening_moves, axis.valid, axis.model, axis.pool, axis.across
             ),
-            prior=PriorUsed.of(axis, asked.prior),
+            prior=PriorUsed.of(asked),
             engine={} if analysed is None else dict(analysed.decisions.about.get("settings", {})),
             by=by,
             mass=asked.mass,

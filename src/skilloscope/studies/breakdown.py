@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.chess.pgn.facts import CLOCKS, PHASES, phases_of, time_classes
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError, check_dispersion
 from skilloscope.core.frames import table_of_rows
 from skilloscope.decision import Decisions
@@ -32,13 +32,11 @@ from skilloscope.inputs.load import AnalysedDecisions
 from skilloscope.inputs.pipeline import AnalysedGames, GamesGiven, analysed_given
 from skilloscope.models.agent import Agent, scaled_losses
 from skilloscope.report.charts import Dot, Figure, Forest
-from skilloscope.report.estimates import EloEstimate
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study, json_fields
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import edge_mark, skipped_line
+from skilloscope.report.table import Column, EloEstimate, Table, edge_mark, number, skipped_line
 from skilloscope.studies.basis import AgentBasis, Basis, EloBasis
-from skilloscope.studies.elo_ratings import INDEPENDENT
+from skilloscope.studies.elo_ratings import INDEPENDENT, WHOLE, EloRatings, rate_on_axis
 from skilloscope.studies.parts import EVERYBODY, SHARED_NOTE, AgentPart, EloPart, FittedSpread, rate_parts
 
 PARTS = ("pooled", "independent")
@@ -251,6 +249,16 @@ def breakdown(
         return _by_agent(what.decisions, by, names, parts, analysed=what, **options)
     found, names = analysed_given(what, names, **options)
     return _by_elo(found, by, names, parts)
+
+
+def rate_analysed(found: AnalysedGames, players: Sequence[str] = (), parts: str = "pooled") -> EloRatings | Breakdown:
+    """Rate players, events or games by themselves, and parts of the play as `breakdown` does, pooled or independent."""
+    check_parts(parts)
+    if found.asked.by in WHOLE or parts == "independent":
+        return rate_on_axis(found, players)
+    if found.asked.method == "all":
+        raise OptionError("several methods rate each part independently", hint="--parts independent")
+    return breakdown(found, found.asked.by, players)
 
 
 def check_parts(parts: str) -> None:

@@ -14,26 +14,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from skilloscope.chess.moves import moves_uci, san, sans
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import is_frame
 from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import as_decisions
 from skilloscope.evidence import Evidence, EvidenceTable, Posterior, Prior, Uniform, agent_evidence
-from skilloscope.evidence.axis import elo_posterior
-from skilloscope.evidence.discounting import ELO
+from skilloscope.evidence.axis import ELO, elo_posterior
 from skilloscope.evidence.periods import running_competence
-from skilloscope.inputs.elo_evidence import elo_evidence
 from skilloscope.inputs.load import AnalysedDecisions, engine_of, resolve_player
-from skilloscope.inputs.pipeline import AnalysedGames, GamesGiven, analysed_given
+from skilloscope.inputs.pipeline import AnalysedGames, GamesGiven, analysed_given, elo_evidence
 from skilloscope.inputs.running_elo import RunningElo
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import COLOURS, GREY, Chart, Figure, Lines, Panels, Series
-from skilloscope.report.estimates import EloAndSd
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import plural, skipped_line
+from skilloscope.report.table import Column, EloAndSd, Table, number, plural, skipped_line
 from skilloscope.results.columns import PGN_SCORES
 from skilloscope.studies.basis import AgentBasis, Basis, EloBasis, PriorUsed, elo_warnings, left_out
 from skilloscope.studies.parts import AgentPart, Part
@@ -404,8 +400,8 @@ def follow_elo(found: AnalysedGames, game: str) -> FollowedGame:
     sides: dict[str, RunningElo] = {}
     moves: list[FollowedMove] = []
     for (name, ply), group in sorted(groups.items(), key=lambda item: item[0][1]):
-        prior = asked.prior_of(group.header_elo)
-        side = sides.setdefault(name, RunningElo(asked.axis, asked.effects, prior))
+        prior = asked.prior_of(group)
+        side = sides.setdefault(name, RunningElo(asked.axis, asked.effects, prior, asked.elo.person))
         before = side.posterior or elo_posterior(np.zeros_like(ELO), prior)
         own = {source: rows[0] for source, rows in group.by_person()[name].items()}
         said = np.asarray(sum(curve for source, curve in own.items() if source != "evaluated"))
@@ -414,7 +410,7 @@ def follow_elo(found: AnalysedGames, game: str) -> FollowedGame:
         count = 1 + sum(move.player == name for move in moves)
         estimate = EloAndSd.of(side.posterior or before, asked.mass)
         moves.append(FollowedMove(name, ply, written[ply], _expected(before, said), count, estimate))
-    return FollowedGame(game, moves, asked.mass, PriorUsed.of(asked.axis, asked.prior))
+    return FollowedGame(game, moves, asked.mass, PriorUsed.of(asked))
 
 
 def follow_decisions(

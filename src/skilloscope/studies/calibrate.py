@@ -16,18 +16,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from skilloscope.chess.human.evidence import move_evidence
 from skilloscope.chess.human.model import Human, human
-from skilloscope.chess.human.played import played_moves
+from skilloscope.chess.human.played import move_evidence, played_moves
 from skilloscope.chess.pgn.games import Games
-from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import EvidenceTable, Normal, Prior
-from skilloscope.evidence.axis import Effort, EloAxis, elo_axis
-from skilloscope.evidence.discounting import ELO, Effects, blurred, read_for_pool
+from skilloscope.evidence.axis import ELO, Effects, Effort, EloAxis, blurred, elo_axis, read_for_pool
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import percent
+from skilloscope.report.table import Column, Table, number, percent
 
 FEWEST_PLAYER_GAMES, FEWEST_PLAYERS, LEAST_SPREAD = 200, 50, 100.0
 FOLDS = 5

@@ -23,8 +23,7 @@ from skilloscope.evidence.fit_k import KFit, KGain, fitted_and_held_out
 from skilloscope.evidence.held_out import HeldOut, folds_of
 from skilloscope.models.agent import Agent
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import edge_mark, percent, skipped_line
+from skilloscope.report.table import Column, Table, edge_mark, percent, skipped_line
 
 _RULE = "listed"  # over the alternatives that both list, it is the only rule that both can be scored by
 

@@ -26,11 +26,20 @@ from skilloscope.models.curves import CurveColumns, CurveModel
 from skilloscope.models.kernels.curves import probability_columns
 from skilloscope.ratings.curve_fits import CurveFit, Limits, fit_curves
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
-from skilloscope.report.estimates import CompetenceEstimate, finite_or_none
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import EDGE_NOTE, STAR_NOTE, edge_mark, plural, skipped_line
+from skilloscope.report.table import (
+    EDGE_NOTE,
+    STAR_NOTE,
+    Column,
+    CompetenceEstimate,
+    Table,
+    edge_mark,
+    finite_or_none,
+    number,
+    plural,
+    skipped_line,
+)
 from skilloscope.studies.compare_engines import k_line
 
 FEWEST_FOR_K = 30  # decisions below which k is not fitted

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from skilloscope.inputs.bundled import game_of_the_century
-from skilloscope.inputs.engine_job import EngineJob
 from skilloscope.inputs.gains import gains_of_games
-from skilloscope.inputs.load import AnalysedDecisions
-from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.load import AnalysedDecisions, EngineJob
+from skilloscope.inputs.pipeline import AnalysedGames, with_priors
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.charts import Figure
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study, json_fields
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import plural, skipped_line
+from skilloscope.report.table import Column, Table, number, plural, skipped_line
 from skilloscope.studies.agent_ratings import CANNOT_TELL, elo_forest, loss_lines
 from skilloscope.studies.elo_ratings import EloRating, EloRatings, rate_on_axis
 from skilloscope.studies.game import game_study
@@ -110,7 +108,8 @@ class DemoRatings(Study):
 def rate_demo(judged: AnalysedDecisions, known_as: Mapping[str, str], truth: Mapping[str, float]) -> DemoRatings:
     """Rate everybody in the games of the demo."""
     assert judged.analyses is not None  # they are games
-    found = AnalysedGames(judged.analyses.games, judged, RatingRequest.of(method="joint"))
+    games = judged.analyses.games
+    found = AnalysedGames(games, judged, with_priors(RatingRequest.of(method="joint"), games))
     ratings = rate_on_axis(found)
     return DemoRatings(
         ratings=ratings, known_as=known_as, truth=truth, games=len(found.games), tally=ratings.tally,

@@ -17,21 +17,17 @@ import numpy as np
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.evidence import EvidenceTable, Posterior, agent_evidence
-from skilloscope.evidence.axis import EloAxis
-from skilloscope.evidence.discounting import game_precisions, games_for_sd
+from skilloscope.evidence import EvidenceTable, Posterior, Prior, agent_evidence
+from skilloscope.evidence.axis import EloAxis, game_precisions, games_for_sd
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
-from skilloscope.inputs.elo_evidence import UNPLAYABLE, GameEvidence, MoveKey, elo_evidence
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
-from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.pipeline import UNPLAYABLE, AnalysedGames, GameEvidence, MoveKey, elo_evidence
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import Figure
-from skilloscope.report.estimates import RatedElo
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import group_name, plural, skipped_line
+from skilloscope.report.table import Column, RatedElo, Table, group_name, number, plural, skipped_line
 from skilloscope.studies.agent_ratings import (
     CANNOT_TELL,
     NO_DECISION,
@@ -95,10 +91,13 @@ class EloRating:
     results: PlayerResults | None = None  # the results that are in the Elo as well; None where moves alone are
     plays_like_fide: tuple[float, float, float] | None = None
     """Of a rating of a server: which FIDE Elo moves like that in slow games, with its interval."""
+    prior: Prior | None = None
+    without_prior: float | None = None
+    """The Elo under a flat prior: what the prior does is the difference."""
 
     FIELDS: ClassVar = (
         "player", "*estimate", "little_evidence", "more_games", "games", "searched_games", "decisions", "sources",
-        "elo.prior", "*statistics", "results", "methods", "?plays_like_fide",
+        "elo.prior", "without_prior", "*statistics", "results", "methods", "?plays_like_fide",
     )  # fmt: skip
 
     @property
@@ -232,6 +231,7 @@ class EloRatings(Study):
             *map(method, several),
             Column("games", lambda one: f"{one.games:,}"),
             Column("moves", lambda one: f"{one.decisions:,}"),
+            Column("without prior", lambda one: number(one.without_prior, 0)),
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
         if self.scale.across:
@@ -357,7 +357,7 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
     rows = {kind: groups[kind][label] for kind in asked.kinds if label in groups[kind]}
     name = group_name(label)
     main, posteriors = rows[asked.kinds[0]], asked.posteriors(rows)
-    elo = posteriors[asked.kinds[0]]
+    elo, prior = posteriors[asked.kinds[0]], asked.prior_of(main)
     return EloRating(
         player=name,
         elo=elo,
@@ -370,6 +370,8 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
         extrapolated=asked.axis.extrapolates(elo.mean),
         methods={kind: MethodElo.of(posterior, asked.mass) for kind, posterior in posteriors.items()},
         plays_like_fide=asked.axis.across.fide(elo, asked.mass) if asked.axis.across else None,
+        prior=prior,
+        without_prior=asked.elo.posterior(main, asked.axis.prior("flat")).mean,
     )
 
 
@@ -393,8 +395,13 @@ def _with_more_games(
 
     found = []
     for one in rated:
-        prior = asked.prior_of(one.header_elo)
-        more = 0 if one.elo.sd <= GOAL else games_for_sd(GOAL, worth, effects, prior, one.games, sources=one.sources)
+        prior = asked.prior_of(groups[one.player])
+        shared = asked.elo.person.variance(one.elo.mean) if asked.elo.person else 0.0
+        more = (
+            0
+            if one.elo.sd <= GOAL
+            else games_for_sd(GOAL, worth, effects, prior, one.games, sources=one.sources, shared=shared)
+        )
         found.append(replace(one, more_games=more))
     return found
 

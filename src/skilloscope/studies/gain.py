@@ -16,14 +16,21 @@ import numpy.typing as npt
 
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, MissingExtraError
-from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.pipeline import AnalysedGames, with_priors
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
-from skilloscope.report.estimates import EloSoFar, ScoreDifference, finite_or_none
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import plural, skipped_line
+from skilloscope.report.table import (
+    Column,
+    EloSoFar,
+    ScoreDifference,
+    Table,
+    finite_or_none,
+    number,
+    plural,
+    skipped_line,
+)
 from skilloscope.studies.elo_ratings import rate_on_axis
 from skilloscope.studies.gain_event import EventGains
 from skilloscope.studies.game import CAVEATS, histogram_chart, values_line
@@ -222,7 +229,7 @@ def axis_elo(games: Games, events: Sequence[str], *, mass: float = 0.95) -> Axis
     for event in dict.fromkeys(events):
         try:
             own = games.select([row for row, one in enumerate(events) if one == event])
-            rated = rate_on_axis(AnalysedGames(own, None, asked))
+            rated = rate_on_axis(AnalysedGames(own, None, with_priors(asked, own)))
         except (MissingExtraError, InputError) as error:
             return AxisElo(about={"problem": str(error)})
         found |= {(event, one.player): EloSoFar(one.elo.mean, *one.elo.interval(mass)) for one in rated.players}

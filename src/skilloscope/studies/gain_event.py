@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skilloscope.chess.pgn.games import Games
-from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError, OptionError, Tally, check_mass
 from skilloscope.inputs.gains import NEVER_ERRS, EngineGains, Gained
 from skilloscope.models.gain import Curve, GainHistogram

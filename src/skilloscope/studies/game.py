@@ -21,33 +21,40 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.evaluations import Evaluations
 from skilloscope.chess.engine.settings import Settings
-from skilloscope.chess.human.evidence import move_evidence
 from skilloscope.chess.human.model import Human, human
-from skilloscope.chess.human.played import PlayedMoves, played_moves
+from skilloscope.chess.human.played import PlayedMoves, move_evidence, played_moves
 from skilloscope.chess.moves import MATE_CAP, board_of_fen, move_of_code
 from skilloscope.chess.pgn.games import Games
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, MissingExtraError, Tally, check_mass
 from skilloscope.decision import Decisions
-from skilloscope.evidence.axis import Effort, EloAxis, elo_axis
-from skilloscope.evidence.discounting import ELO
+from skilloscope.evidence.axis import ELO, Effort, EloAxis, elo_axis
 from skilloscope.evidence.periods import running_competence
 from skilloscope.inputs.costs import FORCED, MoveCosts, MoveJudgement, costs_of_moves
-from skilloscope.inputs.engine_job import EngineJob
 from skilloscope.inputs.gains import AFFORDABLE, NEVER_ERRS, EngineGains, Gained, gains_of_games, gains_of_one
 from skilloscope.inputs.gains import engine_gains as gains_of_engine
+from skilloscope.inputs.load import EngineJob
 from skilloscope.inputs.running_elo import effort_of, running_elo
 from skilloscope.models.gain import Curve, GainHistogram, elo_curve, elo_difference, expected_score
-from skilloscope.models.joint import ELO_RANGE
-from skilloscope.models.scaling import scaled_loss
+from skilloscope.models.joint import ELO_RANGE, scaled_loss
 from skilloscope.ratings.perceived import Running, between_interval, running_strength
 from skilloscope.report.board import BoardMove, small_board
 from skilloscope.report.charts import Figure, Histogram, Lines, Panels, Series
-from skilloscope.report.estimates import EloSoFar, ScoreDifference
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import edge_mark, engine_line, plural, sentences, share, skipped_line
+from skilloscope.report.table import (
+    Column,
+    EloSoFar,
+    ScoreDifference,
+    Table,
+    edge_mark,
+    engine_line,
+    number,
+    plural,
+    sentences,
+    share,
+    skipped_line,
+)
 
 SIDES = ("white", "black")
 MEASURED = (1200.0, 2700.0)

@@ -26,9 +26,9 @@ from skilloscope.chess.human.model import human, positions_per_second
 from skilloscope.chess.pgn.facts import POOLS, openings_of
 from skilloscope.chess.pgn.positions import positions
 from skilloscope.chess.pgn.results import read_pgn_results
-from skilloscope.core.compiled import PlainWork
-from skilloscope.core.configuration import EffectiveSetting, effective_settings, store_file
+from skilloscope.chess.pgn.text import PlainWork
 from skilloscope.core.errors import EngineError, MissingExtraError, SkilloscopeError, StoreError
+from skilloscope.core.paths import EffectiveSetting, effective_settings, store_file
 from skilloscope.evidence import agent_evidence
 from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.bundled import demo_file, demo_games

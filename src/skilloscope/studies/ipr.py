@@ -17,24 +17,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions, Losses
 from skilloscope.evidence import EvidenceTable, Posterior
-from skilloscope.evidence.axis import elo_axis
-from skilloscope.evidence.discounting import ELO_GRID
+from skilloscope.evidence.axis import ELO_GRID, elo_axis
 from skilloscope.evidence.scales import scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.models.curves import CurveColumns, CurveModel
+from skilloscope.models.joint import scaled_loss, scaled_value
 from skilloscope.models.kernels.curves import probability_columns
-from skilloscope.models.scaling import scaled_loss, scaled_value
 from skilloscope.ratings.curve_fits import CurveFit, fit_curves
 from skilloscope.ratings.mileposts import MILEPOST, with_mileposts
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
-from skilloscope.report.estimates import EloEstimate
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import STAR_NOTE, group_name, skipped_line
+from skilloscope.report.table import STAR_NOTE, Column, EloEstimate, Table, group_name, number, skipped_line
 
 REPETITION = "repetition (the position stood there before in the game)"
 STATISTICS = ("match", "loss", "blunders")

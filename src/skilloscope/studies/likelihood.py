@@ -20,20 +20,17 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from skilloscope.chess.human.played import PlayedMoves, played_moves
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, OptionError, Tally, check_dispersion
 from skilloscope.decision import Decisions
 from skilloscope.evidence.scales import Scale
-from skilloscope.inputs.elo_evidence import moves_of, playable_games
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
-from skilloscope.inputs.pipeline import AnalysedGames
-from skilloscope.models.agent import Agent, log_likelihood, scaled_losses
-from skilloscope.models.choice_sets import ChoiceSets
+from skilloscope.inputs.pipeline import AnalysedGames, moves_of, playable_games
+from skilloscope.models.agent import Agent, ChoiceSets, log_likelihood, scaled_losses
 from skilloscope.models.joint import elo_basis, log_alternatives
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study, json_value
-from skilloscope.report.table import Column, Table, caveats_table
-from skilloscope.report.words import engine_line, probability_text, skipped_line
+from skilloscope.report.table import Column, Table, caveats_table, engine_line, probability_text, skipped_line
 from skilloscope.studies.basis import EloBasis
 
 GAME_DISPERSION = {"human": 1.28, "joint": 1.38}

@@ -19,16 +19,15 @@ from skilloscope.chess.human.model import Human, HumanMoves, human
 from skilloscope.chess.moves import move_uci
 from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.chess.pgn.positions import positions_of
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import EngineError
 from skilloscope.evidence.axis import elo_axis
-from skilloscope.inputs.engine_job import EngineJob, analyse_as
+from skilloscope.inputs.load import EngineJob
 from skilloscope.models.joint import ELO_RANGE
 from skilloscope.report.charts import Bars, Figure, Lines, Series
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import engine_line
+from skilloscope.report.table import Column, Table, engine_line
 
 DEFAULT_LEVELS = (1200.0, 1600.0, 2000.0, 2400.0)
 _STEP = 10.0
@@ -231,7 +230,7 @@ def moves_study(
     if work is None:
         return MovesStudy(answer, about, warnings=["no engine was asked"])
     try:
-        analyses = analyse_as(work, positions_of([playable_board(fen)]))
+        analyses = work.analyse(positions_of([playable_board(fen)]))
     except EngineError as error:
         if work.engine is not None:
             raise

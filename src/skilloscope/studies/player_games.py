@@ -26,7 +26,7 @@ from scipy.integrate import simpson
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2
 
-from skilloscope.core.arrays import Array, Bools
+from skilloscope.core.columns import Array, Bools
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Posterior, agent_evidence
@@ -34,8 +34,7 @@ from skilloscope.evidence.held_out import cluster_interval, replicate_interval, 
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.mileposts import MILEPOST
 from skilloscope.report.charts import COLOURS, GREY, Densities, Dot, Figure, Forest, Lines, Panels, Series
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import edge_mark, group_name
+from skilloscope.report.table import Column, Table, edge_mark, group_name, number
 
 RESULTS = {"lost": 0.0, "won": 1.0, "drawn": 0.5}
 _DRAWS = 2000

@@ -20,10 +20,8 @@ from skilloscope.inputs.load import engine_of
 from skilloscope.models.agent import Agent
 from skilloscope.ratings.mileposts import MILEPOST, EloLine, fit_elo_line, with_mileposts
 from skilloscope.report.charts import Densities, Figure, Lines, Series
-from skilloscope.report.estimates import CompetenceEstimate
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import EDGE_NOTE, edge_mark, group_name, skipped_line
+from skilloscope.report.table import EDGE_NOTE, Column, CompetenceEstimate, Table, edge_mark, group_name, skipped_line
 from skilloscope.studies.player_games import (
     Convergence,
     PlayerGames,

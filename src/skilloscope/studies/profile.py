@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError, check_dispersion, check_mass
 from skilloscope.core.frames import is_frame, table_of_rows
 from skilloscope.decision import Decisions
@@ -43,11 +43,9 @@ from skilloscope.inputs.load import AnalysedDecisions
 from skilloscope.inputs.pipeline import AnalysedGames, GamesGiven, analysed_given
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import Figure, Lines, Panels, Series
-from skilloscope.report.estimates import CompetenceEstimate, EloEstimate
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study, json_fields, json_value
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import plural, skipped_line
+from skilloscope.report.table import Column, CompetenceEstimate, EloEstimate, Table, number, plural, skipped_line
 from skilloscope.studies.agent_ratings import provisional_note, scale_warnings
 from skilloscope.studies.basis import AgentBasis, Basis, EloBasis
 from skilloscope.studies.parts import SHARED_NOTE, AgentPart, EloPart, EloSpread, FittedSpread, rate_parts

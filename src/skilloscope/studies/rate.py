@@ -17,21 +17,20 @@ from typing import Any, overload
 import numpy as np
 
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.errors import InputError, OptionError, Tally
+from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import is_frame
 from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import decisions_from_frame
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import EloAxis, elo_posterior
-from skilloscope.evidence.discounting import Beside, fused_posterior, result_curve
+from skilloscope.evidence.axis import Beside, EloAxis, elo_posterior, fused_posterior, result_curve
 from skilloscope.evidence.scales import Scale
-from skilloscope.inputs.file_kinds import Kind, by_kind
-from skilloscope.inputs.pipeline import AnalysedGames, GamesGiven, PathLike, analysed_given
+from skilloscope.inputs.load import Kind, by_kind
+from skilloscope.inputs.pipeline import GamesGiven, PathLike, analysed_given
 from skilloscope.inputs.results import read_files
 from skilloscope.results.columns import parse_score
 from skilloscope.results.table import Results
 from skilloscope.studies.agent_ratings import AgentRatings, MethodElo, rate_decisions
-from skilloscope.studies.breakdown import Breakdown, breakdown, check_parts
+from skilloscope.studies.breakdown import check_parts
 from skilloscope.studies.elo_ratings import (
     GOAL,
     WHOLE,
@@ -84,16 +83,6 @@ def rate(what: Any, scale: Any = None, **options: Any) -> AgentRatings | EloRati
             hint='give the games themselves: rate("games.pgn", effort="instant")',
         )
     return rate_decisions(what, scale, **options)
-
-
-def rate_analysed(found: AnalysedGames, players: Sequence[str] = (), parts: str = "pooled") -> EloRatings | Breakdown:
-    """Rate players, events or games by themselves, and parts of the play as `breakdown` does, pooled or independent."""
-    check_parts(parts)
-    if found.asked.by in WHOLE or parts == "independent":
-        return rate_on_axis(found, players)
-    if found.asked.method == "all":
-        raise OptionError("several methods rate each part independently", hint="--parts independent")
-    return breakdown(found, found.asked.by, players)
 
 
 def _rate_games(
@@ -178,7 +167,7 @@ def _fused(
     score = np.array([side.score for side in sides])
     mean = np.array([elo for _, elo, _ in believed])
     curve = result_curve(mean, np.array([sd for _, _, sd in believed]), score)
-    prior = ratings.scale.prior(ratings.basis.prior.name, header_elo=one.header_elo)
+    prior = one.prior or ratings.scale.prior()
     elo = fused_posterior(one.elo, prior, curve, beside)
     methods = {
         **one.methods,

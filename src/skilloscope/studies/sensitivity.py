@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.stats import spearmanr
 
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import decisions
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.positions import positions
 from skilloscope.core.errors import InputError, OptionError, check_mass
@@ -32,16 +32,12 @@ from skilloscope.decision.align import align, at_depth, depth_pair
 from skilloscope.evidence import agent_evidence
 from skilloscope.evidence.fit_k import fit_k, held_out_k
 from skilloscope.evidence.held_out import cluster_column, folds_of
-from skilloscope.inputs.engine_job import EngineJob, analyse_as, check_games
-from skilloscope.inputs.file_kinds import Kind, by_kind
-from skilloscope.inputs.load import told_tables
-from skilloscope.models.agent import Agent
-from skilloscope.models.choice_sets import RULES
+from skilloscope.inputs.load import EngineJob, Kind, by_kind, told_tables
+from skilloscope.models.agent import RULES, Agent
 from skilloscope.report.charts import GREY, Chart, Dot, Figure, Forest, Lines, Panels, Series
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import group_name, skipped_line
+from skilloscope.report.table import Column, Table, group_name, number, skipped_line
 from skilloscope.simulate.deciders import cut_lists
 
 _RANGE = 4.0  # the upper end of c at the base's k; at another k it is as sharp
@@ -314,8 +310,8 @@ def searched_again(
 
 def _searched(paths: Sequence[Path], work: EngineJob) -> Decisions:
     games = read_games(list(paths))
-    check_games(games)
-    return decisions(analyse_as(work, positions(games, scope=work.settings.scope)), named_moves=True)
+    games.refuse_empty()
+    return decisions(work.analyse(positions(games, scope=work.settings.scope)), named_moves=True)
 
 
 class _Judging:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import preset
-from skilloscope.core.configuration import effective_settings, store_file
+from skilloscope.core.paths import effective_settings, store_file
 from skilloscope.inputs.pipeline import engine_found
 from skilloscope.inputs.running_elo import elo_of_sides
 from skilloscope.report.study import json_fields

@@ -28,16 +28,22 @@ from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import CachedHuman, Human, Network, shipped_network
 from skilloscope.chess.pgn.facts import FIDE
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.configuration import effective_settings, store_file
 from skilloscope.core.errors import InputError
+from skilloscope.core.paths import effective_settings, store_file
 from skilloscope.evidence import Posterior
 from skilloscope.evidence.axis import EVALUATIONS
 from skilloscope.inputs.budget import fair_order
 from skilloscope.inputs.costs import MoveCosts
-from skilloscope.inputs.engine_job import EngineJob, check_games
 from skilloscope.inputs.gains import Gained
-from skilloscope.inputs.load import analyse_games, players
-from skilloscope.inputs.pipeline import AnalysedGames, effort_settings, engine_found, split_pools
+from skilloscope.inputs.load import EngineJob, analyse_games, players
+from skilloscope.inputs.pipeline import (
+    AnalysedGames,
+    effort_settings,
+    engine_found,
+    pools_told,
+    split_pools,
+    with_priors,
+)
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.study import Study
 from skilloscope.studies.elo_ratings import EloRatings, rate_on_axis
@@ -71,15 +77,16 @@ def rate_job_instantly(task: JobTask) -> None:
     with _human_models(task) as model_of:
         asked = RatingRequest.of(None, "human", effort)
         others = [
-            AnalysedGames(own, None, replace(asked.for_pool(pool), model=model_of(pool))) for pool, own, _ in pools[1:]
+            AnalysedGames(own, None, with_priors(replace(asked.for_pool(pool), model=model_of(pool)), own))
+            for pool, own in pools[1:]
         ]
-        pool, _, told = pools[0]
+        pool, told = pools[0][0], pools_told(pools)
         if pool != FIDE and task.job.options.get("effort", "instant") != "instant":
             told = [*told, "the engine reviews these games; the ratings are by what people play alone"]
         asked = replace(
             asked.for_pool(pool), model=model_of(pool), progress=lambda done, _: task.tell("instant", done, 2 * total)
         )
-        answers = _Answers(task, AnalysedGames(games, None, asked, told, others=others))
+        answers = _Answers(task, AnalysedGames(games, None, with_priors(asked, games), told, others=others))
         answers.keep_ratings()
         answers.keep_event()
         answers.keep_games(range(total), lambda done, _: task.tell("instant", total + done, 2 * total, "moves"))
@@ -90,7 +97,8 @@ def rate_job_instantly(task: JobTask) -> None:
 
 def rate_job_by_engine(task: JobTask) -> None:
     """Let the engine search the games, a fair share first, and use its answers in the ratings part by part."""
-    pool, games, told = split_pools(_read(task))[0]
+    pools = split_pools(_read(task))
+    (pool, games), told = pools[0], pools_told(pools)
     wanted = str(task.job.options["effort"])
     if not engine_found(None):
         raise InputError("there is no engine on the server: the ratings are by what people play", hint="")
@@ -99,6 +107,7 @@ def rate_job_by_engine(task: JobTask) -> None:
         settings = effort_settings(asked.effort)
         if pool != FIDE:  # the engine judges the games; nothing was fitted that reads its answers as this rating
             asked = replace(asked.for_pool(pool), model=model_of(pool))
+        asked = with_priors(asked, games)
         order, done = fair_order(games, 1), 0
         for share in SHARES:
             count = max(1, math.ceil(share * len(games)))
@@ -125,7 +134,7 @@ def numbered_players(games: Games) -> dict[str, int]:
 
 def _read(task: JobTask) -> Games:
     games = read_games([NamedBytes(name, body) for name, body in task.inputs()])
-    check_games(games)
+    games.refuse_empty()
     if not players(games):
         raise InputError("no game names its players", hint="PGN names them in its tags White and Black")
     if len(games) > MOST_GAMES:

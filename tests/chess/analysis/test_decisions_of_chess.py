@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pytest
 
-from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.decisions import CONTEXT, decisions
+from skilloscope.chess.analysis.analyses import CONTEXT, Analyses, decisions
 from skilloscope.chess.analysis.files import read_analysed
 from skilloscope.chess.engine.lines import LineArray, lines_from_lists
 from skilloscope.chess.engine.settings import DFH13, Settings

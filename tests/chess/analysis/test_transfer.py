@@ -20,7 +20,7 @@ import pytest
 from typer.testing import CliRunner
 
 from skilloscope.chess.analysis.analyse import Progress, analyse
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import decisions
 from skilloscope.chess.analysis.files import (
     Imported,
     choose_settings,
@@ -37,8 +37,8 @@ from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.cli.app import app
 from skilloscope.core import paths
-from skilloscope.core.configuration import store_file
 from skilloscope.core.errors import InputError, StoreError
+from skilloscope.core.paths import store_file
 from skilloscope.inputs.bundled import analyses_file
 from skilloscope.papers.harness import SHARED_ANALYSES
 from skilloscope.store import Store, StoredAnalysis

@@ -13,7 +13,7 @@ import pytest
 
 import skilloscope as sk
 from skilloscope.chess.analysis.analyse import analyse
-from skilloscope.chess.analysis.decisions import decisions
+from skilloscope.chess.analysis.analyses import decisions
 from skilloscope.chess.engine.settings import PRESETS, Settings, preset
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.chess.pgn.positions import positions

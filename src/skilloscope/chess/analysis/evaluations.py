@@ -30,8 +30,7 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.moves import MATE_CAP, board_of_fen, move_code, move_of_code, value_pawns
 from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.pgn.text import NO_MATE, GameColumns, MainLine, header_from_tags
-from skilloscope.core.arrays import Array, Ints
-from skilloscope.core.columns import About, encode
+from skilloscope.core.columns import About, Array, Ints, encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, open_lines, source_name
 from skilloscope.core.text import read_object

@@ -17,11 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.chess.analysis.decisions import chosen_places, context_of, movers
+from skilloscope.chess.analysis.analyses import chosen_places, context_of, movers
 from skilloscope.chess.moves import move_code
 from skilloscope.chess.pgn.positions import Positions
-from skilloscope.core.arrays import Array
-from skilloscope.core.columns import encode
+from skilloscope.core.columns import Array, encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.paths import Closing
 from skilloscope.decision.decisions import Decisions

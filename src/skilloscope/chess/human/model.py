@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,13 +36,13 @@ from skilloscope.chess.boards import Boards, playable_board
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.facts import FIDE
 from skilloscope.chess.rules import I16, N_FROM_TO, NO_SQUARE, U8
-from skilloscope.core.arrays import Array, Ints
-from skilloscope.core.columns import About
+from skilloscope.core.columns import About, Array, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.errors import EngineError, InputError, MissingExtraError, StoreError
 from skilloscope.models.joint import HumanChoices, checked_elo
 from skilloscope.store import Store, StoredAnalysis
 
+_LOG = logging.getLogger(__name__)
 F32 = npt.NDArray[np.float32]
 
 BATCH = 16
@@ -231,12 +232,13 @@ def positions_per_second(model: Human, positions: int = 8 * BATCH) -> float:
 
 
 class CachedHuman(Human):
-    """The human model that looks in its file first; where the file cannot be used, it computes."""
+    """The human model that looks in its file first; what is damaged there or cannot be read is computed."""
 
     def __init__(self, network: Network, path: Path, pool: str = FIDE) -> None:
         super().__init__(network, pool)
-        self.path = path
-        self.key = {"model": "human", "sha256": network.sha256, **({} if pool == FIDE else {"pool": pool})}
+        self.path, self.damaged = path, 0
+        own = {} if pool == FIDE else {"pool": pool}
+        self.key = {"model": "human", "sha256": network.sha256, "rows": "with digests", **own}
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients, from the file or computed and kept."""
@@ -247,7 +249,8 @@ class CachedHuman(Human):
                     parts += self._answers_of(store, boards[begin : begin + _CACHE_CHUNK])
                     if progress:
                         progress(min(begin + _CACHE_CHUNK, len(boards)))
-        except StoreError:
+        except StoreError as error:
+            _LOG.warning("%s; what people play is computed", error)
             return super().choices(boards, progress=progress)
         sizes = [len(part) // _BYTES for part in parts]
         moves = b"".join(part[: 2 * n] for part, n in zip(parts, sizes, strict=True))
@@ -261,7 +264,12 @@ class CachedHuman(Human):
     def _answers_of(self, store: Store, boards: Boards) -> list[bytes]:
         """Return the answer to each position as bytes: the moves, then their coefficients."""
         problems = position_keys(boards)
-        known = {key: row.lines for key, row in store.get_many(self.key, list(dict.fromkeys(problems))).items()}
+        stored = store.get_many(self.key, list(dict.fromkeys(problems)), faulty=True)
+        known = {key: row.lines for key, row in stored.items() if row.lines}
+        if damaged := [key for key in stored if key not in known]:
+            self.damaged += len(damaged)
+            _LOG.warning("%s: %d damaged answers are computed again", self.path, len(damaged))
+            store.condemn(self.key, damaged, "the stored answer was damaged")
         first = {key: at for at, key in reversed(list(enumerate(problems))) if key not in known}
         if first:
             found = super().choices(boards[np.array(list(first.values()))])

@@ -24,6 +24,7 @@ from skilloscope.chess.pgn.text import (
     NO_MATE,
     UNKNOWN_NAMES,
     GameColumns,
+    PlainWork,
     clean_text,
     day_of,
     elo_of,
@@ -33,9 +34,7 @@ from skilloscope.chess.pgn.text import (
     unescaped,
     year_of,
 )
-from skilloscope.core.arrays import Ints
-from skilloscope.core.columns import ragged_take
-from skilloscope.core.compiled import PlainWork
+from skilloscope.core.columns import Ints, ragged_take
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
 

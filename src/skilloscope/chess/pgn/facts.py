@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.pgn.games import Games
-from skilloscope.core.arrays import Ints
+from skilloscope.core.columns import Ints
 from skilloscope.core.errors import OptionError
 
 PHASES = ("full board", "middlegame", "endgame")

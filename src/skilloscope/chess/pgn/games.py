@@ -27,8 +27,7 @@ import pyarrow.compute as pc
 from skilloscope.chess.moves import MATE_CAP, value_pawns
 from skilloscope.chess.pgn.blocks import GameBlock, columns_block, joined, read_blocks
 from skilloscope.chess.pgn.text import HEADERS, NO_MATE, GameColumns
-from skilloscope.core.arrays import Array, Bools, Ints
-from skilloscope.core.columns import Selection, ragged_take, selection_index
+from skilloscope.core.columns import Array, Bools, Ints, Selection, ragged_take, selection_index
 from skilloscope.core.compiled import njit
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, source_name
@@ -78,6 +77,13 @@ class Games:
 
     def __repr__(self) -> str:
         return f"<Games: {len(self):,} with {len(self.moves):,} moves; skipped: {self.tally}>"
+
+    def refuse_empty(self) -> None:
+        """Raise where there is no game, and say why the first could not be read."""
+        if not len(self):
+            first = f": {self.tally.faults[0]}" if self.tally.faults else ""
+            hint = "give PGN files; `skilloscope demo` shows what they look like"
+            raise InputError(f"no game could be read{first}", hint=hint)
 
     @property
     def counts(self) -> Ints:
@@ -267,7 +273,13 @@ class KnownGames:
 
     def first_time(self, games: Games) -> Bools:
         """Return which games are new, and remember them."""
-        keys = _move_keys(games)
+        coded = games.headers["start_fen"].combine_chunks().dictionary_encode()
+        first = [0, *(hash(fen) & 0xFFFFFFFF for fen in coded.dictionary.to_pylist())]
+        start = np.array(
+            [first[0 if code is None else code + 1] for code in coded.indices.to_pylist()], dtype=np.uint64
+        )
+        keys = np.empty(len(games), dtype=np.uint64)
+        _hashed(games.moves, games.offsets, start, keys)
         names = [_letters(games.headers[side]) for side in ("white", "black")]
         years = games.headers["year"].to_pylist()
         fresh = np.ones(len(games), dtype=bool)
@@ -299,16 +311,6 @@ def _letters(column: pa.ChunkedArray) -> list[str]:
     coded = column.combine_chunks().dictionary_encode()
     plain = ["".join(letter for letter in name.casefold() if letter.isalnum()) for name in coded.dictionary.to_pylist()]
     return ["" if code is None else plain[code] for code in coded.indices.to_pylist()]
-
-
-def _move_keys(games: Games) -> Keys:
-    """Return a number for the moves of each game and the position it starts from."""
-    coded = games.headers["start_fen"].combine_chunks().dictionary_encode()
-    first = [0, *(hash(fen) & 0xFFFFFFFF for fen in coded.dictionary.to_pylist())]
-    start = np.array([first[0 if code is None else code + 1] for code in coded.indices.to_pylist()], dtype=np.uint64)
-    keys = np.empty(len(games), dtype=np.uint64)
-    _hashed(games.moves, games.offsets, start, keys)
-    return keys
 
 
 @njit(cache=True)

@@ -36,7 +36,7 @@ from skilloscope.chess.pgn.tags import (
 )
 from skilloscope.chess.pgn.text import NO_MATE
 from skilloscope.chess.rules import NO_SQUARE, NOT_READ, play, san_move
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.compiled import njit
 
 GAME_TAGS: Final = (

@@ -26,11 +26,10 @@ import pyarrow.compute as pc
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.moves import board_of_fen, is_chess960, make_move, move_of_code, position_fen
 from skilloscope.chess.pgn.games import Games
-from skilloscope.chess.pgn.text import HEADERS
+from skilloscope.chess.pgn.text import HEADERS, PlainWork
 from skilloscope.chess.rules import MOST_MOVES, NO_SQUARE, Whole, is_safe, legal_places, play
-from skilloscope.core.arrays import Bools, Ints
-from skilloscope.core.columns import Selection, selection_index
-from skilloscope.core.compiled import PlainWork, njit
+from skilloscope.core.columns import Bools, Ints, Selection, selection_index
+from skilloscope.core.compiled import njit
 from skilloscope.core.errors import OptionError, Tally
 
 Scope = Literal["decisions", "every position"]

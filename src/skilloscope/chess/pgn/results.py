@@ -39,7 +39,7 @@ from skilloscope.chess.pgn.tags import (
     tag_values,
 )
 from skilloscope.chess.pgn.text import split_games, unescaped
-from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally

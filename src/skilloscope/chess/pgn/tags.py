@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.core.arrays import Ints
+from skilloscope.core.columns import Ints
 from skilloscope.core.compiled import njit
 
 Places = npt.NDArray[np.int32]

@@ -45,6 +45,24 @@ _TAG_RESULTS = {"1-0", "0-1", "1/2-1/2"}
 _MOST_MOVES = 10_000  # no game lasts longer, and a FEN may say any number
 
 
+class PlainWork:
+    """How much work plain code does in this process before its compiled twin, its equal to the bit, is fetched.
+
+    What counts is the work so far and not the clock, so that a run is always the same. Many small pieces count as one
+    large one, and once compiled code was fetched there is no way back.
+    """
+
+    over = False  # whether compiled code is to do everything from now on, in all places
+
+    def __init__(self, amount: int) -> None:
+        self._left = amount
+
+    def covers(self, work: int) -> bool:
+        """Return whether plain code is to do so much more work."""
+        self._left = 0 if PlainWork.over or work >= self._left else self._left - work
+        return self._left > 0
+
+
 class GameHeader(TypedDict, total=False):
     """A row of HEADERS, still without the id of its game."""
 

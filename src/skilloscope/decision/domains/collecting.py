@@ -13,8 +13,7 @@ from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import numbered_lines
 from skilloscope.core.text import read_rows
-from skilloscope.decision.batch import LABELS
-from skilloscope.decision.decisions import Decisions
+from skilloscope.decision.decisions import LABELS, Decisions
 
 
 class Collected:

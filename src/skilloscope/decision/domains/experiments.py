@@ -41,7 +41,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.core.files import numbered_lines
 from skilloscope.decision.decisions import Decisions

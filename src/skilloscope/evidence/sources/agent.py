@@ -14,8 +14,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions, Losses
 from skilloscope.decision.arrow import as_decisions
 from skilloscope.evidence.table import EvidenceTable, Grid
-from skilloscope.models.agent import Agent
-from skilloscope.models.choice_sets import ChoiceSets
+from skilloscope.models.agent import Agent, ChoiceSets
 from skilloscope.models.kernels.choices import add_curves
 
 _TOLERANCE = 1e-9  # error of a curve between its nodes, per decision, at which no more nodes are added
@@ -57,7 +56,12 @@ def agent_evidence(
         counts = np.zeros(len(labels), dtype=np.int64)
         tally = Tally()
         for start, sets in _batches(decisions, model):
-            _check_losses(sets, model.k)
+            largest = float(sets.losses.max(initial=0.0))
+            if not largest < _LARGEST * min(model.k, 1.0):
+                raise InputError(
+                    f"a loss of {largest:.3g} is more than {_LARGEST:g} times k = {model.k:g}: their ratio overflows",
+                    hint="k scales with the utilities: use a larger one, or give the utilities in a larger unit",
+                )
             groups = codes[start + sets.row]
             add_curves(sets, groups, chosen.nodes, curves, k=model.k)
             counts += np.bincount(groups, minlength=len(labels))
@@ -80,13 +84,3 @@ def _batches(decisions: Decisions, model: Agent) -> Iterator[tuple[int, ChoiceSe
     for start in range(0, len(bare), _BATCH):
         whole = start == 0 and len(bare) <= _BATCH
         yield start, model.choice_sets(bare if whole else bare.select(slice(start, start + _BATCH)))
-
-
-def _check_losses(sets: ChoiceSets, k: float) -> None:
-    """Raise where loss/k is beyond what a number can hold; everything smaller is carried, however large."""
-    largest = float(sets.losses.max(initial=0.0))
-    if not largest < _LARGEST * min(k, 1.0):
-        raise InputError(
-            f"a loss of {largest:.3g} is more than {_LARGEST:g} times k = {k:g}: their ratio overflows",
-            hint="k scales with the utilities: use a larger one, or give the utilities in a larger unit",
-        )

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.decision import Decisions
-from skilloscope.evidence.discounting import ELO
+from skilloscope.evidence.axis import ELO
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.table import EvidenceTable, Grid
 from skilloscope.models.curves import CurveModel

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skilloscope.core.arrays import Array, Ints
-from skilloscope.evidence.discounting import ELO
+from skilloscope.core.columns import Array, Ints
+from skilloscope.evidence.axis import ELO
 from skilloscope.evidence.table import Grid
 from skilloscope.models.joint import ELO_RANGE, HumanChoices, elo_basis
 from skilloscope.models.kernels.choices import add_choice_curves

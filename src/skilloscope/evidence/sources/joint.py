@@ -6,7 +6,7 @@ under the joint model (models/joint.py), at the nodes of the human model's curve
 
 from __future__ import annotations
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.evidence.sources.human import BASIS, NODES
 from skilloscope.models.joint import JointChoices, JointWeights, joint_curves
 

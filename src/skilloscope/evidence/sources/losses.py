@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skilloscope.core.arrays import Array, Ints
-from skilloscope.evidence.discounting import ELO
+from skilloscope.core.columns import Array, Ints
+from skilloscope.evidence.axis import ELO
 from skilloscope.models.joint import HumanChoices, LossWeights, loss_curves
 
 REFERENCE_ELO = 2250.0

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.decision import Decisions
-from skilloscope.evidence.discounting import Effects
+from skilloscope.evidence.axis import Effects
 from skilloscope.evidence.scales import scale
 from skilloscope.evidence.sources.curves import curve_evidence, curves_on_elo
 from skilloscope.evidence.sources.gain import gain_scale

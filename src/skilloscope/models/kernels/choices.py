@@ -8,14 +8,16 @@ time. And the sums over alternatives multiply: their logarithm is taken once in 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.compiled import njit
-from skilloscope.models.choice_sets import ChoiceSets
+
+if TYPE_CHECKING:
+    from skilloscope.models.agent import ChoiceSets
 
 N_BASIS = 4  # the functions of Elo in the basis of human choices: a cubic
 _SERIES_LIMIT = 0.45  # largest argument at which the series, squared five times, is good to 1e-10 relative

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.compiled import njit
 from skilloscope.models.curves import LEAST_LOG_G, CurveColumns
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.models.paired_comparison import Q
 
@@ -143,7 +143,11 @@ def advance(
     """
     capacity = min(2 * len(score), len(state) * (len(offsets) - 1)) if history else 0
     rows = np.empty(capacity, ROW)
-    ends, period_of = _pieces(offsets)
+    counts = -(-np.diff(offsets) // _CHUNK)
+    period_of = np.repeat(np.arange(len(counts)), counts)
+    place = np.arange(len(period_of)) - np.repeat(np.cumsum(counts) - counts, counts)
+    ends = np.minimum(offsets[period_of] + (place + 1) * _CHUNK, offsets[period_of + 1])
+    ends, period_of = np.concatenate([offsets[:1], ends]).astype(np.int64), period_of
     state["row"] = -1
     one, two = ratings if ratings is not None and published is not None else (np.zeros(0), np.zeros(0))
     end = np.inf if until is None else float(until)
@@ -191,15 +195,6 @@ def _frozen(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     view = np.ascontiguousarray(column).view()
     view.flags.writeable = False
     return view
-
-
-def _pieces(offsets: Ints) -> tuple[Ints, Ints]:
-    """Cut periods of very many games into pieces: where each piece ends, and of which period it is."""
-    counts = -(-np.diff(offsets) // _CHUNK)
-    period_of = np.repeat(np.arange(len(counts)), counts)
-    place = np.arange(len(period_of)) - np.repeat(np.cumsum(counts) - counts, counts)
-    ends = np.minimum(offsets[period_of] + (place + 1) * _CHUNK, offsets[period_of + 1])
-    return np.concatenate([offsets[:1], ends]).astype(np.int64), period_of
 
 
 @njit(cache=True, error_model="numpy", inline="always")

@@ -22,7 +22,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.frames import Framed, table_html
 from skilloscope.core.table_files import read_checked, write_checked

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.frames import is_frame
 from skilloscope.models.kernels.paired_comparison import ROW, Published

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from skilloscope.core.arrays import Ints
+from skilloscope.core.columns import Ints
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.table_files import file_mark, parquet_names, write_checked
 from skilloscope.ratings.periods.histories import History, history_mark

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.linalg import cg, splu
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.kernels.histories import eq14, links, rts, sweep
 from skilloscope.models.paired_comparison import Q, elo_expected

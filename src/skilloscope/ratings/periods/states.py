@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.table_files import read_checked, write_checked
 from skilloscope.core.text import read_object

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.optimise import descend
 from skilloscope.models.kernels.histories import appearances

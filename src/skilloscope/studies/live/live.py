@@ -18,16 +18,14 @@ from typing import ClassVar
 import numpy as np
 
 from skilloscope.chess.moves import MATE_CAP, value_pawns
-from skilloscope.core.arrays import Array
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import OptionError
 from skilloscope.inputs.gains import FEWEST_AGREED
 from skilloscope.inputs.running_elo import EloOfSides
 from skilloscope.models.gain import PEAK, Curve, GainHistogram
 from skilloscope.ratings.perceived import Running, running_strength
-from skilloscope.report.estimates import EloSoFar, ScoreDifference
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import plural
+from skilloscope.report.table import Column, EloSoFar, ScoreDifference, Table, plural
 from skilloscope.studies.game import difference_after, score_between
 from skilloscope.studies.live.feed import BoardText, read_boards
 

@@ -14,12 +14,10 @@ from typing import ClassVar
 from skilloscope.chess.pgn.games import Games
 from skilloscope.evidence import EvidenceTable
 from skilloscope.inputs.costs import MoveCosts
-from skilloscope.inputs.elo_evidence import elo_evidence
-from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.pipeline import AnalysedGames, elo_evidence
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
 from skilloscope.report.page import Section
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import plural
+from skilloscope.report.table import Column, Table, plural
 from skilloscope.results.columns import PGN_SCORES
 from skilloscope.studies.elo_ratings import EloRatings
 from skilloscope.studies.game import GameTags
@@ -291,7 +289,7 @@ def _side(found: AnalysedGames, group: EvidenceTable | None, name: str | None, r
     if group is None or name not in group.people:
         return SideInGame(name, rating)
     own = group.select([person == name for person in group.people])
-    elo = found.asked.elo.posterior(own, found.asked.prior_of(rating))
+    elo = found.asked.elo.posterior(own, found.asked.prior_of(own))
     return SideInGame(name, rating, elo.mean, *elo.interval(found.asked.mass))
 
 

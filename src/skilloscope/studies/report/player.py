@@ -15,7 +15,7 @@ import numpy as np
 
 from skilloscope.chess.moves import MATE_CAP, board_of_fen, make_move, move_of_code, position_fen
 from skilloscope.chess.pgn.games import Games
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError
 from skilloscope.inputs.costs import LEVELS, MoveCosts, MoveJudgement, move_costs
 from skilloscope.inputs.load import games_of
@@ -24,8 +24,7 @@ from skilloscope.report.board import board_svg
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest, Lines, Series
 from skilloscope.report.page import Card, Headline, Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import engine_line, percent, plural, share
+from skilloscope.report.table import Column, Table, engine_line, number, percent, plural, share
 from skilloscope.studies.breakdown import Breakdown, Group, breakdown
 from skilloscope.studies.elo_ratings import EloRating, EloRatings
 from skilloscope.studies.game import GameTags

@@ -14,8 +14,7 @@ import numpy as np
 from skilloscope.core.errors import InputError
 from skilloscope.ratings.periods.prediction import predicted
 from skilloscope.report.charts import Figure
-from skilloscope.report.table import Column, Table
-from skilloscope.report.words import plural
+from skilloscope.report.table import Column, Table, plural
 from skilloscope.studies.results.rating import CAVEATS, OverTime, Rated, ResultsStudy
 
 _IN_PAGE = 200  # rows of a table

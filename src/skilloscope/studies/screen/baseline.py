@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import OptionError
 from skilloscope.studies.screen.moves import ScreenedMoves
 from skilloscope.studies.screen.saddlepoint import ScoreTable, score_table

@@ -22,10 +22,10 @@ from skilloscope.chess.human.model import human
 from skilloscope.chess.human.played import PlayedMoves, movers_of, played_moves
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games
-from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.evidence.axis import Effort
-from skilloscope.inputs.elo_evidence import GAMES_AT_ONCE, UNPLAYABLE, in_parts, playable_games
+from skilloscope.inputs.pipeline import GAMES_AT_ONCE, UNPLAYABLE, in_parts, playable_games
 from skilloscope.models.joint import ELO_RANGE
 from skilloscope.results.reading import read_csv
 from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics

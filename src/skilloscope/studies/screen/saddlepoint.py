@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.arrays import Array, Ints
+from skilloscope.core.columns import Array, Ints
 
 _HALF = np.concatenate([np.arange(0.2, 6.1, 0.2), [7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 45.0, 70.0]])
 _STEPS = np.concatenate([-_HALF[::-1], _HALF])

@@ -23,19 +23,16 @@ from scipy.stats import beta, false_discovery_control, norm
 from skilloscope.__about__ import __version__
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.arrays import Ints
+from skilloscope.core.columns import Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.evidence.axis import elo_axis
-from skilloscope.inputs.engine_job import EngineBudget, EngineJob
-from skilloscope.inputs.file_kinds import Kind, by_kind
-from skilloscope.inputs.load import engine_of
+from skilloscope.inputs.load import EngineBudget, EngineJob, Kind, by_kind, engine_of
 from skilloscope.inputs.pipeline import AnalysedGames, analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest, settings_warnings
 from skilloscope.report.charts import Figure, Lines, Series
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, number
-from skilloscope.report.words import engine_line, percent, probability_text, skipped_line
+from skilloscope.report.table import Column, Table, engine_line, number, percent, probability_text, skipped_line
 from skilloscope.studies.agent_ratings import Unrated
 from skilloscope.studies.basis import pool_warnings
 from skilloscope.studies.screen.baseline import Baseline, GroupSums, group_sums, shipped_baseline
