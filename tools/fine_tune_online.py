@@ -142,7 +142,7 @@ def draw(table: Table, many: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray
 
 @torch.no_grad()
 def legal_maps(net: OnlineNet, sample: Sample, at: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The maps at up to MOST_LEGAL moves, which are legal, the place of the move played, and whether it has one."""
+    """The four maps at up to MOST_LEGAL moves, which are legal, the place of the move played; whether it has one."""
     x, legal, move, _, _ = sample.batch(at)
     features = net.features(x)
     maps = torch.stack([net.logits(features, torch.eye(N_MAPS)[j].expand(len(at), -1)) for j in range(N_MAPS)], -1)

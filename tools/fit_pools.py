@@ -22,10 +22,9 @@ from scipy.optimize import minimize
 
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import POOLS
-from skilloscope.core.arrays import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import elo_axis
-from skilloscope.evidence.discounting import ELO, Effects
+from skilloscope.evidence.axis import ELO, Effects, elo_axis
 from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, posterior_accuracy
 
 SOURCES = ("opening", "human")

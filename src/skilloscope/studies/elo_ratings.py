@@ -89,11 +89,11 @@ class EloRating:
     more_games: int | None = None
     """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
     results: PlayerResults | None = None  # the results that are in the Elo as well; None where moves alone are
-    plays_like_fide: tuple[float, float, float] | None = None
-    """Of a rating of a server: which FIDE Elo moves like that in slow games, with its interval."""
     prior: Prior | None = None
     without_prior: float | None = None
     """The Elo under a flat prior: what the prior does is the difference."""
+    plays_like_fide: tuple[float, float, float] | None = None
+    """Of a rating of a server: which FIDE Elo moves like that in slow games, with its interval."""
 
     FIELDS: ClassVar = (
         "player", "*estimate", "little_evidence", "more_games", "games", "searched_games", "decisions", "sources",
@@ -369,9 +369,9 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
         header_elo=main.header_elo,
         extrapolated=asked.axis.extrapolates(elo.mean),
         methods={kind: MethodElo.of(posterior, asked.mass) for kind, posterior in posteriors.items()},
-        plays_like_fide=asked.axis.across.fide(elo, asked.mass) if asked.axis.across else None,
         prior=prior,
         without_prior=asked.elo.posterior(main, asked.axis.prior("flat")).mean,
+        plays_like_fide=asked.axis.across.fide(elo, asked.mass) if asked.axis.across else None,
     )
 
 
