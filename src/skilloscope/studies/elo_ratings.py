@@ -342,7 +342,7 @@ def agents_by_move(found: AnalysedGames, labels: Mapping[MoveKey, str]) -> dict[
     names, codes = encode([label for label in own_labels if label is not None])
     own = replace(batch.select(known), deciders=names, decider=codes)
     line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
-    table = agent_evidence(own, Agent.from_like(line.model), by="player")
+    table = agent_evidence(own, Agent.from_about(line.model), by="player")
     rated = rated_groups(table, own.group_by("player"), line, prior=asked.prior, mass=asked.mass)
     return {one.player: one for one in rated}
 
