@@ -204,7 +204,7 @@ def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Pr
     low, high = _FLAT_RANGE
     if name == "flat":
         return Uniform(low, high)
-    if name in ("population", "opponents", "file"):
+    if name in ("population", "opponents", "file"):  # the last two are of the Elo axis; here they are the population
         return Normal(scale.population["mean"], scale.population["sd"], low, high)
     if name == "header":
         # A player whose games carry no rating has nothing to be helped by: the flat prior, and it says so.
