@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -208,10 +209,24 @@ def _bend(rows: Array, effects: Effects, elo: float) -> float:
 
 @dataclass(frozen=True)
 class Beside:
-    """How far moves and results of the same games count beside each other: what their curves are multiplied by."""
+    """How far moves and results of the same n games count beside each other: w = w₁·n^(−decay) for each of the two.
+
+    A rating that lags behind shows in both, in every game: so many games tell less together than one by one.
+    """
 
     moves: float
     results: float
+    moves_decay: float = 0.0
+    results_decay: float = 0.0
+
+    def of_games(self, n: npt.ArrayLike) -> tuple[Array, Array]:
+        """Return what the curves of moves and of results of n games are multiplied by.
+
+        >>> [weight.round(2).tolist() for weight in Beside(1.0, 1.0, 0.0, 0.5).of_games([1, 4])]
+        [[1.0, 1.0], [1.0, 0.5]]
+        """
+        games = np.asarray(n, dtype=float)
+        return self.moves * games**-self.moves_decay, self.results * games**-self.results_decay
 
 
 def result_curve(mean: npt.ArrayLike, sd: npt.ArrayLike, score: npt.ArrayLike, elo: npt.ArrayLike = ELO) -> Array:
@@ -229,15 +244,18 @@ def result_curve(mean: npt.ArrayLike, sd: npt.ArrayLike, score: npt.ArrayLike, e
     return np.asarray(-discrepancy(expected, scores).sum(axis=1))
 
 
-def fused_posterior(moves: Posterior, prior: Prior, results: npt.ArrayLike, beside: Beside) -> Posterior:
+def fused_posterior(
+    moves: Posterior, prior: Prior, results: npt.ArrayLike, beside: Beside, games: int = 1
+) -> Posterior:
     """p(θ)·L_moves(θ)^a·L_results(θ)^b, normalised: a posterior from moves under its prior, and results on ELO."""
-    curve = beside.results * np.asarray(results, dtype=float)
+    of_moves, of_results = beside.of_games(games)
+    curve = of_results * np.asarray(results, dtype=float)
 
     def log_density(at: Array) -> Array:
         with np.errstate(divide="ignore"):  # beyond its grid the posterior is nothing
             known = np.log(np.interp(at, moves.at, moves.density, left=0.0, right=0.0))
         before = prior.log_density(at)
-        return np.asarray(before + beside.moves * (known - before) + np.interp(at, ELO, curve))
+        return np.asarray(before + of_moves * (known - before) + np.interp(at, ELO, curve))
 
     # Only where the posterior has its mass: a coarse look at the whole range could miss a narrow one.
     found = posterior_from_log_density(log_density, float(moves.at[0]), float(moves.at[-1]), prior=moves.prior)
@@ -330,12 +348,18 @@ class OpponentsPrior:
         t with 12 degrees of freedom, mean 2235, sd 164, on [700, 3000]
         """
         met = np.asarray(ratings, dtype=float)
-        n = len(met)
-        s2 = float(((met - met.mean()) ** 2).sum() + 3 * _SPREAD**2) / (n + 2)
-        mean = self.centre + self.slope * n / (n + self.pull) * (met.mean() - _MIDDLE) + self.tilt * (s2**0.5 - _SPREAD)
-        sd = float(np.sqrt(self.stays**2 + self.spread * s2 + self.once**2 / n))
+        mean, sd = self.moments(len(met), met.mean(), ((met - met.mean()) ** 2).sum())
         low, high = float(ELO[0]), float(ELO[-1])
-        return Student(float(np.clip(mean, low, high)), sd, low, high, self.df)
+        return Student(float(np.clip(mean, low, high)), float(sd), low, high, self.df)
+
+    def moments(self, n: npt.ArrayLike, mean: npt.ArrayLike, squares: npt.ArrayLike) -> tuple[Array, Array]:
+        """Return mean and sd of priors, given how many opponents, their mean, and their squared distances from it."""
+        met = np.asarray(n, dtype=float)
+        s2 = (np.asarray(squares) + 3 * _SPREAD**2) / (met + 2)
+        middle = self.centre + self.slope * met / (met + self.pull) * (np.asarray(mean) - _MIDDLE)
+        return middle + self.tilt * (np.sqrt(s2) - _SPREAD), np.sqrt(
+            self.stays**2 + self.spread * s2 + self.once**2 / met
+        )
 
 
 def pool_priors(curves: npt.ArrayLike, population: Normal) -> list[Tabulated]:
@@ -359,6 +383,22 @@ def pool_priors(curves: npt.ArrayLike, population: Normal) -> list[Tabulated]:
 
 
 @dataclass(frozen=True)
+class Across:
+    """A line from ratings of a pool to the FIDE Elo that moves alike in slow games: at + slope·(E − origin) ± sd."""
+
+    origin: float
+    at: float
+    slope: float
+    sd: float
+
+    def fide(self, found: Posterior, mass: float) -> tuple[float, float, float]:
+        """Return which FIDE Elo moves like a posterior of the pool, with a central interval."""
+        mean = self.at + self.slope * (found.mean - self.origin)
+        apart = NormalDist().inv_cdf(0.5 + mass / 2) * float(np.hypot(self.slope * found.sd, self.sd))
+        return mean, mean - apart, mean + apart
+
+
+@dataclass(frozen=True)
 class EloAxis:
     """Efforts by name, the population that the default prior describes, and the range in which all was fitted."""
 
@@ -374,6 +414,10 @@ class EloAxis:
     """What the ratings of opponents say; None where it was not fitted."""
     axis: str = "FIDE Elo, over-the-board classical play"
     schema: int = SCHEMA
+    pool: str = "fide"
+    """Whose ratings these are: it decides which human model is asked."""
+    across: Across | None = None
+    """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
@@ -403,8 +447,9 @@ class EloAxis:
 
     def to_json(self) -> str:
         """Return the axis as JSON text."""
-        plain = {name: value for name, value in vars(self).items() if name != "efforts"}
+        plain = {name: value for name, value in vars(self).items() if name not in ("efforts", "across")}
         plain["opponents"] = asdict(self.opponents) if self.opponents else None
+        plain |= {"across": asdict(self.across)} if self.across else {}
         efforts = {
             name: {
                 "effects": {source: vars(effects) for source, effects in effort.effects.items()},
@@ -476,7 +521,7 @@ def elo_axis(name: str = "default") -> EloAxis:
         if not path.is_file():
             raise InputError(f"{name}: no such file", hint="an axis is a JSON file, or `default`")
         return EloAxis.from_json(path.read_text(encoding="utf-8", errors="replace"), source=name)
-    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{name}.json"
+    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{'default' if name == 'fide' else name}.json"
     if not file.is_file():
-        raise OptionError(f"no Elo axis {name!r}", hint="`default` ships; any other is a JSON file")
+        raise OptionError(f"no Elo axis {name!r}", hint="`default` and the pools ship; any other is a JSON file")
     return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)

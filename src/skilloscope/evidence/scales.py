@@ -197,11 +197,14 @@ def scale(name: str = "default") -> Scale:
 
 
 def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Prior:
-    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games)."""
+    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games).
+
+    `opponents` and `file` belong to the Elo axis; along a scale they are `population`.
+    """
     low, high = _FLAT_RANGE
     if name == "flat":
         return Uniform(low, high)
-    if name == "population":
+    if name in ("population", "opponents", "file"):  # the last two are of the Elo axis; here they are the population
         return Normal(scale.population["mean"], scale.population["sd"], low, high)
     if name == "header":
         # A player whose games carry no rating has nothing to be helped by: the flat prior, and it says so.
