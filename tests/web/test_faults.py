@@ -135,6 +135,17 @@ def test_a_flipped_bit_of_what_was_uploaded_or_found_is_noticed(tmp_path: Path):
     assert [taken.id for _ in range(2) if (taken := jobs.take("quick"))] == [whole.id]
 
 
+def test_an_upload_of_which_a_file_is_lost_is_damaged(tmp_path: Path):
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    job = add_upload(jobs, "decisions", [("a.csv", TABLE), ("b.csv", TABLE)], owner="me")
+    jobs._base().execute("DELETE FROM inputs")
+    assert do(jobs, job, tmp_path).state == "failed"
+    job = add_upload(jobs, "decisions", [("a.csv", TABLE), ("b.csv", TABLE)], owner="me")
+    jobs._base().execute("DELETE FROM inputs WHERE name = 'a.csv'")
+    assert [place for place, _ in jobs.damaged()] == [f"uploads of job {job.id!r}"]
+    assert "damaged" in do(jobs, job, tmp_path).error
+
+
 @pytest.mark.parametrize("content", [b"no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 4000])
 def test_a_file_that_is_no_queue_is_left_alone(tmp_path: Path, content: bytes):
     path = tmp_path / "jobs.sqlite"

@@ -85,7 +85,8 @@ def typed(kind: Any, value: Any, name: str = "it") -> Any:
         missing = [n for n, one in known.items() if one.default is one.default_factory and n not in value]
         if missing or not value.keys() <= known.keys():
             raise InputError(f"{name}: fields that are missing or unknown: {missing or sorted({*value} - {*known})}")
-        return origin(**{key: typed(kinds[key], one, key) for key, one in value.items()})
+        make: Any = origin
+        return make(**{key: typed(kinds[key], one, key) for key, one in value.items()})
     elif origin is np.ndarray and isinstance(value, list) and value:
         rows = tuple(typed(tuple[float, ...], row, name) for row in value)
         if len({len(row) for row in rows}) == 1:
@@ -93,9 +94,9 @@ def typed(kind: Any, value: Any, name: str = "it") -> Any:
     elif isinstance(value, dict) and inside[:1] == (str,):
         return {key: typed(inside[1], one, f"{name} {key}") for key, one in value.items()}
     elif isinstance(value, list) and inside:
-        kinds = inside if len(inside) > 1 and inside[1] is not Ellipsis else inside[:1] * len(value)
-        if len(kinds) == len(value):
-            return tuple(typed(each, one, name) for each, one in zip(kinds, value, strict=True))
+        each = inside if len(inside) > 1 and inside[1] is not Ellipsis else inside[:1] * len(value)
+        if len(each) == len(value):
+            return tuple(typed(own, one, name) for own, one in zip(each, value, strict=True))
     elif origin in (str, bool, type(None)) and isinstance(value, origin):
         return value
     raise InputError(f"{name}: {str(value)[:40]} is no {getattr(origin, '__name__', 'such value')}")
