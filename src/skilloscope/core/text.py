@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from itertools import repeat
 from types import UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -86,17 +87,19 @@ def typed(kind: Any, value: Any, name: str = "it") -> Any:
         if missing or not value.keys() <= known.keys():
             raise InputError(f"{name}: fields that are missing or unknown: {missing or sorted({*value} - {*known})}")
         make: Any = origin
-        return make(**{key: typed(kinds[key], one, key) for key, one in value.items()})
+        own = [kinds[key] for key in value]
+        return make(**dict(zip(value, map(typed, own, value.values(), value), strict=True)))
     elif origin is np.ndarray and isinstance(value, list) and value:
-        rows = tuple(typed(tuple[float, ...], row, name) for row in value)
+        rows = tuple(map(typed, repeat(tuple[float, ...]), value, repeat(name)))
         if len({len(row) for row in rows}) == 1:
             return np.array(rows)
     elif isinstance(value, dict) and inside[:1] == (str,):
-        return {key: typed(inside[1], one, f"{name} {key}") for key, one in value.items()}
+        names = [f"{name} {key}" for key in value]
+        return dict(zip(value, map(typed, repeat(inside[1]), value.values(), names), strict=True))
     elif isinstance(value, list) and inside:
         each = inside if len(inside) > 1 and inside[1] is not Ellipsis else inside[:1] * len(value)
         if len(each) == len(value):
-            return tuple(typed(own, one, name) for own, one in zip(each, value, strict=True))
+            return tuple(map(typed, each, value, repeat(name)))
     elif origin in (str, bool, type(None)) and isinstance(value, origin):
         return value
     raise InputError(f"{name}: {str(value)[:40]} is no {getattr(origin, '__name__', 'such value')}")
