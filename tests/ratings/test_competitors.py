@@ -14,6 +14,7 @@ from skilloscope.ratings.competitors import (
     COMPETITORS,
     _elo,
     _trueskill,
+    _volatility,
     compete,
     fitted_logits,
     recalibrated,
