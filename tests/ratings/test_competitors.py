@@ -52,7 +52,7 @@ def test_elo_is_the_plain_update():
 def test_the_volatility_of_glicko2_is_that_of_the_printed_example():
     """Glickman (2012): φ = 1.1513, v = 1.7785, Δ = −0.4834, σ = 0.06, τ = 0.5 give σ′ = 0.05999."""
     found = _volatility(1.1513**2, 1.7785, 0.4834**2, 2 * np.log(0.06))
-    assert np.exp(found / 2) == pytest.approx(0.05999, abs=5e-6)
+    assert np.exp(found / 2) == pytest.approx(0.05999, abs=1e-5)
 
 
 def test_trueskill_of_one_game_is_the_printed_update():
