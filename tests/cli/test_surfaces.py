@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from skilloscope.cli import console
 from skilloscope.cli.app import app
-from skilloscope.core import configuration
-from skilloscope.core.errors import InputError
+from skilloscope.core import paths
+from skilloscope.core.errors import Fault, InputError, Tally
 from skilloscope.core.text import json_text, visible
 from skilloscope.report.table import PlainConsole, Table, drawn
 
@@ -46,27 +46,27 @@ class TestSettings:
 
     def test_the_users_own_file_the_environment_and_a_named_file_may(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        configuration.user_file().parent.mkdir(exist_ok=True)
-        configuration.user_file().write_text('engine = "mine"\n')
+        paths.user_file().parent.mkdir(exist_ok=True)
+        paths.user_file().write_text('engine = "mine"\n')
         (tmp_path / "skilloscope.toml").write_text('engine = "theirs"\ndepth = 3\n')
-        found = configuration.effective_settings()
+        found = paths.effective_settings()
         assert (found["engine"].value, found["depth"].value) == ("mine", 3)
         monkeypatch.setenv("SKILLOSCOPE_CONFIG", str(tmp_path / "skilloscope.toml"))
-        assert configuration.effective_settings()["engine"].value == "theirs"
+        assert paths.effective_settings()["engine"].value == "theirs"
         monkeypatch.setenv("SKILLOSCOPE_ENGINE", "third")
-        assert configuration.effective_settings()["engine"].value == "third"
+        assert paths.effective_settings()["engine"].value == "third"
 
     def test_it_is_said_once(self, tmp_path, monkeypatch, caplog):
         monkeypatch.chdir(tmp_path)
         (tmp_path / "skilloscope.toml").write_text('engine = "theirs"\n')
         for _ in range(3):
-            assert configuration.effective_settings()["engine"].source == "default"
+            assert paths.effective_settings()["engine"].source == "default"
         assert len(caplog.records) == 1
         assert "theirs" in caplog.text
 
     def test_a_home_that_nobody_has_is_an_error(self):
         with pytest.raises(InputError, match="no such user") as caught:
-            configuration.store_file("~nobody-of-that-name/store")
+            paths.store_file("~nobody-of-that-name/store")
         assert caught.value.hint
 
     @pytest.mark.parametrize("option", [["--depth", 300], ["--depth", 256], ["--multipv", 501], ["--hash", 10**9]])
@@ -289,3 +289,23 @@ def test_one_of_a_thing_is_no_plural(line, tmp_path, monkeypatch):
     Path("one.pgn").write_text('[White "A"]\n[Black "B"]\n\n1. e4 1-0\n')
     told = CliRunner().invoke(app, line.split())
     assert not re.findall(r"(?<![\d,.])1 (?:game|move|decision|decider|player|name|position)s\b", told.output)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "results rate r.csv --sigma0 1e308",
+        "results rate r.csv --nu inf",
+        "rate g.pgn --budget nan",
+        "rate g.pgn --level nan",
+    ],
+)
+def test_an_absurd_number_is_refused_before_anything_is_read(words: str):
+    done = CliRunner().invoke(app, words.split())
+    assert done.exit_code == 2
+    assert "no finite number" in done.output
+
+
+def test_a_null_move_is_counted_and_no_failure():
+    assert console.exit_code(Tally({"null move": 1}, [Fault("null move", "g.pgn", "game 1", "--")])) == 0
+    assert console.exit_code(Tally({"illegal move": 1}, [Fault("illegal move", "g.pgn", "game 1", "e5")])) == 1

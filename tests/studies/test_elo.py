@@ -125,20 +125,22 @@ def test_no_evidence_gives_back_the_prior():
         assert line.posterior(nothing, elo_prior("header", line, header_elo=at)).sd == pytest.approx(100, abs=0.5)
 
 
-def rated(white: int, black: int) -> sk.Games:
+def century(white: int, black: int) -> sk.Games:
     text = demo_file("game_of_the_century.pgn").read_text()
     return sk.read_games(io.StringIO(f'[WhiteElo "{white}"]\n[BlackElo "{black}"]\n{text}'))
 
 
 def test_the_opponents_rating_moves_the_prior_and_the_own_rating_does_not():
-    one, other, third = (sk.rate(rated(*pair), effort="instant") for pair in ((1500, 2500), (2600, 2500), (1500, 1600)))
+    one, other, third = (
+        sk.rate(century(*pair), effort="instant") for pair in ((1500, 2500), (2600, 2500), (1500, 1600))
+    )
     byrne = [found["Byrne, Donald"] for found in (one, other, third)]
     assert byrne[0].elo.mean == byrne[1].elo.mean > byrne[2].elo.mean + 100
     assert byrne[0].without_prior == byrne[2].without_prior
     assert one.basis.prior.name == "opponents"
     assert byrne[0].elo.prior.startswith("t with")
     assert "without prior" in one.tables()[-1].columns
-    population = sk.rate(rated(1500, 2500), effort="instant", prior="population")["Byrne, Donald"]
+    population = sk.rate(century(1500, 2500), effort="instant", prior="population")["Byrne, Donald"]
     assert population.elo.mean < byrne[0].elo.mean
 
 

@@ -12,26 +12,28 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import convolve1d
 
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.posterior import Student, Tabulated, posterior_from_log_density
 from skilloscope.evidence.table import EqualSteps
 from skilloscope.models.joint import JointWeights, LossWeights
 from skilloscope.models.paired_comparison import discrepancy, expected_against
 
-Array = npt.NDArray[np.float64]
-
 STEP = 10.0
 ELO: Array = np.arange(700.0, 3000.0 + STEP / 2, STEP)  # the Elos at which curves are kept while they are blurred
 ELO_GRID = EqualSteps(float(ELO[0]), float(ELO[-1]), len(ELO))
 
 _MIDDLE = 2000.0  # where a stretch leaves ratings as they are
+_WIDEST = 10_000.0  # Elo: no spread is wider
 _SPREAD = 200.0  # of opponents' ratings, as long as few are known
 _REACH = 5.0  # standard deviations of a blur that are summed
 _DEEPEST = -700.0  # exp of less is nothing
@@ -103,11 +105,6 @@ class PersonEffect:
     sd: tuple[float, ...]
     tail: tuple[float, ...]
     tail_sd: float
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> PersonEffect:
-        """Return the effect that JSON holds."""
-        return cls(*(tuple(map(float, given[name])) for name in ("elo", "mean", "sd", "tail")), float(given["tail_sd"]))
 
     def variance(self, elo: float) -> float:
         """Return the variance of the effect of people of an Elo."""
@@ -273,8 +270,6 @@ PRIORS = ("opponents", "population", "flat", "header", "file")
 DEFAULT_PRIOR = "opponents"
 _HEADER_SD = 100.0
 
-Array = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Axis:
@@ -388,6 +383,22 @@ def pool_priors(curves: npt.ArrayLike, population: Normal) -> list[Tabulated]:
 
 
 @dataclass(frozen=True)
+class Across:
+    """A line from ratings of a pool to the FIDE Elo that moves alike in slow games: at + slope·(E − origin) ± sd."""
+
+    origin: float
+    at: float
+    slope: float
+    sd: float
+
+    def fide(self, found: Posterior, mass: float) -> tuple[float, float, float]:
+        """Return which FIDE Elo moves like a posterior of the pool, with a central interval."""
+        mean = self.at + self.slope * (found.mean - self.origin)
+        apart = NormalDist().inv_cdf(0.5 + mass / 2) * float(np.hypot(self.slope * found.sd, self.sd))
+        return mean, mean - apart, mean + apart
+
+
+@dataclass(frozen=True)
 class EloAxis:
     """Efforts by name, the population that the default prior describes, and the range in which all was fitted."""
 
@@ -403,30 +414,42 @@ class EloAxis:
     """What the ratings of opponents say; None where it was not fitted."""
     axis: str = "FIDE Elo, over-the-board classical play"
     schema: int = SCHEMA
+    pool: str = "fide"
+    """Whose ratings these are: it decides which human model is asked."""
+    across: Across | None = None
+    """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
         """Read an axis; one of another schema or with fields missing is refused."""
         try:
-            raw = json.loads(text)
-            if raw["schema"] != SCHEMA:
-                raise InputError(f"{source}: schema {raw['schema']}, this version reads {SCHEMA}")
-            efforts = {name: _effort(name, given) for name, given in raw.pop("efforts").items()}
-            low, high = raw.pop("valid")
-            met = raw.pop("opponents", None)
-            opponents = OpponentsPrior(**met) if met else None
-            return cls(efforts=efforts, valid=(float(low), float(high)), opponents=opponents, **raw)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if isinstance(error, InputError):
-                raise
+            raw = read_object(text)
+            if raw.get("schema") != SCHEMA:
+                raise InputError(f"schema {raw.get('schema')}, this version reads {SCHEMA}")
+            efforts = {name: {"name": name, **given} for name, given in raw["efforts"].items()}
+            found: EloAxis = typed(cls, {**raw, "efforts": efforts})
+            found._check()
+            return found
+        except (ValueError, KeyError, TypeError, AttributeError) as error:  # InputError is a ValueError
             raise InputError(
                 f"{source}: not an Elo axis ({error})", hint="`skilloscope calibrate` writes one"
             ) from error
 
+    def _check(self) -> None:
+        """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
+        people = self.population
+        typed(tuple[str, str, float, float], [people[one] for one in ("name", "source", "mean", "sd")], "population")
+        if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
+            raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
+        for one in (effects for effort in self.efforts.values() for effects in effort.effects.values()):
+            if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
+                raise InputError("an effect that is negative or too wide")
+
     def to_json(self) -> str:
         """Return the axis as JSON text."""
-        plain = {name: value for name, value in vars(self).items() if name != "efforts"}
+        plain = {name: value for name, value in vars(self).items() if name not in ("efforts", "across")}
         plain["opponents"] = asdict(self.opponents) if self.opponents else None
+        plain |= {"across": asdict(self.across)} if self.across else {}
         efforts = {
             name: {
                 "effects": {source: vars(effects) for source, effects in effort.effects.items()},
@@ -498,23 +521,7 @@ def elo_axis(name: str = "default") -> EloAxis:
         if not path.is_file():
             raise InputError(f"{name}: no such file", hint="an axis is a JSON file, or `default`")
         return EloAxis.from_json(path.read_text(encoding="utf-8", errors="replace"), source=name)
-    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{name}.json"
+    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{'default' if name == 'fide' else name}.json"
     if not file.is_file():
-        raise OptionError(f"no Elo axis {name!r}", hint="`default` ships; any other is a JSON file")
+        raise OptionError(f"no Elo axis {name!r}", hint="`default` and the pools ship; any other is a JSON file")
     return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)
-
-
-def _effort(name: str, given: Mapping[str, Any]) -> Effort:
-    effects = {source: Effects(**numbers) for source, numbers in given["effects"].items()}
-    weights = JointWeights.from_dict(given["weights"]) if given.get("weights") else None
-    losses = LossWeights.from_dict(given["losses"]) if given.get("losses") else None
-    return Effort(
-        name,
-        effects,
-        given.get("settings") or {},
-        weights,
-        given.get("measured") or {},
-        losses=losses,
-        beside=Beside(**given["beside"]) if given.get("beside") else None,
-        person=PersonEffect.from_dict(given["person"]) if given.get("person") else None,
-    )

@@ -171,7 +171,6 @@ def _of_record(line: str) -> Kind | None:
     return next((kind for kind, key in known.items() if key in record), None)
 
 
-_LOG = logging.getLogger(__name__)
 _DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
 
 

@@ -35,7 +35,7 @@ from skilloscope.chess.analysis.evaluations import evaluations_from_comments
 from skilloscope.chess.boards import Boards, playable_board
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
-from skilloscope.chess.human.model import Human, cached_human, human, human_on
+from skilloscope.chess.human.model import Human, cached_human, human_on, shipped_network
 from skilloscope.chess.human.played import (
     PlayedMoves,
     header_columns,
@@ -46,6 +46,7 @@ from skilloscope.chess.human.played import (
     movers_of,
     played_moves,
 )
+from skilloscope.chess.pgn.facts import FIDE, pools_of
 from skilloscope.chess.pgn.games import Games, distinct_games, read_games
 from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.errors import EngineError, InputError, Tally
@@ -63,7 +64,7 @@ from skilloscope.inputs.load import (
     resolve_player,
 )
 from skilloscope.inputs.load import players as known_players
-from skilloscope.inputs.request import RatingRequest
+from skilloscope.inputs.request import AUTO, RatingRequest
 from skilloscope.models.joint import HumanChoices
 
 PathLike = str | os.PathLike[str]
@@ -83,6 +84,8 @@ class AnalysedGames:
     """Why something is otherwise than asked for."""
     sample: Mapping[str, Any] = field(default_factory=dict)
     """The games that fit a budget."""
+    others: Sequence[AnalysedGames] = ()
+    """The games of other pools in the same files, the most frequent first."""
 
     def of_games(self, rows: Ints) -> AnalysedGames:
         """Return some of the games, by row in ascending order, with their analyses and decisions."""
@@ -112,10 +115,45 @@ def analysed_files(
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
     names = list(dict.fromkeys(resolve_player(player, known_players(games)) for player in players))
-    asked = with_priors(asked, games)
-    if names:
-        games = games.select(games_of(games, names))
-    return analysed_games(games, asked, work, players=[] if both_sides else names, limit=limit), names
+    parts = []
+    for pool, own in split_pools(games, asked.pool):
+        here, mine = with_priors(asked.for_pool(pool), own), [name for name in names if name in known_players(own)]
+        if names and not mine:
+            continue
+        if mine:
+            own = own.select(games_of(own, mine))
+        found = analysed_games(own, here, work, players=[] if both_sides else mine, limit=limit)
+        if limit and limit.strict and asked.needs_engine and not here.needs_engine:
+            unread = f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone"
+            found = replace(found, told=[*found.told, unread])
+        parts.append(found)
+    parts.sort(key=lambda part: -len(part.games))
+    told = [*parts[0].told, *pools_told([(part.asked.axis.pool, part.games) for part in parts])]
+    return replace(parts[0], told=told, others=parts[1:]), names
+
+
+def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
+    """Return the pools of games, the most frequent first; unrated games of servers are left out and counted.
+
+    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
+    """
+    pools = np.array([pool or "" for pool in pools_of(games)] if wanted else [], dtype=object)
+    if wanted not in ("", AUTO):
+        own = pools == wanted
+        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
+    counts = Counter(pools[pools != ""].tolist())
+    if not counts or (counts.total() == len(games) and len(counts) == 1):
+        return [(next(iter(counts), FIDE if wanted else ""), games)]
+    kept = games.select(pools != "", reason="unrated game or variant of a server")
+    known = pools[pools != ""]
+    found = [(pool, kept.select(known == pool)) for pool, _ in counts.most_common()]
+    return [found[0], *((pool, replace(own, tally=Tally())) for pool, own in found[1:])]
+
+
+def pools_told(parts: Sequence[tuple[str, Games]]) -> list[str]:
+    """Return what must be said where games are of several pools."""
+    first, *rest = (f"{pool} ({len(games):,} games)" for pool, games in parts)
+    return [f"several pools, each with ratings of its own: first {first}; then {', '.join(rest)}"] if rest else []
 
 
 def analysed_games(
@@ -131,7 +169,8 @@ def analysed_games(
     games.refuse_empty()
     names = [resolve_player(player, known_players(games)) for player in players]
     if asked.model is None:
-        model = cached_human(work.store) if work.scheduler is None else HumanOnCluster(work.scheduler)
+        pool = asked.axis.pool
+        model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
         asked = replace(asked, model=model)
     asked = with_priors(asked, games)
     if not asked.needs_engine:
@@ -220,13 +259,13 @@ def analysed_given(
 class HumanOnCluster(Human):
     """The human model run by the workers of a scheduler's cluster; every call connects anew."""
 
-    def __init__(self, scheduler: str) -> None:
-        super().__init__(human().network)
+    def __init__(self, scheduler: str, pool: str) -> None:
+        super().__init__(shipped_network(pool), pool)
         self._scheduler = scheduler
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients."""
-        with human_on(self._scheduler) as model:
+        with human_on(self._scheduler, self.pool) as model:
             return model.choices(boards, progress=progress)
 
 

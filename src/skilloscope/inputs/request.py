@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from skilloscope.chess.human.model import CachedHuman, Human
+from skilloscope.chess.human.model import CachedHuman, Human, human
 from skilloscope.chess.human.played import check_grouping
+from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
 from skilloscope.evidence.axis import DEFAULT_PRIOR, Axis, Effects, Effort, EloAxis, elo_axis
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 
+AUTO = "auto"
+"""The pool by the games' tags."""
 KEPT_GAMES = 2000
 """Games up to which what people play is kept beside the store: some 70 kB each."""
 METHODS = ("joint", "human", "agent", "curves", "gain", "all")
@@ -88,6 +91,8 @@ class RatingRequest:
     model: Human | None = None
     """What people play, with a memory where there is a store."""
     workers: int = 1
+    pool: str = ""
+    """The pool of the games: `auto` by their tags, a name, or nothing where the axis was asked for."""
     progress: Callable[[int, int], None] | None = None
     priors: Mapping[str, Prior] | None = None
     """What the games say of players before any move of theirs: by `opponents` or by `file`; None until it is known."""
@@ -96,6 +101,8 @@ class RatingRequest:
         check_mass(self.mass)
         check_grouping(self.by)
         self.axis.prior(self.prior)
+        if self.pool not in ("", AUTO):
+            checked_pool(self.pool)
 
     @classmethod
     def of(
@@ -104,7 +111,16 @@ class RatingRequest:
         """Return the rating that was asked for, the rest by default."""
         found = axis or elo_axis()
         chosen = effort_for(found, method, effort)
-        return cls(found, chosen, method or ("joint" if chosen.weights else "human"), **more)
+        pool = more.pop("pool", None) or (AUTO if axis is None and method in (None, "human") else "")
+        return cls(found, chosen, method or ("joint" if chosen.weights else "human"), pool=pool, **more)
+
+    def for_pool(self, pool: str) -> RatingRequest:
+        """Return the same on the axis of a pool; where that has no such effort, by what people play alone."""
+        if pool in ("", FIDE):
+            return replace(self, pool="")
+        axis = elo_axis(pool)
+        effort = axis.efforts.get(self.effort.name, axis.efforts[_INSTANT])
+        return replace(self, pool="", axis=axis, method="human", effort=effort, model=None)
 
     @property
     def needs_engine(self) -> bool:
@@ -150,6 +166,7 @@ class RatingRequest:
         """Return the posterior of Elo given some rows of evidence of the main method."""
         return self.posteriors({self.kinds[0]: rows})[self.kinds[0]]
 
-    def model_for(self, games: int) -> Human | None:
+    def model_for(self, games: int) -> Human:
         """Return the human model to ask; one with a cache is not asked about more games than it should keep."""
-        return None if isinstance(self.model, CachedHuman) and games > KEPT_GAMES else self.model
+        known = None if isinstance(self.model, CachedHuman) and games > KEPT_GAMES else self.model
+        return known or human(self.axis.pool)

@@ -13,10 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from skilloscope.chess.human.model import shipped_network
-from skilloscope.chess.pgn.facts import is_classical
+from skilloscope.chess.pgn.facts import FIDE, is_classical
 from skilloscope.core.errors import Tally
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import Effects, PersonEffect
+from skilloscope.evidence.axis import Across, Effects, PersonEffect
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
@@ -34,6 +34,10 @@ METHOD_WORDS = {
 """The methods in words."""
 
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
+_LIKE_FIDE = (
+    "plays like FIDE: whose moves in slow games are like these, by the model for play over the board; faster play is "
+    "weaker, so the same person may well have a higher FIDE rating"
+)
 _UNASKED = ("not analysed", "not analysed (time)")
 
 
@@ -69,7 +73,7 @@ class PriorUsed:
             known = [one for one in asked.priors.values() if isinstance(one, Normal)]
             mean, sd = (float(np.mean([getattr(one, what) for one in known])) for what in ("mean", "sd"))
             return cls(name, mean, sd, f"{_FROM_GAMES[name]}, on average of {plural(len(known), 'player')}")
-        missing = f"{_MISSING[name]}; " if name in _MISSING else ""
+        missing = f"{_MISSING[name]}; " if name in _MISSING and (axis.opponents or name == "file") else ""
         return cls("population", prior.mean, prior.sd, missing + people)
 
     def __str__(self) -> str:
@@ -97,6 +101,10 @@ class AxisUsed:
     opening_moves: int
     valid: tuple[float, float]
     human_model: str
+    pool: str = FIDE
+    across: Across | None = None
+
+    FIELDS: ClassVar = ("name", "axis", "data", "opening_moves", "valid", "human_model", "pool", "?across")
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +138,9 @@ class EloBasis:
         return cls(
             method=asked.method,
             effort=EffortUsed(effort.name, effort.effects, effort.settings, effort.person),
-            scale=AxisUsed(axis.name, axis.axis, axis.data, axis.opening_moves, axis.valid, axis.model),
+            scale=AxisUsed(
+                axis.name, axis.axis, axis.data, axis.opening_moves, axis.valid, axis.model, axis.pool, axis.across
+            ),
             prior=PriorUsed.of(asked),
             engine={} if analysed is None else dict(analysed.decisions.about.get("settings", {})),
             by=by,
@@ -169,6 +179,7 @@ class EloBasis:
             f"prior: {prior}",
             f"axis {self.scale.name!r}, effort {self.effort.name!r}, method {self.method!r}: {words}",
             f"fitted from {low:.0f} to {high:.0f}",
+            *([_LIKE_FIDE] if self.scale.across else []),
             *(["* outside the range in which the axis was fitted: a direction, not a number"] if extrapolated else []),
             *([EDGE_NOTE] if any(edges) else []),
         ]
@@ -255,8 +266,10 @@ def elo_warnings(found: AnalysedGames, evidence: GameEvidence, by: str = "") -> 
         warnings += judged.decisions.about.get("notes", [])
         warnings += _unsearched(judged, evidence, found.sample)
         warnings += agent_warnings(judged, asked) if asked.method == "all" else []
-    if shipped_network().sha256 != asked.axis.model:
+    if shipped_network(asked.axis.pool).sha256 != asked.axis.model:
         warnings.append(f"the human model is not the one that the axis {asked.axis.name!r} was fitted with")
+    if asked.axis.pool != FIDE:
+        return warnings
     speeds, sites = (games.headers[name].to_pylist() for name in ("time_control", "site"))
     return [*warnings, *pool_warnings(speeds, sites, games.counts.tolist(), what="moves")]
 

@@ -92,10 +92,12 @@ class EloRating:
     prior: Prior | None = None
     without_prior: float | None = None
     """The Elo under a flat prior: what the prior does is the difference."""
+    plays_like_fide: tuple[float, float, float] | None = None
+    """Of a rating of a server: which FIDE Elo moves like that in slow games, with its interval."""
 
     FIELDS: ClassVar = (
         "player", "*estimate", "little_evidence", "more_games", "games", "searched_games", "decisions", "sources",
-        "elo.prior", "without_prior", "*statistics", "results", "methods",
+        "elo.prior", "without_prior", "*statistics", "results", "methods", "?plays_like_fide",
     )  # fmt: skip
 
     @property
@@ -145,13 +147,16 @@ class EloRatings(Study):
     basis: EloBasis
     scale: EloAxis
     fusion: Fusion | None = None
+    others: Sequence[EloRatings] = ()
+    """The ratings of other pools in the same files."""
 
     ROWS: ClassVar = "players"
 
     @property
     def FIELDS(self) -> tuple[str, ...]:  # type: ignore[override]
         """What JSON sends: fusion where there is any."""
-        return ("*basis", "skipped", "players", "unrated", *(("fusion",) if self.fusion else ()))
+        more = [name for name in ("fusion", "others") if getattr(self, name)]
+        return ("*basis", "skipped", "players", "unrated", *more)
 
     def __repr__(self) -> str:
         rated = plural(len(self.players), "player") if self.by == "player" else f"{len(self.players):,} by {self.by}"
@@ -206,10 +211,11 @@ class EloRatings(Study):
         blocks = [(known, axis, False)] if known else []
         if little:
             blocks.append((little, head if known else f"{axis}. {head}", self.by == "player"))
-        return [
+        own = [
             Table.of(title, rows[:top], self._columns(missing), notes=self.notes() if rows is blocks[-1][0] else ())
             for rows, title, missing in blocks
         ]
+        return [*own, *(table for other in self.others for table in other.tables(top))]
 
     def _columns(self, missing: bool) -> list[Column[EloRating]]:
         several = [name for name in ("human", "agent", "curves", "gain") if self.method == "all"]
@@ -229,6 +235,8 @@ class EloRatings(Study):
             *([bare] if self.basis.prior.name != "flat" else []),
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
+        if self.scale.across:
+            columns.append(Column("plays like FIDE", lambda one: _like(one.plays_like_fide)))
         if self.fusion:
             columns.append(Column("score", lambda one: str(one.results or "–")))
         if self.method != "human":
@@ -268,9 +276,15 @@ class EloRatings(Study):
         return figures
 
 
+def _like(fide: tuple[float, float, float] | None) -> str:
+    return "–" if fide is None else "{:.0f} ({:.0f} to {:.0f})".format(*fide)
+
+
 def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRatings:
     """Rate every player (or group) of analysed games, or some players only."""
     asked, judged = found.asked, found.judged
+    if found.others:
+        return _with_others(found, players)
     evidence = elo_evidence(found, players=players)
     engine = {} if judged is None else engine_of(judged.decisions)
     tally = left_out(found, evidence)
@@ -295,6 +309,17 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
         tally=tally,
         warnings=warnings,
     )
+
+
+def _with_others(found: AnalysedGames, players: Sequence[str]) -> EloRatings:
+    """Rate the main pool and, after it, each of the others; one without a move that counts is named."""
+    first, others, said = rate_on_axis(replace(found, others=()), players), [], list[str]()
+    for one in found.others:
+        try:
+            others.append(rate_on_axis(one, players))
+        except InputError as error:
+            said.append(f"{one.asked.axis.axis}: {error}")
+    return replace(first, others=others, warnings=[*first.warnings, *said])
 
 
 def in_order(players: Sequence[EloRating]) -> list[EloRating]:
@@ -347,6 +372,7 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
         methods={kind: MethodElo.of(posterior, asked.mass) for kind, posterior in posteriors.items()},
         prior=prior,
         without_prior=asked.elo.posterior(main, asked.axis.prior("flat")).mean,
+        plays_like_fide=asked.axis.across.fide(elo, asked.mass) if asked.axis.across else None,
     )
 
 
