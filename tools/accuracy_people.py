@@ -61,7 +61,7 @@ def as_it_ships(games: PlayerGames, name: str, sizes: tuple[int, ...] = (1, 4, 7
     for size in sizes:
         sample = Sample.of(games, size, axis.opponents)
         for label, logs in used(sample, fit, effort.beside).items():
-            found[f"{size} games, {label}"] = Estimates(sample.elo, logs)
+            found[f"{size} game{'s' * (size > 1)}, {label}"] = Estimates(sample.elo, logs)
     return found
 
 

@@ -363,7 +363,7 @@ class Effort:
             for size in SIZES:
                 sample = Sample.of(first.take(fold == number), size, self.opponents)
                 for name, logs in used(sample, fit, beside).items():
-                    label = f"{'all' if size > SIZES[1] else size} games, {name}"
+                    label = f"{'all games' if size > SIZES[1] else f'{size} games' if size > 1 else '1 game'}, {name}"
                     found.setdefault(label, []).append((sample.elo, logs))
         return {
             name: Estimates(*(np.concatenate(column) for column in zip(*own, strict=True)))
