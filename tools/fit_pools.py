@@ -25,7 +25,7 @@ from skilloscope.chess.pgn.facts import POOLS
 from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.evidence import Normal
 from skilloscope.evidence.axis import ELO, Effects, elo_axis
-from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, posterior_accuracy
+from skilloscope.studies.calibrate import POOL_ELO, START, PoolEvidence, fit_pool, posterior_accuracy
 
 SOURCES = ("opening", "human")
 FIT, REPORT = 0, 1
@@ -156,7 +156,7 @@ def fitted(people: People, prior: Normal) -> dict[str, Effects]:
     The network was trained on ratings of the pool: a line between the two is fitted only where people are many.
     """
     samples = [people.evidence(), people.first(5, at_least=10).evidence(), people.first(1).evidence()]
-    start = {name: replace(own, shift=0.0, stretch=1.0) for name, own in elo_axis().effort("instant").effects.items()}
+    start = {name: replace(own, shift=0.0, stretch=1.0) for name, own in START.items()}
     mapped = len(samples[0]) >= MANY_PEOPLE
     found = fit_pool(joined([one for one in samples if len(one)]), prior, start, mapped=mapped)
     return {name: Effects(*(round(value, 4) for value in vars(own).values())) for name, own in found.items()}
@@ -180,7 +180,7 @@ def main() -> None:
         people = read_people(options.online, number, FIT)
         effects = fitted(people, prior)
         measured = accuracy(read_people(options.online, number, REPORT), effects, prior)
-        start = elo_axis().effort("instant").effects
+        start = START
         across = line_to_fide(read_people(options.fide, number, FIT), start)
         tested = line_to_fide(read_people(options.fide, number, REPORT), start)
         report[pool] = {
