@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,6 +24,7 @@ from skilloscope.evidence.axis import (
     elo_posterior,
     person_curve,
 )
+from skilloscope.evidence.scales import Scale, scale
 
 FLAT = Normal(1900.0, 400.0, float(ELO[0]), float(ELO[-1]))
 
@@ -101,6 +105,22 @@ def test_what_is_no_axis_is_refused_with_a_hint(text):
     with pytest.raises(InputError) as refused:
         EloAxis.from_json(text, source="mine.json")
     assert "mine.json" in str(refused.value)
+
+
+ANYTHING = ('"text"', '"1"', "null", "true", "[]", "{}")
+NO_NUMBERS = ("NaN", "1e999", "1" + "0" * 400, "-1e300", *ANYTHING)
+
+
+@pytest.mark.parametrize("bad", NO_NUMBERS)
+def test_a_value_of_another_kind_is_refused_wherever_it_stands(bad):
+    for found, read in ((elo_axis(), EloAxis.from_json), (scale(), Scale.from_json)):
+        text, accepted = found.to_json(), 0
+        places = [one.span(1) for one in re.finditer(r"[:\[,]\s*(-?[\d.]+(?:e-?\d+)?)(?=,?\n)", text)]
+        for first, last in (places := places[:: max(1, len(places) // 60)]):
+            with contextlib.suppress(InputError):
+                read(text[:first] + bad + text[last:], source="mine.json")
+                accepted += 1  # by a field that may hold anything finite, such as a setting of an engine
+        assert accepted < (len(places) if bad in ANYTHING else 1)
 
 
 def test_what_stays_with_a_person_comes_back_from_two_searches_of_the_same_people():

@@ -153,7 +153,7 @@ def breakdown(
         check_column(by, games, DIMENSIONS, what="dimension")
         scale = scale_of()
         judged = analysed_decisions(games, engine, player=player)
-        model, allowed = Agent.from_about(scale.model), scale.dispersion if dispersion is None else dispersion
+        model, allowed = Agent.from_like(scale.model), scale.dispersion if dispersion is None else dispersion
         study = break_down(judged, by, judged.players, parts, model=model, dispersion=allowed, mass=output.mass)
         return show(study, output, source=source_line(games, judged))
     if by == "complexity":

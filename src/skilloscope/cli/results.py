@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -339,6 +339,9 @@ def results_predict(
         bool, typer.Option("--draws", help="Separate probabilities of win, draw and loss. Not in the paper.")
     ] = False,
     joint: Annotated[bool, typer.Option("--joint", help="Estimate all periods jointly. Not in the paper.")] = False,
+    link: Annotated[
+        bool, typer.Option("--link/--no-link", help="Learn slope and bias from past games; without, as in the paper.")
+    ] = True,
     at: AtDate = None,
     state: StateFile = None,
     output: Output,
@@ -354,14 +357,14 @@ def results_predict(
         raise typer.BadParameter("give --pairs, --holdout or --folds, one of the three")
     if holdout is not None:
         results, options = how.read(files)
-        return _show(hold_out(results, holdout, options, draws=draws), output, files)
+        return _show(hold_out(results, holdout, replace(options, link=link), draws=draws), output, files)
     if folds is not None:
         results, options = how.read(files)
-        return _show(predict_folds(results, folds, options), output, files)
+        return _show(predict_folds(results, folds, replace(options, link=link)), output, files)
     assert pairs is not None
     _check_tables(out)
     wanted, *sides = read_pairs(pairs)  # what is wrong with them is said before anybody is rated
-    study = predict_pairs(how.rate(files, state), *sides, at=at, draws=draws, joint=joint)
+    study = predict_pairs(how.rate(files, state), *sides, at=at, draws=draws, joint=joint, link=link)
     if out:
         write_table(study.added_to(wanted), out)
         err().print(f"{len(wanted):,} predictions written to {out}")

@@ -314,7 +314,7 @@ def rate_decisions(
     scale = scale or load_scale()
     if not len(decisions):
         raise InputError(f"no decisions left to rate; skipped: {decisions.tally}")
-    table = agent_evidence(decisions, model or Agent.from_about(scale.model), by=by)
+    table = agent_evidence(decisions, model or Agent.from_like(scale.model), by=by)
     players = rated_groups(table, decisions.group_by(by), scale, prior=prior, mass=mass)
     few = [f"{one.player} ({one.decisions})" for one in players if one.decisions < _FEW]
     warnings = scale_warnings(decisions, scale, table.about)
