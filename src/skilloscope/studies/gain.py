@@ -61,7 +61,7 @@ class RatedField:
     def of(
         cls, elo: npt.ArrayLike, perceived: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
     ) -> RatedField | None:
-        """Compare the players for whom everything is known, if there are two.
+        """Compare the players with all values known, if there are two.
 
         >>> RatedField.of([2200.0, 2400.0], [2290.0, 2310.0], [2270.0, 2300.0], [2310.0, 2320.0])
         RatedField(players=2, ratings_spread=200.0, perceived_spread=20.0, ratings_inside=0)
