@@ -397,7 +397,7 @@ class GainStudy(Study):
         columns += [
             Column("mean gain", lambda row: number(row.mean_gain, 3)),
             Column(f"perceived Elo ({mass})", lambda row: row.perceived_text),
-            Column("p against engine", lambda row: number(row.expected_score_against_engine, 3)),
+            Column("exp. score against engine", lambda row: number(row.expected_score_against_engine, 3)),
             Column(
                 f"difference ({mass})", lambda row: row.difference + _interval(row.engine_low, row.engine_high, "+")
             ),
@@ -471,7 +471,7 @@ _ENGINE_COLUMNS: list[Column[PlayerRow]] = [
     Column("player", lambda row: row.player, label=True),
     Column("Elo", lambda row: number(row.elo, 0)),
     Column("perceived", lambda row: number(row.perceived_elo, 0)),
-    Column("p", lambda row: number(row.expected_score_against_engine, 3)),
+    Column("exp. score", lambda row: number(row.expected_score_against_engine, 3)),
     Column("difference", lambda row: row.difference),
     Column("engine by Elo", lambda row: number(row.engine_elo, 0)),
     Column("engine by perceived", lambda row: number(row.engine_elo_by_perceived, 0)),

@@ -308,7 +308,7 @@ class GameStudy(Study):
             Column("", lambda move: move.san, label=True),
             Column("evaluation", lambda move: _pawns(move.white_value_cp)),
             Column("gain", lambda move: _pawns(move.gain_cp)),
-            Column("p", lambda move: number(move.difference.expected_score, 3)),
+            Column("exp. score", lambda move: number(move.difference.expected_score, 3)),
             Column(f"difference ({100 * self.mass:g} %)", lambda move: str(move.difference)),
         ]
         if any(move.strength is not None for move in self.moves):
