@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import random
+import signal
+import socket
 import sqlite3
+import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from http.client import HTTPException
 from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
+import psutil
 import pytest
 
 from skilloscope.core.errors import StoreError
@@ -18,7 +29,7 @@ from skilloscope.web.jobs import DAY, Jobs, JobTask
 from skilloscope.web.safety import Safety, kept_secret
 from skilloscope.web.uploads import add_upload
 from skilloscope.web.workers import Workers
-from web.conftest import DECISIONS, Filled, do, wait_for
+from web.conftest import DECISIONS, Filled, do, few_games, kill, start_server, wait_for
 
 TABLE = DECISIONS.encode()
 
@@ -163,3 +174,164 @@ def test_a_table_that_fails_does_not_say_where_the_server_keeps_it(tmp_path: Pat
         job = do(jobs, add_upload(jobs, kind, [("t.csv", text)], owner="me"), tmp_path / "my store")
         assert (job.state, str(tmp_path) in job.error + job.hint) == ("failed", False)
         assert "t_1.csv" in job.error
+
+
+def can_mount() -> bool:
+    return subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode == 0
+
+
+class Attacked:
+    """A server on a disk of its own of 24 MB, all that it acknowledged, and what was done to it."""
+
+    def __init__(self, folder: Path) -> None:
+        small = f"mount -t tmpfs -o size=24m none '{folder}' && exec \"$@\""
+        self.process, self.address = start_server(folder, before=("unshare", "-rm", "sh", "-c", small, "sh"))
+        self.disk = Path(f"/proc/{self.process.pid}/root{folder}")
+        self.queue, self.acknowledged, self.slowest = self.disk / "web" / "jobs.sqlite", list[str](), 0.0
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
+        asked = Request(f"{self.address}/api{path}", body, {"X-Skilloscope": "1"}, method=method)
+        try:
+            with urlopen(asked, timeout=60) as reply:
+                return reply.status, json.load(reply)
+        except HTTPError as error:
+            with error:
+                return error.code, json.load(error)
+
+    def upload(self, kind: str = "decisions", body: bytes = TABLE) -> int:
+        options = "&effort=instant" if kind == "games" else ""
+        status, reply = self.ask("POST", f"/jobs?kind={kind}{options}", body)
+        if status == 202:
+            self.acknowledged.append(reply["id"])
+        return status
+
+    def state(self, job: str) -> str:
+        return str(self.ask("GET", f"/jobs/{job}")[1]["state"])
+
+    def worker(self) -> psutil.Process | None:
+        found = psutil.Process(self.process.pid).children(recursive=True)
+        return next((one for one in found if " quick " in " ".join(one.cmdline())), None)
+
+    def fill(self) -> None:
+        with contextlib.suppress(OSError), (self.disk / "filler").open("ab", 0) as file:
+            for size in (1 << 16, 1 << 10, 1):
+                with contextlib.suppress(OSError):
+                    while file.write(bytes(size)) == size:
+                        pass
+
+    def check(self) -> None:
+        """Wait until all that was acknowledged is done: the queue goes on, and nothing is lost."""
+        begin = time.monotonic()
+        for job in self.acknowledged:
+            wait_for(lambda job=job: self.state(job) in ("done", "failed"), 120)
+            assert self.state(job) == "done", self.ask("GET", f"/jobs/{job}")
+        self.slowest = max(self.slowest, time.monotonic() - begin)
+        self.acknowledged.clear()
+        assert psutil.Process(self.process.pid).memory_info().rss < 600 << 20
+
+
+def full_disk(server: Attacked, at: float) -> None:
+    assert server.upload("games", few_games().encode()) == 202
+    large = server.ask("POST", "/jobs?kind=results", b"date,player_1,player_2,score\n" * 50_000)[1]["id"]
+    time.sleep(at)
+    server.fill()
+    time.sleep(3)
+    assert server.upload(body=TABLE * 200) == 507
+    assert server.ask("DELETE", f"/jobs/{large}")[0] == 200
+    (server.disk / "filler").unlink()
+    assert server.upload() == 202
+
+
+def killed_worker(server: Attacked, at: float) -> None:
+    assert server.upload("games", few_games().encode()) == 202
+    time.sleep(at)
+    if worker := server.worker():
+        worker.kill()
+
+
+def locked_queue(server: Attacked, at: float) -> None:
+    assert server.upload() == 202
+    with locked(server.queue):
+        if worker := server.worker():
+            worker.kill()
+        time.sleep(at)
+        assert server.upload() == 503
+        assert server.ask("GET", "/about")[0] == 200
+    assert server.upload() == 202
+
+
+def cut_bodies(server: Attacked, at: float) -> None:
+    host, port = server.address.removeprefix("http://").split(":")
+    texts = [
+        f"POST /api/jobs HTTP/1.1\r\nHost: {host}\r\nX-Skilloscope: 1\r\nContent-Length: {n}\r\n\r\n"
+        for n in (9, 1 << 24)
+    ]
+    held = [socket.create_connection((host, int(port))) for _ in range(20)]
+    for at_, one in enumerate(held):
+        one.sendall(texts[at_ % 2].encode() + b"1. e4"[: at_ % 6])
+    for one in held[::3]:
+        one.close()
+    assert server.upload() == 202
+    time.sleep(at)
+    for one in held:
+        one.close()
+
+
+FAULTS = {
+    "full disk": full_disk,
+    "killed worker": killed_worker,
+    "locked queue": locked_queue,
+    "cut bodies": cut_bodies,
+}
+
+
+@pytest.mark.skipif(not can_mount(), reason="nobody may mount a small disk here")
+@pytest.mark.parametrize("rounds", [1, pytest.param(30, marks=pytest.mark.soak)])
+def test_a_server_outlives_every_fault_with_all_that_it_acknowledged(tmp_path: Path, rounds: int):
+    server, chance = Attacked(tmp_path), random.Random(rounds)
+    try:
+        for _ in range(rounds):
+            for name, fault in FAULTS.items():
+                fault(server, chance.uniform(0.0, 4.0 if rounds > 1 else 1.0))
+                server.check()
+                print(f"{name}: {server.slowest:.1f} s at most until all was done", flush=True)
+                server.slowest = 0.0
+        for part in range(1 if rounds == 1 else 20):  # the whole server, at any moment
+            job = server.upload("games", few_games().encode())
+            assert job == 202
+            time.sleep(chance.uniform(0.0, 3.0))
+            assert server.disk.exists(), part
+        server.check()
+    finally:
+        kill(server.process, signal.SIGTERM)
+
+
+@pytest.mark.soak
+def test_a_server_that_is_killed_again_and_again_keeps_all_that_it_acknowledged(tmp_path: Path):
+    chance, acknowledged = random.Random(7), list[str]()
+    for at in range(40):
+        process, address = start_server(tmp_path)
+        headers = {"X-Skilloscope": "1"}
+        threads = [
+            threading.Thread(target=_send_until_it_dies, args=(address, headers, acknowledged)) for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        time.sleep(chance.uniform(0.0, 2.0))
+        kill(process, signal.SIGKILL)
+        for thread in threads:
+            thread.join()
+        jobs = Jobs(tmp_path / "web" / "jobs.sqlite")
+        assert [name for name in acknowledged if not jobs.inputs(name)] == [], at
+        assert list(jobs.damaged()) == []
+        jobs.close()
+    assert len(acknowledged) > 40
+
+
+def _send_until_it_dies(address: str, headers: dict[str, str], acknowledged: list[str]) -> None:
+    with contextlib.suppress(OSError, HTTPException):
+        while True:
+            with urlopen(Request(f"{address}/api/jobs?kind=decisions", TABLE, headers), timeout=30) as reply:
+                acknowledged.append(json.load(reply)["id"])
+            if len(acknowledged) % 150 == 149:
+                time.sleep(5)

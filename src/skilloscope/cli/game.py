@@ -71,7 +71,9 @@ def by_game(
     ] = None,
     alias: Aliases = None,
     rule: Rule = None,
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None,
+    prior: Annotated[
+        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
+    ] = None,
     *,
     effort: EffortOptions,
     output: IntervalOutput,

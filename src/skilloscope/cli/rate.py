@@ -53,7 +53,9 @@ class RateOptions(Options):
     parts: Annotated[
         str, typer.Option(help="With parts: pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled"
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None
+    prior: Annotated[
+        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
+    ] = None
     with_results: Annotated[
         Path | None,
         typer.Option(help="Count the results of this file too: games (PGN) or a table of results.", metavar="FILE"),
@@ -153,7 +155,7 @@ def breakdown(
         check_column(by, games, DIMENSIONS, what="dimension")
         scale = scale_of()
         judged = analysed_decisions(games, engine, player=player)
-        model, allowed = Agent.from_like(scale.model), scale.dispersion if dispersion is None else dispersion
+        model, allowed = Agent.from_about(scale.model), scale.dispersion if dispersion is None else dispersion
         study = break_down(judged, by, judged.players, parts, model=model, dispersion=allowed, mass=output.mass)
         return show(study, output, source=source_line(games, judged))
     if by == "complexity":
@@ -179,7 +181,9 @@ def compare(
         str | None, typer.Option(help="With --method agent: scale (default), games, or a number.", metavar="NUMBER")
     ] = None,
     rule: Rule = None,
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None,
+    prior: Annotated[
+        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
+    ] = None,
     effort: EffortOptions,
     output: IntervalOutput,
     engine: EngineOptions,

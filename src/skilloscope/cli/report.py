@@ -23,7 +23,9 @@ class ReportOptions(Options):
     effort: Annotated[str | None, typer.Option(help="instant (no engine), quick or full (default with an engine).")] = (
         None
     )
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None
+    prior: Annotated[
+        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
+    ] = None
     pool: Pool = None
     budget: Annotated[
         float | None,

@@ -208,7 +208,7 @@ def scaled_agent(scale: Scale, rule: str | None = None) -> Agent:
     """Return the agent of a scale, under the rule asked for, that of the settings, or the scale's own."""
     from skilloscope.models.agent import Agent
 
-    return Agent.from_like(scale.model, rule=effective_settings({"rule": rule})["rule"].value)
+    return Agent.from_about(scale.model, rule=effective_settings({"rule": rule})["rule"].value)
 
 
 def read_batch(tables: Sequence[Path], columns: Sequence[str] = ()) -> Decisions:

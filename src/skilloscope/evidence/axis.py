@@ -209,10 +209,24 @@ def _bend(rows: Array, effects: Effects, elo: float) -> float:
 
 @dataclass(frozen=True)
 class Beside:
-    """How far moves and results of the same games count together: what their curves are multiplied by."""
+    """How far moves and results of the same n games count together: w = w₁·n^(−decay) for each of the two.
+
+    A rating that lags behind shows in both, in every game: so many games carry less information than their sum.
+    """
 
     moves: float
     results: float
+    moves_decay: float = 0.0
+    results_decay: float = 0.0
+
+    def of_games(self, n: npt.ArrayLike) -> tuple[Array, Array]:
+        """Return what the curves of moves and of results of n games are multiplied by.
+
+        >>> [weight.round(2).tolist() for weight in Beside(1.0, 1.0, 0.0, 0.5).of_games([1, 4])]
+        [[1.0, 1.0], [1.0, 0.5]]
+        """
+        games = np.asarray(n, dtype=float)
+        return self.moves * games**-self.moves_decay, self.results * games**-self.results_decay
 
 
 def result_curve(mean: npt.ArrayLike, sd: npt.ArrayLike, score: npt.ArrayLike, elo: npt.ArrayLike = ELO) -> Array:
@@ -230,15 +244,18 @@ def result_curve(mean: npt.ArrayLike, sd: npt.ArrayLike, score: npt.ArrayLike, e
     return np.asarray(-discrepancy(expected, scores).sum(axis=1))
 
 
-def fused_posterior(moves: Posterior, prior: Prior, results: npt.ArrayLike, beside: Beside) -> Posterior:
+def fused_posterior(
+    moves: Posterior, prior: Prior, results: npt.ArrayLike, beside: Beside, games: int = 1
+) -> Posterior:
     """p(θ)·L_moves(θ)^a·L_results(θ)^b, normalised: a posterior from moves under its prior, and results on ELO."""
-    curve = beside.results * np.asarray(results, dtype=float)
+    of_moves, of_results = beside.of_games(games)
+    curve = of_results * np.asarray(results, dtype=float)
 
     def log_density(at: Array) -> Array:
         with np.errstate(divide="ignore"):  # beyond its grid the posterior is nothing
             known = np.log(np.interp(at, moves.at, moves.density, left=0.0, right=0.0))
         before = prior.log_density(at)
-        return np.asarray(before + beside.moves * (known - before) + np.interp(at, ELO, curve))
+        return np.asarray(before + of_moves * (known - before) + np.interp(at, ELO, curve))
 
     # Only where the posterior has its mass: a coarse look at the whole range could miss a narrow one.
     found = posterior_from_log_density(log_density, float(moves.at[0]), float(moves.at[-1]), prior=moves.prior)
@@ -331,12 +348,18 @@ class OpponentsPrior:
         t with 12 degrees of freedom, mean 2235, sd 164, on [700, 3000]
         """
         met = np.asarray(ratings, dtype=float)
-        n = len(met)
-        s2 = float(((met - met.mean()) ** 2).sum() + 3 * _SPREAD**2) / (n + 2)
-        mean = self.centre + self.slope * n / (n + self.pull) * (met.mean() - _MIDDLE) + self.tilt * (s2**0.5 - _SPREAD)
-        sd = float(np.sqrt(self.stays**2 + self.spread * s2 + self.once**2 / n))
+        mean, sd = self.moments(len(met), met.mean(), ((met - met.mean()) ** 2).sum())
         low, high = float(ELO[0]), float(ELO[-1])
-        return Student(float(np.clip(mean, low, high)), sd, low, high, self.df)
+        return Student(float(np.clip(mean, low, high)), float(sd), low, high, self.df)
+
+    def moments(self, n: npt.ArrayLike, mean: npt.ArrayLike, squares: npt.ArrayLike) -> tuple[Array, Array]:
+        """Return mean and sd of priors, given how many opponents, their mean, and their squared distances from it."""
+        met = np.asarray(n, dtype=float)
+        s2 = (np.asarray(squares) + 3 * _SPREAD**2) / (met + 2)
+        middle = self.centre + self.slope * met / (met + self.pull) * (np.asarray(mean) - _MIDDLE)
+        return middle + self.tilt * (np.sqrt(s2) - _SPREAD), np.sqrt(
+            self.stays**2 + self.spread * s2 + self.once**2 / met
+        )
 
 
 def pool_priors(curves: npt.ArrayLike, population: Normal) -> list[Tabulated]:

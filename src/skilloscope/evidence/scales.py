@@ -23,6 +23,8 @@ from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.axis import blurred
 from skilloscope.evidence.posterior import posterior_from_log_density
+from skilloscope.models.agent import Agent
+from skilloscope.models.curves import CurveModel
 
 AXIS = "FIDE Elo, over-the-board classical play"
 SCHEMA = 1
@@ -32,6 +34,7 @@ _FLAT_RANGE = (400.0, 3600.0)
 _HEADER_SD = 100.0
 _POINTS = 1601  # of a curve on its way from the parameter to Elo: steps of two points on the flat prior's range
 _ROUNDING = 1e-9
+_WIDEST = 1e5
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,10 @@ class Scale:
             raise InputError("fit filters is not an object")
         if self.slope == 0 or self.dispersion <= 0 or self.population["sd"] <= 0 or not self.valid[0] < self.valid[1]:
             raise InputError("a slope of 0, a dispersion or sd that is not above 0, or an empty range of validity")
+        if max(abs(self.origin), abs(self.intercept)) > _WIDEST or not 1 / _WIDEST < abs(self.slope) * 1e6 < _WIDEST**2:
+            raise InputError("a line on which no Elo lies")
+        (CurveModel if "curve" in self.model else Agent).from_about(self.model)
+        typed(float, self.model.get("k", 0.0), "k")
         (a, b), (c, d) = self.covariance
         if min(a, d) < 0 or b * c > a * d * (1 + _ROUNDING) or abs(b - c) > _ROUNDING * max(abs(b), abs(c)):
             raise InputError("the covariance is none: it is not symmetric, or gives a negative variance")
@@ -190,11 +197,14 @@ def scale(name: str = "default") -> Scale:
 
 
 def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Prior:
-    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games)."""
+    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games).
+
+    `opponents` and `file` belong to the Elo axis; along a scale they are `population`.
+    """
     low, high = _FLAT_RANGE
     if name == "flat":
         return Uniform(low, high)
-    if name == "population":
+    if name in ("population", "opponents", "file"):  # the last two are of the Elo axis; here they are the population
         return Normal(scale.population["mean"], scale.population["sd"], low, high)
     if name == "header":
         # A player whose games carry no rating has nothing to be helped by: the flat prior, and it says so.

@@ -115,10 +115,45 @@ def analysed_files(
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
     names = list(dict.fromkeys(resolve_player(player, known_players(games)) for player in players))
-    asked = with_priors(asked, games)
-    if names:
-        games = games.select(games_of(games, names))
-    return analysed_games(games, asked, work, players=[] if both_sides else names, limit=limit), names
+    parts = []
+    for pool, own in split_pools(games, asked.pool):
+        here, mine = with_priors(asked.for_pool(pool), own), [name for name in names if name in known_players(own)]
+        if names and not mine:
+            continue
+        if mine:
+            own = own.select(games_of(own, mine))
+        found = analysed_games(own, here, work, players=[] if both_sides else mine, limit=limit)
+        if limit and limit.strict and asked.needs_engine and not here.needs_engine:
+            unread = f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone"
+            found = replace(found, told=[*found.told, unread])
+        parts.append(found)
+    parts.sort(key=lambda part: -len(part.games))
+    told = [*parts[0].told, *pools_told([(part.asked.axis.pool, part.games) for part in parts])]
+    return replace(parts[0], told=told, others=parts[1:]), names
+
+
+def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
+    """Return the pools of games, the most frequent first; unrated games of servers are left out and counted.
+
+    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
+    """
+    pools = np.array([pool or "" for pool in pools_of(games)] if wanted else [], dtype=object)
+    if wanted not in ("", AUTO):
+        own = pools == wanted
+        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
+    counts = Counter(pools[pools != ""].tolist())
+    if not counts or (counts.total() == len(games) and len(counts) == 1):
+        return [(next(iter(counts), FIDE if wanted else ""), games)]
+    kept = games.select(pools != "", reason="unrated game or variant of a server")
+    known = pools[pools != ""]
+    found = [(pool, kept.select(known == pool)) for pool, _ in counts.most_common()]
+    return [found[0], *((pool, replace(own, tally=Tally())) for pool, own in found[1:])]
+
+
+def pools_told(parts: Sequence[tuple[str, Games]]) -> list[str]:
+    """Return what must be said where games are of several pools."""
+    first, *rest = (f"{pool} ({len(games):,} games)" for pool, games in parts)
+    return [f"several pools, each with ratings of its own: first {first}; then {', '.join(rest)}"] if rest else []
 
 
 def analysed_games(
@@ -133,8 +168,6 @@ def analysed_games(
     limit = limit or EngineBudget()
     games.refuse_empty()
     names = [resolve_player(player, known_players(games)) for player in players]
-    if asked.pool:
-        return _of_pools(games, asked, work, names, limit)
     if asked.model is None:
         pool = asked.axis.pool
         model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
@@ -184,45 +217,6 @@ def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
         curves = [plain.elo.curve(rows) for rows in people.values()]
         priors = dict(zip(people, pool_priors(curves, population) if curves else (), strict=True))
     return replace(asked, priors=priors)
-
-
-def _of_pools(
-    games: Games, asked: RatingRequest, work: EngineJob, players: Sequence[str], limit: EngineBudget
-) -> AnalysedGames:
-    """Return the games of the most frequent pool, with those of the others: ratings of pools are never mixed."""
-    parts = []
-    for at, (pool, own, counted) in enumerate(split_pools(games, asked.pool)):
-        here = asked.for_pool(pool)
-        named = [name for name in players if at == 0 or name in known_players(own)]
-        found = analysed_games(own, here, work, players=named, limit=limit)
-        told = [*found.told, *counted]
-        if limit.strict and asked.needs_engine and not here.needs_engine:
-            told.append(f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone")
-        parts.append(replace(found, told=told))
-    return replace(parts[0], others=parts[1:])
-
-
-def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games, list[str]]]:
-    """Return the pools of games, the most frequent first: name, games and a warning about the others.
-
-    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
-    """
-    pools = np.array([pool or "" for pool in pools_of(games)], dtype=object)
-    if wanted != AUTO:
-        own = pools == wanted
-        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games, [])]
-    counts = Counter(pools[pools != ""].tolist()) or Counter({FIDE: len(games)})
-    if len(counts) == 1 and (pools != "").all():
-        return [(pools[0], games, [])]
-    kept = games.select(pools != "", reason="unrated game or variant of a server") if (pools != "").any() else games
-    known = pools[pools != ""] if (pools != "").any() else np.full(len(games), FIDE, dtype=object)
-    order = [pool for pool, _ in counts.most_common()]
-    found = [(pool, kept.select(known == pool), list[str]()) for pool in order]
-    found[1:] = [(pool, replace(own, tally=Tally()), said) for pool, own, said in found[1:]]
-    if len(order) > 1:
-        rest = ", ".join(f"{pool} ({counts[pool]:,} games)" for pool in order[1:])
-        found[0][2].append(f"{counts[order[0]]:,} games are of the pool {order[0]}; rated by themselves: {rest}")
-    return found
 
 
 def analysed_given(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from skilloscope.chess.human.model import CachedHuman, Human
+from skilloscope.chess.human.model import CachedHuman, Human, human
 from skilloscope.chess.human.played import check_grouping
 from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
@@ -116,7 +116,7 @@ class RatingRequest:
 
     def for_pool(self, pool: str) -> RatingRequest:
         """Return the same on the axis of a pool; where that has no such effort, by what people play alone."""
-        if pool == FIDE:
+        if pool in ("", FIDE):
             return replace(self, pool="")
         axis = elo_axis(pool)
         effort = axis.efforts.get(self.effort.name, axis.efforts[_INSTANT])
@@ -166,6 +166,7 @@ class RatingRequest:
         """Return the posterior of Elo given some rows of evidence of the main method."""
         return self.posteriors({self.kinds[0]: rows})[self.kinds[0]]
 
-    def model_for(self, games: int) -> Human | None:
+    def model_for(self, games: int) -> Human:
         """Return the human model to ask; one with a cache is not asked about more games than it should keep."""
-        return None if isinstance(self.model, CachedHuman) and games > KEPT_GAMES else self.model
+        known = None if isinstance(self.model, CachedHuman) and games > KEPT_GAMES else self.model
+        return known or human(self.axis.pool)

@@ -158,7 +158,7 @@ class Agent:
         return {"model": "agent", "parameter": "c", "k": self.k, "rule": self.rule, **bucket}
 
     @classmethod
-    def from_like(cls, about: About, *, rule: str | None = None) -> Agent:
+    def from_about(cls, about: About, *, rule: str | None = None) -> Agent:
         """Return the agent that `about` describes, under its rule or another."""
         rule = rule or about["rule"]
         bucket = Bucket(**about["bucket"]) if rule == "bucket" and "bucket" in about else None

@@ -228,7 +228,7 @@ class CurveModel:
         return {"model": "curves", **named, **bucket}
 
     @classmethod
-    def from_like(cls, about: About) -> CurveModel:
+    def from_about(cls, about: About) -> CurveModel:
         """Return the model that `about` describes."""
         bucket = Bucket(**about["bucket"]) if "bucket" in about else None
         return cls(about["mapping"], about["curve"], about["rule"], about["scaling"], bucket)

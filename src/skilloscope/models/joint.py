@@ -364,6 +364,8 @@ class LossWeights:
 
     def __post_init__(self) -> None:
         bins = len(self.edges) + 1
+        if not np.all(np.diff(self.edges) > 0):
+            raise InputError(f"edges of bins that do not rise: {self.edges}")
         if (
             tuple(self.features) != LOSS_FEATURES
             or self.level.shape != (len(LOSS_FEATURES), bins)

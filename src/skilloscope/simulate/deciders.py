@@ -136,7 +136,7 @@ def simulate_elo_choices(
 ) -> Decisions:
     """Return the spreads with choices by players of this Elo (one, or one a decision) along a scale of the curves."""
     at = scale.parameters(elo)
-    return simulate_curve_choices(spreads, at["s"], at["c"], model=CurveModel.from_like(scale.model), rng=rng)
+    return simulate_curve_choices(spreads, at["s"], at["c"], model=CurveModel.from_about(scale.model), rng=rng)
 
 
 _GAME = (10, 40)  # decisions of one player in a game

@@ -113,7 +113,7 @@ def agent_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveC
 
 def curve_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveChances:
     """Return what players of these Elos play among the listed moves by the curves. [RH11 sect. 3, 4]"""
-    model = CurveModel.from_like(scale.model)
+    model = CurveModel.from_about(scale.model)
     offsets, moves, values = _listed(analyses)
     at = {name: np.broadcast_to(value, len(offsets) - 1) for name, value in scale.parameters(elo).items()}
     log_p = np.empty(len(values))

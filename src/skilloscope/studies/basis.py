@@ -16,7 +16,7 @@ from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import FIDE, is_classical
 from skilloscope.core.errors import Tally
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import Across, Effects
+from skilloscope.evidence.axis import Across, Effects, PersonEffect
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
@@ -73,7 +73,7 @@ class PriorUsed:
             known = [one for one in asked.priors.values() if isinstance(one, Normal)]
             mean, sd = (float(np.mean([getattr(one, what) for one in known])) for what in ("mean", "sd"))
             return cls(name, mean, sd, f"{_FROM_GAMES[name]}, on average of {plural(len(known), 'player')}")
-        missing = f"{_MISSING[name]}; " if name in _MISSING else ""
+        missing = f"{_MISSING[name]}; " if name in _MISSING and (axis.opponents or name == "file") else ""
         return cls("population", prior.mean, prior.sd, missing + people)
 
     def __str__(self) -> str:
@@ -88,6 +88,7 @@ class EffortUsed:
     name: str
     effects: Mapping[str, Effects]
     settings: Mapping[str, object]
+    person: PersonEffect | None
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class EloBasis:
         axis, effort = asked.axis, asked.effort
         return cls(
             method=asked.method,
-            effort=EffortUsed(effort.name, effort.effects, effort.settings),
+            effort=EffortUsed(effort.name, effort.effects, effort.settings, effort.person),
             scale=AxisUsed(
                 axis.name, axis.axis, axis.data, axis.opening_moves, axis.valid, axis.model, axis.pool, axis.across
             ),
@@ -246,10 +247,16 @@ def left_out(found: AnalysedGames, evidence: GameEvidence) -> Tally:
     return tally + Tally(faults, found.judged.analyses.tally.faults)
 
 
-def elo_warnings(found: AnalysedGames, evidence: GameEvidence) -> list[str]:
+SELECTS = (
+    "parts by result select: games are won because the moves were good that day, so for everybody won games come out "
+    "above and lost games below the player's level"
+)
+
+
+def elo_warnings(found: AnalysedGames, evidence: GameEvidence, by: str = "") -> list[str]:
     """Return what must be known to read an Elo: another search than the axis's, moves without an answer, pools."""
     games, judged, asked = found.games, found.judged, found.asked
-    warnings = list(found.told)
+    warnings = [*found.told, *([SELECTS] if by == "result" else [])]
     if judged is not None:
         settings = judged.decisions.about.get("settings", {})
         warnings += settings_warnings(asked.effort, settings)

@@ -225,13 +225,14 @@ class EloRatings(Study):
             heading = f"{name} alone" if name in ("moves", "results") else name
             return Column(heading, lambda one: str(one.methods.get(name, "–")))
 
+        bare: Column[EloRating] = Column("without prior", lambda one: number(one.without_prior, 0))
         columns: list[Column[EloRating]] = [
             Column(self.by, lambda one: one.player, label=True),
             Column(f"Elo ({100 * self.mass:g} % interval)", lambda one: str(one.estimate)),
             *map(method, several),
             Column("games", lambda one: f"{one.games:,}"),
             Column("moves", lambda one: f"{one.decisions:,}"),
-            Column("without prior", lambda one: number(one.without_prior, 0)),
+            *([bare] if self.basis.prior.name != "flat" else []),
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
         if self.scale.across:
@@ -296,7 +297,7 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
         names = {key: group_name(label) for key, label in evidence.labels.items()}
         agents = agents_by_move(found, names)
         rated = [_with_agent(one, agents.get(one.player), judged, asked) for one in rated]
-    warnings = elo_warnings(found, evidence)
+    warnings = elo_warnings(found, evidence, asked.by)
     by_player = asked.by in ("player", "decider")
     if by_player:
         rated = _with_more_games(rated, groups[asked.kinds[0]], asked)
@@ -342,8 +343,8 @@ def agents_by_move(found: AnalysedGames, labels: Mapping[MoveKey, str]) -> dict[
     names, codes = encode([label for label in own_labels if label is not None])
     own = replace(batch.select(known), deciders=names, decider=codes)
     line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
-    table = agent_evidence(own, Agent.from_like(line.model), by="player")
-    rated = rated_groups(table, own.group_by("player"), line, prior=asked.prior, mass=asked.mass)
+    table = agent_evidence(own, Agent.from_about(line.model), by="player")
+    rated = rated_groups(table, own.group_by("player"), line, prior=asked.prior, mass=asked.mass, priors=asked.priors)
     return {one.player: one for one in rated}
 
 

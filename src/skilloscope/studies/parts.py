@@ -186,7 +186,7 @@ def rate_parts(
             _rated(found, part, pooled, place, agents.get(_label(name, part.name))) for place, part in enumerate(own)
         ]
         rated.append(PlayerParts(name, parts, None if pooled is None else pooled.common))
-    return RatedParts(rated, spread, tally, elo_warnings(found, evidence))
+    return RatedParts(rated, spread, tally, elo_warnings(found, evidence, by))
 
 
 def person_parts(own: Sequence[PlayedPart], axis: Axis) -> PersonParts:

@@ -374,7 +374,7 @@ def agent_profile(
     low, high = np.clip(np.sort(scale.parameter([flat.low, flat.high])), 0.0, 4.0).tolist()
     analysed = decisions if isinstance(decisions, AnalysedDecisions) else None
     batch = decisions.decisions if isinstance(decisions, AnalysedDecisions) else decisions
-    agent = model or Agent.from_like(scale.model)
+    agent = model or Agent.from_about(scale.model)
     found = period_histories(date_periods(batch, every), agent, players, span=(low, high))
     divided = scale.dispersion if dispersion is None else dispersion
     asked = AgentPeriods(found, every, (low, high), divided, mass, scale=scale, analysed=analysed)

@@ -168,7 +168,7 @@ def _fused(
     mean = np.array([elo for _, elo, _ in believed])
     curve = result_curve(mean, np.array([sd for _, _, sd in believed]), score)
     prior = one.prior or ratings.scale.prior()
-    elo = fused_posterior(one.elo, prior, curve, beside)
+    elo = fused_posterior(one.elo, prior, curve, beside, len(sides))
     methods = {
         **one.methods,
         "moves": MethodElo.of(one.elo, one.mass),

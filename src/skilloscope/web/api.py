@@ -69,7 +69,7 @@ AJob = Annotated[Job, Depends(job_of)]
 
 
 @router.get("/about")
-def api_like(request: Request) -> Json:
+def api_about(request: Request) -> Json:
     """Version, limits, whether there is an engine, and how many jobs there are by state."""
     safety = request.app.state.safety
     limits = {"bytes": safety.most_bytes}

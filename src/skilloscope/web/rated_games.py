@@ -36,7 +36,14 @@ from skilloscope.inputs.budget import fair_order
 from skilloscope.inputs.costs import MoveCosts
 from skilloscope.inputs.gains import Gained
 from skilloscope.inputs.load import EngineJob, analyse_games, players
-from skilloscope.inputs.pipeline import AnalysedGames, effort_settings, engine_found, split_pools, with_priors
+from skilloscope.inputs.pipeline import (
+    AnalysedGames,
+    effort_settings,
+    engine_found,
+    pools_told,
+    split_pools,
+    with_priors,
+)
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.study import Study
 from skilloscope.studies.elo_ratings import EloRatings, rate_on_axis
@@ -71,9 +78,9 @@ def rate_job_instantly(task: JobTask) -> None:
         asked = RatingRequest.of(None, "human", effort)
         others = [
             AnalysedGames(own, None, with_priors(replace(asked.for_pool(pool), model=model_of(pool)), own))
-            for pool, own, _ in pools[1:]
+            for pool, own in pools[1:]
         ]
-        pool, _, told = pools[0]
+        pool, told = pools[0][0], pools_told(pools)
         if pool != FIDE and task.job.options.get("effort", "instant") != "instant":
             told = [*told, "the engine reviews these games; the ratings are by what people play alone"]
         asked = replace(
@@ -90,7 +97,8 @@ def rate_job_instantly(task: JobTask) -> None:
 
 def rate_job_by_engine(task: JobTask) -> None:
     """Let the engine search the games, a fair share first, and use its answers in the ratings part by part."""
-    pool, games, told = split_pools(_read(task))[0]
+    pools = split_pools(_read(task))
+    (pool, games), told = pools[0], pools_told(pools)
     wanted = str(task.job.options["effort"])
     if not engine_found(None):
         raise InputError("there is no engine on the server: the ratings are by what people play", hint="")

@@ -237,8 +237,8 @@ class CachedHuman(Human):
     def __init__(self, network: Network, path: Path, pool: str = FIDE) -> None:
         super().__init__(network, pool)
         self.path, self.damaged = path, 0
-        self.key = {"model": "human", "sha256": network.sha256, "rows": "with digests"}
-        self.key |= {} if pool == FIDE else {"pool": pool}
+        own = {} if pool == FIDE else {"pool": pool}
+        self.key = {"model": "human", "sha256": network.sha256, "rows": "with digests", **own}
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients, from the file or computed and kept."""

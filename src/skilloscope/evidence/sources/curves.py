@@ -27,7 +27,7 @@ def curve_evidence(
     decisions: Decisions, scale: Scale, *, by: str | Sequence[str] = "decider", size: int = 32
 ) -> EvidenceTable:
     """Return each group's evidence about its place on the scale's line: curves over −log s, with c as the line says."""
-    model = CurveModel.from_like(scale.model)
+    model = CurveModel.from_about(scale.model)
     columns, tally = model.columns(decisions)
     labels, codes = decisions.groups(by)
     groups = codes[columns.row]

@@ -381,7 +381,7 @@ def simulated_intervals(
     determine it.
     """
 
-    def errors_like(truth: Mapping[str, float], count: int) -> dict[str, Array]:
+    def errors_about(truth: Mapping[str, float], count: int) -> dict[str, Array]:
         """Return the logarithms of the fits to games played again, less those of the truth."""
         sigma0, nu = (math.exp(truth[name]) for name in _NAMES)  # drawn one after another, wherever they are fitted
         again = ((played_again(games, sigma0, nu, fit.advantage, rng), fit.advantage) for _ in range(count))
@@ -389,12 +389,12 @@ def simulated_intervals(
         return {name: np.array([_log(one, name) - truth[name] for one in fits]) for name in _NAMES}
 
     about = {name: _log(fit, name) for name in _NAMES}
-    first = errors_like(about, _FIRST)
+    first = errors_about(about, _FIRST)
     nearer = {
         name: about[name] - float(np.clip(np.median(first[name]), -_LARGEST_CORRECTION, _LARGEST_CORRECTION))
         for name in _NAMES
     }
-    errors = errors_like(nearer, replays)
+    errors = errors_about(nearer, replays)
     ends = [(1 - level) / 2, (1 + level) / 2]
     found = {}
     for name in _NAMES:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError
 from skilloscope.models.paired_comparison import davidson, win_probability
+from skilloscope.ratings.competitors import Competitor, calibration_slope, compete
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.prediction import (
     CalibrationBin,
@@ -344,10 +345,12 @@ class HeldOutPeriods(ResultsStudy):
     evaluation: Evaluation
     kappa: float | None = None  # how often games are drawn, after Davidson
     outcome_log_loss: float | None = None  # of win, draw and loss as three outcomes
+    slope: float | None = None  # of the scores on our logits, where competitors were asked for
+    against: Sequence[Competitor] | None = None
 
     FIELDS: ClassVar = (
         "fit.sigma0", "fit.nu", "fit.advantage", "fit.drift", "fit.published", "period", "periods_held_out",
-        "*evaluation", "?kappa", "?outcome_log_loss", "warnings", "skipped", "noted",
+        "*evaluation", "?kappa", "?outcome_log_loss", "?slope", "?against", "warnings", "skipped", "noted",
     )  # fmt: skip
     title = "Held-out results"
 
@@ -365,7 +368,24 @@ class HeldOutPeriods(ResultsStudy):
             losses += f"; of win, draw and loss {self.outcome_log_loss:.4f} (κ = {self.kappa:.3f})"
         last = f"the last {self.periods_held_out} periods of {self.period}"
         title = f"{last}, predicted from those before ({parameters_text(self.fit)})"
-        return [Table.of(title, self.evaluation.calibration, columns, notes=[losses, *self.rows_notes])]
+        notes = [losses, *self.rows_notes]
+        curve = Table.of(title, self.evaluation.calibration, columns, notes=notes)
+        return [curve] if self.against is None else [curve, self._compared(self.against)]
+
+    def _compared(self, against: Sequence[Competitor]) -> Table:
+        """Return a row for each competitor."""
+        columns: list[Column[Competitor]] = [
+            Column("forecast", lambda row: row.name, label=True),
+            Column("games", lambda row: f"{row.games:,}"),
+            Column("log-loss", lambda row: f"{row.log_loss:.5f}"),
+            Column("Brier score", lambda row: f"{row.brier:.5f}"),
+            Column("calibration slope", lambda row: f"{row.slope:.3f}"),
+            Column("more than ours ± SE", lambda row: f"{row.behind:.5f} ± {row.standard_error:.5f}"),
+        ]
+        own = self.evaluation
+        first = Competitor("skilloscope", own.games, own.log_loss, own.brier, self.slope or 1.0, 0.0, 0.0)
+        note = "each fitted on the games before; slope and constant of competitors refitted every year"
+        return Table.of("the same games by others", [first, *against], columns, notes=[note])
 
     def figures(self) -> Sequence[Figure]:
         """Return the calibration curve: predicted and actual scores, with the diagonal."""
@@ -434,10 +454,13 @@ def _losses(found: Evaluation) -> str:
     return f"{plural(found.games, 'game')}: log-loss {found.log_loss:.4f}, Brier score {found.brier:.4f}"
 
 
-def hold_out(results: Results, held_out: int | str, options: RatingOptions, *, draws: bool = False) -> HeldOutPeriods:
+def hold_out(
+    results: Results, held_out: int | str, options: RatingOptions, *, draws: bool = False, against: Sequence[str] = ()
+) -> HeldOutPeriods:
     """Predict the last periods, so many or all since a date; the fit sees only the games before them.
 
-    With `draws` win, draw and loss are evaluated as three outcomes too.
+    With `draws` win, draw and loss are evaluated as three outcomes too. `against` names competitors to be fitted on
+    the same past.
     """
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
@@ -457,9 +480,12 @@ def hold_out(results: Results, held_out: int | str, options: RatingOptions, *, d
         loss, noted = outcome_log_loss(p, score, kappa if each is None else each[early:]), noted + other
         kappa = kappa if each is None else float(np.mean(each[early:]))
     rest, found = own.tally + left_out, evaluate(p, score)
+    others = [compete(name, games, early, calendar.years, p) for name in against]
+    slope = calibration_slope(p, score) if others else None
     return HeldOutPeriods(
-        fit, str(calendar), periods, found, kappa, loss, warnings=fit.warnings, tally=rest, noted=noted
-    )
+        fit, str(calendar), periods, found, kappa, loss, slope, others or None,
+        warnings=fit.warnings, tally=rest, noted=noted,
+    )  # fmt: skip
 
 
 def predict_folds(results: Results, folds: int, options: RatingOptions) -> TimeFolds:
