@@ -87,7 +87,7 @@ def test_draws_have_their_own_probability_where_asked_for(first_movers, tmp_path
     assert held["outcome_log_loss"] < np.log(3)
     run("rate", first_movers, *FIXED, "--state", tmp_path / "state")
     _, said = run("predict", "--state", tmp_path / "state", "--pairs", pairs, "--draws", "--no-link", code=1)
-    assert "do not tell how often games are drawn" in said
+    assert "do not include how often games are drawn" in said
 
 
 def test_draws_of_a_continued_run_are_fitted_as_they_were_foretold(first_movers, tmp_path):

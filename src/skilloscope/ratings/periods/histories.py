@@ -377,7 +377,7 @@ class Board(Drawable):
     def of(cls, state: State, codes: Ints, mean: Array, variance: Array, level: float, left_out: int) -> Board:
         """Return the board of these players of a state, in the order in which they come."""
         if not 0 < level < 1:
-            raise OptionError(f"a level of {level} is no probability", hint="for example 0.95")
+            raise OptionError(f"a level of {level} is not a probability", hint="for example 0.95")
         rd, lines = np.sqrt(variance), state.lines[codes]
         half = float(ndtri(0.5 + level / 2)) * rd
         names = [state.players[i] for i in codes.tolist()]

@@ -169,7 +169,7 @@ def fit_variances(
 
 
 def rating_variances(games: PeriodGames, **how: Any) -> VarianceFit:
-    """Return the fit to rate by: where σ0 ends at a limit of the search the games do not tell it, and 200 is taken.
+    """Return the fit to rate by: where σ0 ends at a limit of the search the games leave it open, and 200 is taken.
 
     A spread of nearly nothing would give everybody an interval of nearly nothing after a few even games.
     """
@@ -238,7 +238,7 @@ def _at_limit(spread: float) -> bool:
 def _given(
     games: PeriodGames, published: Published | None, asked: Mapping[str, float | None], mean: float
 ) -> tuple[dict[str, float | None], list[str]]:
-    """Return every parameter with its value, None where it is to be fitted, and what must be said of that."""
+    """Return every parameter with its value, None where it is to be fitted, and the warnings."""
     given, said = dict(asked), []
     decided = games.score[games.score != 0.5]
     share = float(np.mean(decided)) if len(decided) >= _FEWEST_DECIDED else 0.0
@@ -431,7 +431,7 @@ def simulated_intervals(
     """Return intervals of the true σ0 and ν; each replay takes one fit, and no fit needs another (`each`).
 
     One that is fitted at the edge of what was searched, here or in a fifth of the replays, has none: the games do not
-    tell it.
+    determine it.
     """
 
     def errors_about(truth: Mapping[str, float], count: int) -> dict[str, Array]:

@@ -119,7 +119,7 @@ def elo_given(asked: float | str, games: int = 0) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise OptionError(f"{asked!r} is no number of Elo", hint="a number, or `fit`")
+        raise OptionError(f"{asked!r} is not an Elo", hint="a number, or `fit`")
     return value
 
 
@@ -154,7 +154,7 @@ class Rated:
         """Return kept ratings as a run without new games."""
         state, (entry, tally) = kept.state, options.entering()
         if state.latest is None:
-            raise InputError("the kept ratings hold no game")
+            raise InputError("the saved ratings hold no game")
         games = PeriodGames.build([], [], [], [], players=(), first=state.latest, labels=[state.label(state.latest)])
         calendar = Calendar.from_text(state.period)
         return cls(games, calendar, state, kept.history, tally, entry=entry, every=kept.games)
@@ -222,7 +222,7 @@ def rated(
     own = results.for_period(period)
     every, calendar = own, own.calendar(period)
     if rewind is not None and kept is None:
-        raise InputError("there are no kept ratings to rewind", hint="--from needs a --state that exists")
+        raise InputError("there are no saved ratings to rewind", hint="--from needs a --state that exists")
     if kept is not None and rewind is not None:
         kept, own, every = _rewound(kept, own, int(calendar.number(rewind)))
     elif kept is not None and kept.games is not None:
@@ -284,9 +284,9 @@ def _check_agreement(state: State, options: RatingOptions) -> None:
     for name in ("sigma0", "nu", "advantage", "drift"):
         asked, has = getattr(options, name), getattr(state, name)
         if asked not in (None, "auto") and (asked == "fit" or elo_given(asked) != has):
-            raise InputError(f"the kept ratings have {name} = {has:g}, not {asked}", hint="start a new state")
+            raise InputError(f"the saved ratings have {name} = {has:g}, not {asked}", hint="start a new state")
     if options.period is not None and str(Calendar.from_text(options.period)) != state.period:
-        said = f"the kept ratings have periods of {state.period}, not {options.period}"
+        said = f"the saved ratings have periods of {state.period}, not {options.period}"
         raise InputError(said, hint="leave --period out")
 
 
