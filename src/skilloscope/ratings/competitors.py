@@ -64,7 +64,8 @@ def compete(name: str, games: PeriodGames, early: int, years: float, ours: Array
     spread = np.bincount(period, more - more.mean())
     error = float(np.sqrt(np.sum(spread**2))) / len(held)
     brier = float(np.mean((s - p) ** 2))
-    return Competitor(name, len(held), float(own.mean()), brier, _line(x, s)[1], float(more.mean()), error)
+    slope, behind = _line(x, s)[1], float(more.mean())
+    return Competitor(name, len(held), float(own.mean()), brier, slope, behind=behind, standard_error=error)
 
 
 def calibration_slope(probability: Array, score: Array) -> float:
