@@ -52,7 +52,7 @@ def compete(name: str, games: PeriodGames, early: int, years: float, ours: Array
     if name not in COMPETITORS:
         raise OptionError(f"no competitor is called {name!r}", hint=", ".join(COMPETITORS))
     logit, known = fitted_logits(name, games, early)
-    when = (games.first + games.period) * years
+    when = np.asarray((games.first + games.period) * years, dtype=np.float64)
     logit = recalibrated(logit, games.score, when, known, early)
     held = np.flatnonzero(known[early:])
     if not len(held):
