@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -194,7 +193,7 @@ def analysed_games(
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
     """Return the request with what all the games say of each player before any move of that player is read.
 
-    A part of somebody's play has the prior of all of it. The prior `file` reads what people play alone, so that it is
+    A part of a player has the prior of all moves. The prior `file` reads what people play alone, so that it is
     the same at every effort.
     """
     if asked.priors is not None:
@@ -202,15 +201,14 @@ def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
     priors: dict[str, Prior] = {}
     population = asked.axis.prior()
     if asked.prior == "opponents" and asked.axis.opponents is not None:
-        met: dict[str, list[float]] = {}
-        names, ratings = (
-            [games.headers[column].to_pylist() for column in columns]
-            for columns in (("white", "black"), ("black_elo", "white_elo"))
-        )
-        for name, rating in zip(chain(*names), chain(*ratings), strict=True):
-            if name and rating:
-                met.setdefault(name, []).append(rating)
-        priors = {name: asked.axis.opponents.prior(own) for name, own in met.items()}
+        met: dict[str, dict[tuple[str | None, float], None]] = {}
+        sides = [games.headers[name].to_pylist() for name in ("white", "black", "white_elo", "black_elo")]
+        for white, black, white_elo, black_elo in zip(*sides, strict=True):
+            for name, opponent, rating in ((white, black, black_elo), (black, white, white_elo)):
+                if name and rating:
+                    # Many games with one opponent, a match, say no more of the player's level than one.
+                    met.setdefault(name, {})[opponent, float(rating)] = None
+        priors = {name: asked.axis.opponents.prior([elo for _, elo in own]) for name, own in met.items()}
     elif asked.prior == "file" and isinstance(population, Normal):
         plain = replace(asked.without_engine(), by="player", priors={})
         people = elo_evidence(AnalysedGames(games, None, plain)).main.groups()
@@ -257,7 +255,7 @@ def analysed_given(
 
 
 class HumanOnCluster(Human):
-    """The human model run by the workers of a scheduler's cluster; every call connects anew."""
+    """The human model run by the workers of a scheduler's cluster; every call makes a new connection."""
 
     def __init__(self, scheduler: str, pool: str) -> None:
         super().__init__(shipped_network(pool), pool)
@@ -301,7 +299,7 @@ class GameEvidence:
     """The label of each move; those that count for nobody are absent."""
     tally: Tally
     idle: dict[str, str]
-    """Players of whom no move counts, with the reason."""
+    """Players without a usable move, with the reason."""
 
     @property
     def main(self) -> EvidenceTable:
@@ -466,7 +464,7 @@ def _no_rows() -> EvidenceTable:
 
 
 def _idle(games: Games, wanted: frozenset[str], seen: Mapping[str, Counter[str]]) -> dict[str, str]:
-    """Return the players of whom no move counts, with the reason."""
+    """Return the players without a usable move, with the reason."""
     names = dict.fromkeys(name for side in ("white", "black") for name in games.headers[side].to_pylist() if name)
     idle = {}
     for name in names:

@@ -1,12 +1,12 @@
 """The queue of jobs in one SQLite file: what was uploaded, how far it is, what came out; and a job being worked on.
 
-In: texts that somebody uploaded. Out: jobs that workers take one by one, and reports by name. A job is acknowledged
+In: texts that a visitor uploaded. Out: jobs that workers take one by one, and reports by name. A job is acknowledged
 only when it is on disk; a job that was being worked on when its worker ended is worked on again.
 
 Jobs wait in lanes: a long search of one person must not keep another from the first, quick answer. What has ended is
 kept for some days; what waits or runs is never removed.
 
-A worker does a job as a JobTask, which reports how far it is. Where somebody has cancelled the job, reporting raises,
+A worker does a job as a JobTask, which reports how far it is. Where a visitor has cancelled the job, reporting raises,
 and the work ends there with what it has kept.
 """
 
@@ -203,7 +203,7 @@ class Jobs:
         return self._job(row)
 
     def of_owner(self, owner: str, most: int = 50) -> list[Job]:
-        """Return somebody's jobs, the newest first."""
+        """Return a visitor's jobs, the newest first."""
         rows = self._base().execute(
             f"SELECT {_FIELDS} FROM jobs WHERE owner = ? ORDER BY created DESC LIMIT ?", (owner, most)
         )
@@ -321,7 +321,7 @@ class Jobs:
                     yield f"{table} of job {row[0]!r}", "it is not what was stored"
 
     def keep_reserve(self) -> None:
-        """Take some room on the disk where there is enough, so that somebody can delete when there is none."""
+        """Take some room on the disk where there is enough, so that jobs can be deleted when there is none."""
         if not self._reserve.exists() and shutil.disk_usage(self.path.parent).free > 4 * RESERVE:
             handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT, 0o600)
             with os.fdopen(handle, "wb") as file:
@@ -403,7 +403,7 @@ class Jobs:
 
 
 def row_digest(*values: Any) -> bytes:
-    """Return what tells whether any bit of a row has changed."""
+    """Return a value that shows whether any bit of a row has changed."""
     return blake2b(repr(values).encode(), digest_size=8).digest()
 
 
@@ -420,7 +420,7 @@ def _forget(base: sqlite3.Connection, name: str) -> None:
 
 
 class JobCancelled(Exception):
-    """Somebody has cancelled the job, or deleted it."""
+    """The job was cancelled or deleted."""
 
 
 @dataclass
