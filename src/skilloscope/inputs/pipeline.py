@@ -113,7 +113,7 @@ def analysed_files(
     """
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
-    names = list(dict.fromkeys(resolve_player(player, known_players(games)) for player in players))
+    names = list(dict.fromkeys(map(partial(resolve_player, known=known_players(games)), players))) if players else []
     parts = []
     for pool, own in split_pools(games, asked.pool):
         here, mine = with_priors(asked.for_pool(pool), own), [name for name in names if name in known_players(own)]
@@ -126,6 +126,8 @@ def analysed_files(
             unread = f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone"
             found = replace(found, told=[*found.told, unread])
         parts.append(found)
+    if len(parts) == 1:
+        return parts[0], names
     parts.sort(key=lambda part: -len(part.games))
     told = [*parts[0].told, *pools_told([(part.asked.axis.pool, part.games) for part in parts])]
     return replace(parts[0], told=told, others=parts[1:]), names
@@ -136,7 +138,7 @@ def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
 
     A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
     """
-    pools = np.array([pool or "" for pool in pools_of(games)] if wanted else [], dtype=object)
+    pools = np.array(pools_of(games) if wanted else [], dtype=object)
     if wanted not in ("", AUTO):
         own = pools == wanted
         return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]

@@ -204,7 +204,9 @@ def added_variance(games: PeriodGames, fit: VarianceFit, state: State) -> Array:
     start = np.array([_SPREAD_PRIOR[0], _SPREAD_PRIOR[0] + _DRIFT_PRIOR[0] - 0.5 * math.log(games.n_periods)])
     mode, _ = descend(minus_log, start, highest=9.0)
     h = 0.3 * np.eye(2)
-    sides = [minus_log(mode + a) + minus_log(mode - a) - 2 * minus_log(mode) for a in (*h, h[0] + h[1])]
+    sides, least = [], minus_log(mode)
+    for a in (*h, h[0] + h[1]):
+        sides.append(minus_log(mode + a) + minus_log(mode - a) - 2 * least)
     both = (sides[2] - sides[0] - sides[1]) / 2
     values, axes = np.linalg.eigh(np.array([[sides[0], both], [both, sides[1]]]) / 0.3**2)
     steps = axes / np.sqrt(np.maximum(values, 0.5))
@@ -216,7 +218,7 @@ def added_variance(games: PeriodGames, fit: VarianceFit, state: State) -> Array:
         fresh = State.empty(sigma0=sigma0, nu=nu / root, mean=fit.mean, advantage=fit.advantage)
         moments.append(fresh.play(fine)[0].moments())
     weights = np.exp(np.array(logs) - max(logs))[:, None] / np.sum(np.exp(np.array(logs) - max(logs)))
-    mean, variance = (np.array(column) for column in zip(*moments, strict=True))
+    mean, variance = map(np.array, zip(*moments, strict=True))
     shown, own = state.moments()
     off = (mean - np.nanmean(mean, axis=1, keepdims=True)) - (shown - np.nanmean(shown))
     return np.asarray(np.nan_to_num(np.maximum((weights * (variance + off**2)).sum(axis=0) - own, 0.0)))
