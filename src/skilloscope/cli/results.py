@@ -197,7 +197,7 @@ class BoardOptions(IntervalOutput):
     top: Annotated[int, typer.Option(help="How many players the table shows.", metavar="N", min=1)] = 20
     history: Annotated[
         Path | None,
-        typer.Option(help="Write everybody's ratings by period: .csv or .parquet.", metavar="FILE"),
+        typer.Option(help="Write all players' ratings by period: .csv or .parquet.", metavar="FILE"),
     ] = None
 
     def __post_init__(self) -> None:
