@@ -27,6 +27,7 @@ from skilloscope.inputs.bundled import demo_file
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+COMMAND_PAGES = sorted((DOCS / "commands").glob("*.md"))
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 PAPER_PAGES = [page for page in PAGES if page.parent.name == "papers" and page.stem != "README"]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -117,7 +118,7 @@ def lay_out_files(folder: Path, page: Path) -> None:
     shutil.copy(demo_file("simulated.pgn"), folder / "games.pgn")
     shutil.copy(demo_file("analyses.jsonl.gz"), folder / "analyses.jsonl.gz")
     shutil.copy(demo_file("game_of_the_century.pgn"), folder / "century.pgn")
-    for command in (*commands(DOCS / "commands.md"), *commands(page)):
+    for command in (*(found for reference in COMMAND_PAGES for found in commands(reference)), *commands(page)):
         words = shlex.split(command.line, comments=True)
         if words[0] == "cat":
             (folder / words[1]).write_text("\n".join(command.shown) + "\n", encoding="utf-8")
@@ -158,16 +159,15 @@ def test_the_errors_that_other_pages_quote_are_those_of_the_page_of_accuracy():
     assert f"from 1, 4 and 7 games, RMSE | {', '.join(measured['full'])} |" in readme
 
 
-def test_every_json_field_is_named_on_the_page_of_commands(without_engine):
-    page = DOCS / "commands.md"
-    named = set(re.findall(r"`(\w+)`", page.read_text(encoding="utf-8")))
+def test_every_json_field_is_named_on_the_pages_of_commands(without_engine):
+    named = {word for page in COMMAND_PAGES for word in re.findall(r"`(\w+)`", page.read_text(encoding="utf-8"))}
     seen = set()
-    for command, code, out, err in runs(page):
+    for command, code, out, err in (found for page in COMMAND_PAGES for found in runs(page)):
         assert code == 0, err
         if "--json" in command.line:
             seen.add(max((leaf for leaf in leaves() if command.line.startswith(f"skilloscope {leaf} ")), key=len))
             unnamed = set(fields(documents(out))) - named
-            assert not unnamed, f"$ {command.line}\nfields that the page does not name: {sorted(unnamed)}"
+            assert not unnamed, f"$ {command.line}\nfields that the pages do not name: {sorted(unnamed)}"
     assert seen == set(leaves()), "every command needs an example with --json"
 
 
@@ -206,14 +206,15 @@ def leaves(group: Any = None, path: tuple[str, ...] = ()) -> dict[str, Any]:
 
 @pytest.mark.parametrize("command", leaves())
 def test_every_command_is_documented_has_an_example_and_json(command):
-    page = (DOCS / "commands.md").read_text(encoding="utf-8")
-    assert f"\n## `skilloscope {command}`\n" in page
+    page = (DOCS / "commands" / f"{command.split()[0]}.md").read_text(encoding="utf-8")
+    heading = f"# `skilloscope {command}`\n"
+    assert heading in page
     assert f"\n$ skilloscope {command}" in page
     assert f"Example: skilloscope {command} " in (leaves()[command].epilog or "")
     options = [word for parameter in leaves()[command].params for word in parameter.opts if word.startswith("--")]
     assert "--json" in options
-    section = page.split(f"\n## `skilloscope {command}`\n", 1)[1].split("\n## ", 1)[0]
-    shared = page.split("\n## Options of every command with an engine\n", 1)[1].split("\n## ", 1)[0]
+    section = page.split(heading, 1)[1].split("\n## `", 1)[0]
+    shared = (DOCS / "commands" / "options.md").read_text(encoding="utf-8").split("\n## Settings\n", 1)[0]
     assert [option for option in options if f"`{option}" not in section + shared] == []
 
 
@@ -221,9 +222,10 @@ def test_the_tables_of_options_say_what_help_says(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     from option_tables import PLACE, with_tables
 
-    page = (DOCS / "commands.md").read_text(encoding="utf-8")
-    assert {place[2] for place in PLACE.finditer(page)} == {*leaves(), "engine", "page", "results"}
-    assert page == with_tables(page), "run tools/option_tables.py"
+    pages = [page.read_text(encoding="utf-8") for page in COMMAND_PAGES]
+    places = [place[2] for page in pages for place in PLACE.finditer(page)]
+    assert sorted(places) == sorted([*leaves(), "commands", "engine", "page", "results"])
+    assert pages == [with_tables(page) for page in pages], "run tools/option_tables.py"
 
 
 def test_every_public_name_stands_in_the_reference_of_python():
@@ -246,7 +248,7 @@ def test_every_public_name_stands_in_the_reference_of_python():
 def test_every_setting_is_documented():
     from skilloscope.core.paths import KNOWN
 
-    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    page = (DOCS / "commands" / "options.md").read_text(encoding="utf-8")
     section = page.split("\n## Settings\n", 1)[1].split("\n## ", 1)[0]
     assert [setting for setting in KNOWN if f"| `{setting}` |" not in section] == []
 
