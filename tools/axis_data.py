@@ -36,6 +36,7 @@ from skilloscope.papers.harness import SHARED_ANALYSES
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 PEOPLE = ROOT / "measurements" / "people_depth10_sf151.parquet"
+EVENT_PEOPLE = ROOT / "measurements" / "events_people_depth10_sf151.parquet"
 BAND_GAMES = ROOT / "measurements" / "band_games_depth10_sf151.parquet"
 OPENINGS = ROOT / "measurements" / "openings_depth10_sf151.parquet"
 EARLY_SKIP = 2
@@ -220,6 +221,14 @@ def people_of_events(rows: npt.NDArray[np.integer[Any]] | None = None) -> Known:
         headers.append(_header(f"people#{row}", names, elos, _RESULTS[table["result"][row]], int(table["year"][row])))
         played.append(_own_codes(moves[offsets[row] : offsets[row + 1]]))
     return Known(_games(headers, played))
+
+
+def people_searched() -> tuple[Known, list[int]]:
+    """Return the people of data/people whose moves an engine has judged, and the event of each game."""
+    rows = np.array(json.loads((ROOT / "tools" / "events_searched.json").read_text())["rows"])
+    known, export = people_of_events(rows), read_export(EVENT_PEOPLE)
+    events = np.load(SHARED / "people" / "games.npz")["event"][rows].tolist()
+    return _answered(known, export.settings, {row.fen: row.lines for row in export.rows}), events
 
 
 def people() -> Known:

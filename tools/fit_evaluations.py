@@ -6,7 +6,7 @@ In: ../shared/data/evals/kaggle_finding_elo_1000_sf_eval.ndjson.gz, FIDE-rated g
 position after the first moves. Out: MAE, RMSE and coverage of one player-game over ten folds by game (players have no
 names there), nothing of the opponent being used; with --write the effort `evaluations` of the axis that ships: weights
 of all games, the human model's sources believed as in `instant`. No player has two games, so what stays with a person
-cannot be fitted here: it is taken from the joint source.
+cannot be fitted here: it is that of the joint source where each source has all of a person to itself, 92 Elo.
 """
 
 from __future__ import annotations
@@ -40,10 +40,12 @@ from skilloscope.studies.calibrate import (
     fitted_prior,
     posterior_accuracy,
 )
+from skilloscope.studies.calibrate import START as CALIBRATED
 
 SAMPLE = axis_data.SHARED / "evals" / "kaggle_finding_elo_1000_sf_eval.ndjson.gz"
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "axis-default.json"
 FOLDS = 10
+_STAYS = 92.3
 START = {
     "opening": Effects(1.0, 50.0, 100.0),
     "human": Effects(0.75, 20.0, 20.0),
@@ -128,14 +130,13 @@ class Sample:
         return [posterior_accuracy(some, self.elo, guess) for some in logs]
 
     def shipped_effects(self, curves: Mapping[str, Array]) -> dict[str, Effects]:
-        """Return the effects of `evaluations`: those of `instant`, and of the losses what goes best with them."""
-        axis = elo_axis()
-        known = dict(axis.effort("instant").effects)
+        """Return the effects of `evaluations`: those of people without an engine, and what goes best with them."""
+        known = dict(CALIBRATED)
         all_of_them = np.ones(len(self.elo), dtype=bool)
         evidence = self.evidence(curves, all_of_them)
         start = {**known, "evaluated": START["evaluated"]}
         found = fit_pool(evidence, fitted_prior(self.elo), start, free=["evaluated"], mapped=False)["evaluated"]
-        stays = axis.effort("full").effects["joint"].person_sd
+        stays = _STAYS
         both = np.hypot(found.game_sd, found.person_sd)
         return {**known, "evaluated": Effects(found.temper, float(np.sqrt(max(both**2 - stays**2, 0.0))), stays)}
 

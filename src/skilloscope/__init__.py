@@ -13,139 +13,88 @@ from typing import TYPE_CHECKING, Any
 from skilloscope.__about__ import __version__
 
 if TYPE_CHECKING:
-    from skilloscope.chess.analysis.analyse import analyse
-    from skilloscope.chess.analysis.analyses import decisions
-    from skilloscope.chess.engine.settings import DFH13, FER12, FULL, RH11, RH11_SINGLE, Settings, preset
-    from skilloscope.chess.human.model import human
-    from skilloscope.chess.pgn.game_tables import game_table, position_table
-    from skilloscope.chess.pgn.games import iter_games, read_games
-    from skilloscope.decision import Decisions, Losses
-    from skilloscope.decision.arrow import decisions_from_frame
-    from skilloscope.decision.text import read_decisions
-    from skilloscope.evidence import Evidence, Grid, Normal, Posterior, Uniform, agent_evidence
-    from skilloscope.evidence.scales import Scale, scale
-    from skilloscope.inputs.bundled import analyses_file, demo_games
-    from skilloscope.models.agent import Agent
-    from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
-    from skilloscope.ratings.estimators import Competence, Curves
-    from skilloscope.ratings.periods.periods import Periods
-    from skilloscope.results import Results, read_results
-    from skilloscope.results.periods import PeriodGames
-    from skilloscope.simulate.deciders import simulate_choices
-    from skilloscope.studies.breakdown import breakdown
-    from skilloscope.studies.by_game import by_game
-    from skilloscope.studies.compare import compare
-    from skilloscope.studies.game import game
-    from skilloscope.studies.profile import profile
-    from skilloscope.studies.rate import fuse, rate
-    from skilloscope.studies.report import report
-    from skilloscope.studies.results.rating import results
-    from skilloscope.studies.screen.screen import screen
+    from skilloscope.chess.analysis.analyse import analyse as analyse
+    from skilloscope.chess.analysis.analyses import decisions as decisions
+    from skilloscope.chess.engine.settings import DFH13 as DFH13
+    from skilloscope.chess.engine.settings import FER12 as FER12
+    from skilloscope.chess.engine.settings import FULL as FULL
+    from skilloscope.chess.engine.settings import RH11 as RH11
+    from skilloscope.chess.engine.settings import RH11_SINGLE as RH11_SINGLE
+    from skilloscope.chess.engine.settings import Settings as Settings
+    from skilloscope.chess.engine.settings import preset as preset
+    from skilloscope.chess.human.model import human as human
+    from skilloscope.chess.pgn.game_tables import game_table as game_table
+    from skilloscope.chess.pgn.game_tables import position_table as position_table
+    from skilloscope.chess.pgn.games import iter_games as iter_games
+    from skilloscope.chess.pgn.games import read_games as read_games
+    from skilloscope.decision import Decisions as Decisions
+    from skilloscope.decision import Losses as Losses
+    from skilloscope.decision.arrow import decisions_from_frame as decisions_from_frame
+    from skilloscope.decision.text import read_decisions as read_decisions
+    from skilloscope.evidence import Evidence as Evidence
+    from skilloscope.evidence import Grid as Grid
+    from skilloscope.evidence import Normal as Normal
+    from skilloscope.evidence import Posterior as Posterior
+    from skilloscope.evidence import Uniform as Uniform
+    from skilloscope.evidence import agent_evidence as agent_evidence
+    from skilloscope.evidence.scales import Scale as Scale
+    from skilloscope.evidence.scales import scale as scale
+    from skilloscope.inputs.bundled import analyses_file as analyses_file
+    from skilloscope.inputs.bundled import demo_games as demo_games
+    from skilloscope.models.agent import Agent as Agent
+    from skilloscope.models.gain import GainHistogram as GainHistogram
+    from skilloscope.models.gain import elo_difference as elo_difference
+    from skilloscope.models.gain import expected_score as expected_score
+    from skilloscope.ratings.estimators import Competence as Competence
+    from skilloscope.ratings.estimators import Curves as Curves
+    from skilloscope.ratings.periods.periods import Periods as Periods
+    from skilloscope.results import Results as Results
+    from skilloscope.results import read_results as read_results
+    from skilloscope.results.periods import PeriodGames as PeriodGames
+    from skilloscope.simulate.deciders import simulate_choices as simulate_choices
+    from skilloscope.studies.breakdown import breakdown as breakdown
+    from skilloscope.studies.by_game import by_game as by_game
+    from skilloscope.studies.compare import compare as compare
+    from skilloscope.studies.game import game as game
+    from skilloscope.studies.profile import profile as profile
+    from skilloscope.studies.rate import fuse as fuse
+    from skilloscope.studies.rate import rate as rate
+    from skilloscope.studies.report import report as report
+    from skilloscope.studies.results.rating import results as results
+    from skilloscope.studies.screen.screen import screen as screen
 
-_HOMES = {
-    "DFH13": "chess.engine.settings",
-    "FER12": "chess.engine.settings",
-    "RH11": "chess.engine.settings",
-    "RH11_SINGLE": "chess.engine.settings",
-    "Settings": "chess.engine.settings",
-    "FULL": "chess.engine.settings",
-    "preset": "chess.engine.settings",
-    "Agent": "models.agent",
-    "Competence": "ratings.estimators",
-    "Curves": "ratings.estimators",
-    "Decisions": "decision",
-    "Evidence": "evidence",
-    "GainHistogram": "models.gain",
-    "Grid": "evidence",
-    "Losses": "decision",
-    "Normal": "evidence",
-    "PeriodGames": "results.periods",
-    "Periods": "ratings.periods.periods",
-    "Results": "results",
-    "read_results": "results",
-    "Posterior": "evidence",
-    "Scale": "evidence.scales",
-    "Uniform": "evidence",
-    "analyse": "chess.analysis.analyse",
-    "analyses_file": "inputs.bundled",
-    "breakdown": "studies.breakdown",
-    "compare": "studies.compare",
-    "decisions": "chess.analysis.analyses",
-    "decisions_from_frame": "decision.arrow",
-    "demo_games": "inputs.bundled",
-    "elo_difference": "models.gain",
-    "agent_evidence": "evidence",
-    "by_game": "studies.by_game",
-    "profile": "studies.profile",
-    "expected_score": "models.gain",
-    "rate": "studies.rate",
-    "report": "studies.report",
-    "fuse": "studies.rate",
-    "results": "studies.results.rating",
-    "human": "chess.human.model",
-    "read_decisions": "decision.text",
-    "read_games": "chess.pgn.games",
-    "iter_games": "chess.pgn.games",
-    "game": "studies.game",
-    "game_table": "chess.pgn.game_tables",
-    "position_table": "chess.pgn.game_tables",
-    "scale": "evidence.scales",
-    "screen": "studies.screen.screen",
-    "simulate_choices": "simulate.deciders",
+_NAMES = {
+    "chess.analysis.analyse": "analyse",
+    "chess.analysis.analyses": "decisions",
+    "chess.engine.settings": "DFH13 FER12 FULL RH11 RH11_SINGLE Settings preset",
+    "chess.human.model": "human",
+    "chess.pgn.game_tables": "game_table position_table",
+    "chess.pgn.games": "iter_games read_games",
+    "decision": "Decisions Losses",
+    "decision.arrow": "decisions_from_frame",
+    "decision.text": "read_decisions",
+    "evidence": "Evidence Grid Normal Posterior Uniform agent_evidence",
+    "evidence.scales": "Scale scale",
+    "inputs.bundled": "analyses_file demo_games",
+    "models.agent": "Agent",
+    "models.gain": "GainHistogram elo_difference expected_score",
+    "ratings.estimators": "Competence Curves",
+    "ratings.periods.periods": "Periods",
+    "results": "Results read_results",
+    "results.periods": "PeriodGames",
+    "simulate.deciders": "simulate_choices",
+    "studies.breakdown": "breakdown",
+    "studies.by_game": "by_game",
+    "studies.compare": "compare",
+    "studies.game": "game",
+    "studies.profile": "profile",
+    "studies.rate": "fuse rate",
+    "studies.report": "report",
+    "studies.results.rating": "results",
+    "studies.screen.screen": "screen",
 }
-
-__all__ = [
-    "DFH13",
-    "FER12",
-    "FULL",
-    "RH11",
-    "RH11_SINGLE",
-    "Agent",
-    "Competence",
-    "Curves",
-    "Decisions",
-    "Evidence",
-    "GainHistogram",
-    "Grid",
-    "Losses",
-    "Normal",
-    "PeriodGames",
-    "Periods",
-    "Posterior",
-    "Results",
-    "Scale",
-    "Settings",
-    "Uniform",
-    "__version__",
-    "agent_evidence",
-    "analyse",
-    "analyses_file",
-    "breakdown",
-    "by_game",
-    "compare",
-    "decisions",
-    "decisions_from_frame",
-    "demo_games",
-    "elo_difference",
-    "expected_score",
-    "fuse",
-    "game",
-    "game_table",
-    "human",
-    "iter_games",
-    "position_table",
-    "preset",
-    "profile",
-    "rate",
-    "read_decisions",
-    "read_games",
-    "read_results",
-    "report",
-    "results",
-    "scale",
-    "screen",
-    "simulate_choices",
-]
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = ["__version__", *sorted(_HOMES)]
 
 
 class _Package(ModuleType):

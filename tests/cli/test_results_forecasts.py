@@ -17,13 +17,13 @@ from skilloscope.studies.results.rating import RatingOptions, rated
 def test_predictions_are_those_of_the_formula_and_name_new_players(folder, tmp_path):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("board,player_1,player_2\n1,player 01,player 02\n2,=new,player 02\n")
-    report = sent("predict", folder / "r.csv", *FIXED, "--pairs", pairs)
+    report = sent("predict", folder / "r.csv", *FIXED, "--pairs", pairs, "--no-link")
     later = {row["player"]: row for row in sent("rate", folder / "r.csv", *FIXED, "--at", "2020-11")["players"]}
     one, two = later["player 01"], later["player 02"]
     expected = win_probability(one["rating"], one["rd"] ** 2, two["rating"], two["rd"] ** 2)
     assert report["predictions"][0]["probability"] == pytest.approx(float(expected))
     assert (report["new"], report["at"]) == (["=new"], "2020-11")
-    run("predict", folder / "r.csv", *FIXED, "--pairs", pairs, "--out", tmp_path / "out.csv")
+    run("predict", folder / "r.csv", *FIXED, "--pairs", pairs, "--no-link", "--out", tmp_path / "out.csv")
     written = rows(tmp_path / "out.csv")
     assert [row["player_1"] for row in written] == ["player 01", "'=new"]
     assert float(written[0]["probability"]) == pytest.approx(float(expected))
@@ -86,7 +86,7 @@ def test_draws_have_their_own_probability_where_asked_for(first_movers, tmp_path
     held = sent("predict", first_movers, "--holdout", "2", "--draws", "--advantage", "fit")
     assert held["outcome_log_loss"] < np.log(3)
     run("rate", first_movers, *FIXED, "--state", tmp_path / "state")
-    _, said = run("predict", "--state", tmp_path / "state", "--pairs", pairs, "--draws", code=1)
+    _, said = run("predict", "--state", tmp_path / "state", "--pairs", pairs, "--draws", "--no-link", code=1)
     assert "do not tell how often games are drawn" in said
 
 

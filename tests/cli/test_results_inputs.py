@@ -85,7 +85,7 @@ def test_new_players_enter_where_a_table_says(tmp_path):
     rating = {row["player"]: row["rating"] for row in report["players"]}
     assert report["entered"] == 1
     assert rating["Bo"] > 1700 > rating["Ann"] > 1500
-    told = sent("predict", path, *FIXED, "--initial-ratings", entry, "--pairs", pairs)
+    told = sent("predict", path, *FIXED, "--initial-ratings", entry, "--pairs", pairs, "--no-link")
     expected = win_probability(2100, 300**2, 1500, 300**2)
     assert told["predictions"][0]["probability"] == pytest.approx(float(expected))
     state = tmp_path / "state"
@@ -141,3 +141,14 @@ def test_a_folder_of_packed_tables_is_rated_by_its_name_alone(tmp_path):
     (tmp_path / "notes.md").write_text("nothing to read")
     assert sent("rate", tmp_path, *FIXED)["games"] == 3
     assert sent("rate", tmp_path / "*.gz", *FIXED)["games"] == 3
+
+
+def test_a_few_rows_at_fault_in_a_large_table_are_a_note_unless_strict(tmp_path):
+    path, rows = tmp_path / "r.csv", [f"{n % 9},p{n % 7},q{n % 5},1" for n in range(400)]
+    path.write_text("\n".join(["period,player_1,player_2,score", *rows, "1,A,A,1"]) + "\n")
+    said = run("rate", path, *FIXED)[1]
+    assert "a player against himself" in said
+    assert "1 rows at fault were left out, less than 1 %" in said
+    run("rate", path, *FIXED, "--strict", code=1)
+    path.write_text("\n".join(["period,player_1,player_2,score", *rows[:90], "1,A,A,1"]) + "\n")
+    run("rate", path, *FIXED, code=1)

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from skilloscope.cli import console
 from skilloscope.cli.app import app
 from skilloscope.core import paths
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import Fault, InputError, Tally
 from skilloscope.core.text import json_text, visible
 from skilloscope.report.table import PlainConsole, Table, drawn
 
@@ -289,3 +289,23 @@ def test_one_of_a_thing_is_no_plural(line, tmp_path, monkeypatch):
     Path("one.pgn").write_text('[White "A"]\n[Black "B"]\n\n1. e4 1-0\n')
     told = CliRunner().invoke(app, line.split())
     assert not re.findall(r"(?<![\d,.])1 (?:game|move|decision|decider|player|name|position)s\b", told.output)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "results rate r.csv --sigma0 1e308",
+        "results rate r.csv --nu inf",
+        "rate g.pgn --budget nan",
+        "rate g.pgn --level nan",
+    ],
+)
+def test_an_absurd_number_is_refused_before_anything_is_read(words: str):
+    done = CliRunner().invoke(app, words.split())
+    assert done.exit_code == 2
+    assert "no finite number" in done.output
+
+
+def test_a_null_move_is_counted_and_no_failure():
+    assert console.exit_code(Tally({"null move": 1}, [Fault("null move", "g.pgn", "game 1", "--")])) == 0
+    assert console.exit_code(Tally({"illegal move": 1}, [Fault("illegal move", "g.pgn", "game 1", "e5")])) == 1

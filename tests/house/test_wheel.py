@@ -72,7 +72,7 @@ def test_the_demo_runs_from_the_wheel_in_an_empty_environment(wheel, tmp_path):
         if "skilloscope" not in entry.name:
             (others / entry.name).symlink_to(entry)
     (site / "others.pth").write_text(f"{others}\n")
-    code = "import skilloscope.cli as c, sys; sys.argv = ['skilloscope', 'demo', '--json']; c.main()"
+    code = "import sys; from skilloscope.cli.app import main; sys.argv = ['skilloscope', 'demo', '--json']; main()"
     done = subprocess.run(
         [str(python), "-c", code],
         cwd=tmp_path,

@@ -7,6 +7,7 @@ import pytest
 
 from model_fits import fit_weights
 from skilloscope.core.errors import InputError
+from skilloscope.core.text import typed
 from skilloscope.models.joint import JointChoices, JointWeights, joint_curves, log_choice, scaled_roots
 
 DEPTHS = (1, 2, 3)
@@ -93,4 +94,4 @@ def test_weights_for_other_depths_are_refused_and_losses_are_scaled_as_rh11_scal
     with pytest.raises(InputError, match="depths"):
         JointWeights((), ()).parts(random_choices(3, np.random.default_rng(7)))
     assert scaled_roots(1.0, 0.0) ** 2 == pytest.approx(np.log(2.0))
-    assert JointWeights.from_dict(WEIGHTS.as_dict()) == WEIGHTS
+    assert typed(JointWeights, WEIGHTS.as_dict()) == WEIGHTS

@@ -7,6 +7,7 @@ import pytest
 
 from model_fits import fit_loss_weights
 from skilloscope.core.errors import InputError
+from skilloscope.core.text import typed
 from skilloscope.evidence.axis import ELO
 from skilloscope.models.joint import (
     LOSS_EDGES,
@@ -69,7 +70,7 @@ def test_curves_are_sums_over_the_moves_of_a_group_and_lean_to_those_who_lose_li
 
 def test_weights_come_back_from_their_dict_and_others_are_refused():
     weights = true_weights()
-    again = LossWeights.from_dict(weights.as_dict())
+    again = typed(LossWeights, weights.as_dict())
     assert again.level == pytest.approx(weights.level, abs=1e-4)
     with pytest.raises(InputError, match="bins"):
-        LossWeights.from_dict({**weights.as_dict(), "edges": [0.0]})
+        typed(LossWeights, {**weights.as_dict(), "edges": [0.0]})

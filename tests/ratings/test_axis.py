@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,14 +16,20 @@ from skilloscope.evidence import Normal
 from skilloscope.evidence.axis import (
     EFFORTS,
     ELO,
+    Beside,
     Effects,
     EloAxis,
+    OpponentsPrior,
+    PersonEffect,
     blurred,
     combined,
     elo_axis,
     elo_posterior,
+    games_for_sd,
     person_curve,
+    pool_priors,
 )
+from skilloscope.evidence.scales import Scale, scale
 
 FLAT = Normal(1900.0, 400.0, float(ELO[0]), float(ELO[-1]))
 
@@ -84,12 +93,71 @@ def test_the_human_model_of_the_axis_is_the_one_that_ships():
     assert elo_axis().model == shipped_network().sha256
 
 
+REGRESSION = OpponentsPrior(2000.0, 1.4, 0.7, 0.6, 100.0, 0.25, 200.0, 12.0)
+SHARED = PersonEffect((1200.0, 2400.0), (0.0, 0.0), (200.0, 80.0), (0.0, 0.0), 250.0)
+
+
+def test_stronger_opponents_raise_the_prior_and_more_of_them_narrow_it():
+    few, many = REGRESSION.prior([2200.0]), REGRESSION.prior([2200.0] * 8)
+    assert 2000 < few.mean < many.mean
+    assert many.sd < few.sd
+    assert REGRESSION.prior([1900.0, 2500.0] * 4).sd > many.sd  # a wide field says less of the one who plays in it
+    assert elo_posterior(np.zeros_like(ELO), many).mean == pytest.approx(many.mean, abs=3)
+
+
+@given(st.lists(st.floats(800, 2800), min_size=1, max_size=12), st.randoms())
+def test_the_order_of_opponents_does_not_matter(ratings, random):
+    other = random.sample(ratings, len(ratings))
+    assert REGRESSION.prior(other).mean == pytest.approx(REGRESSION.prior(ratings).mean)
+    assert REGRESSION.prior(other).sd == pytest.approx(REGRESSION.prior(ratings).sd)
+
+
+def test_a_file_of_one_player_gives_the_population_and_many_alike_give_their_pool():
+    (alone,) = pool_priors([normal_curve(2400, 100)], FLAT)
+    assert (alone.mean, alone.sd) == (pytest.approx(1900, abs=15), pytest.approx(390, abs=15))
+    rng = np.random.default_rng(2)
+    club = [normal_curve(level + 100 * rng.normal(), 100) for level in 1400 + 80 * rng.normal(size=60)]
+    priors = pool_priors(club, FLAT)
+    assert priors[0].mean == pytest.approx(1400, abs=45)
+    assert 60 < priors[0].sd < 200
+    odd = pool_priors([*club, normal_curve(2500, 100)], FLAT)[-1]
+    assert odd.mean == pytest.approx(priors[0].mean, abs=30)  # a player's own moves are no part of the prior
+
+
+def test_what_all_sources_share_no_number_of_games_or_sources_gets_below():
+    def sd(games, names, level=1200.0):
+        sources = dict.fromkeys(names, np.array([normal_curve(level, 200)] * games))
+        return elo_posterior(combined(sources, dict.fromkeys(names, Effects()), SHARED), FLAT).sd
+
+    assert sd(1, "a") > sd(4, "a") > sd(4, "ab") > sd(200, "ab") > 150
+    assert sd(200, "ab", level=2400.0) == pytest.approx(80, abs=15)
+    flat, precise = Normal(1900.0, 1e6, 700.0, 3000.0), {"a": 1 / 200**2}
+    assert games_for_sd(100.0, precise, {"a": Effects()}, flat, 1, shared=110.0**2) is None
+    assert games_for_sd(100.0, precise, {"a": Effects()}, flat, 1, shared=60.0**2) is not None
+
+
+def test_an_axis_comes_back_from_json_with_its_prior_and_what_people_share():
+    axis = elo_axis()
+    again = EloAxis.from_json(axis.to_json())
+    assert again.opponents == axis.opponents
+    assert again.effort("full").person == axis.effort("full").person is not None
+    assert again.effort("full").beside == axis.effort("full").beside
+
+
+def test_results_of_many_games_count_less_each():
+    moves, results = Beside(0.9, 0.9, 0.1, 0.4).of_games([1, 2, 8])
+    assert (np.diff(moves) < 0).all()
+    assert (np.diff(results) < 0).all()
+    assert (moves[0], results[0]) == (0.9, 0.9)
+
+
 def test_priors_have_names_and_no_evidence_under_a_header_keeps_its_sd():
     axis = elo_axis()
     posterior = axis.posterior({}, "instant", axis.prior("header", header_elo=2500.0))
     assert posterior.mean == pytest.approx(2500, abs=5)
     assert posterior.sd == pytest.approx(100, abs=3)
-    assert str(axis.prior("header")) == str(axis.prior("population"))
+    for name in ("header", "opponents", "file"):  # of anybody
+        assert str(axis.prior(name)) == str(axis.prior("population"))
     with pytest.raises(InputError, match="no prior"):
         axis.prior("best")
     with pytest.raises(InputError, match="no effort"):
@@ -101,6 +169,22 @@ def test_what_is_no_axis_is_refused_with_a_hint(text):
     with pytest.raises(InputError) as refused:
         EloAxis.from_json(text, source="mine.json")
     assert "mine.json" in str(refused.value)
+
+
+ANYTHING = ('"text"', '"1"', "null", "true", "[]", "{}")
+NO_NUMBERS = ("NaN", "1e999", "1" + "0" * 400, "-1e300", *ANYTHING)
+
+
+@pytest.mark.parametrize("bad", NO_NUMBERS)
+def test_a_value_of_another_kind_is_refused_wherever_it_stands(bad):
+    for found, read in ((elo_axis(), EloAxis.from_json), (scale(), Scale.from_json)):
+        text, accepted = found.to_json(), 0
+        places = [one.span(1) for one in re.finditer(r"[:\[,]\s*(-?[\d.]+(?:e-?\d+)?)(?=,?\n)", text)]
+        for first, last in (places := places[:: max(1, len(places) // 60)]):
+            with contextlib.suppress(InputError):
+                read(text[:first] + bad + text[last:], source="mine.json")
+                accepted += 1  # by a field that may hold anything finite, such as a setting of an engine
+        assert accepted < (len(places) if bad in ANYTHING else 1)
 
 
 def test_what_stays_with_a_person_comes_back_from_two_searches_of_the_same_people():

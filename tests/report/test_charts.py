@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
+from xml.etree import ElementTree
 
 import pytest
 
+from skilloscope.core.text import visible
 from skilloscope.report import charts
 from skilloscope.report.charts import Figure, Histogram
 
@@ -37,3 +39,10 @@ def test_other_warnings_are_not_swallowed(monkeypatch):
     monkeypatch.setattr(charts, "_saved", loud)
     with pytest.warns(UserWarning, match="something else"):
         drawn("A")
+
+
+@pytest.mark.parametrize("name", ["Kas\x1b[31mparov", "\x9bm", "\u202egro.live", "\ufffe", "a\x00b", "王\x1b\u202e小"])
+def test_a_name_obeys_nobody_in_a_figure_and_leaves_it_well_formed(name: str):
+    figure = drawn(name)
+    assert figure == visible(figure)
+    assert ElementTree.fromstring(figure).tag.endswith("svg")

@@ -208,3 +208,18 @@ for i in range(100_000):
     with Store(path) as store:
         assert len(store.get_many(KEY, [f"fen {i}" for i in heard])) == len(heard)
         assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_file_without_digests_is_read_and_gets_them(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        store.put_many(KEY, [StoredAnalysis("old", 1, b"answer")])
+        store._connection.execute("ALTER TABLE analysis DROP COLUMN digest")
+    with Store(path, read_only=True) as store:
+        assert store.get_many(KEY, ["old"])["old"].lines == b"answer"
+        assert list(store.damaged()) == []
+    with Store(path) as store:
+        store.put_many(KEY, [StoredAnalysis("new", 1, b"answer")])
+        store._connection.execute("UPDATE analysis SET lines = x'00'")
+        assert store.get_many(KEY, ["old", "new"]).keys() == {"old"}
+        assert [reason for _, reason in store.damaged()] == ["it is not what was stored"]

@@ -23,6 +23,7 @@ from skilloscope.evidence.scales import elo_prior, scale
 from skilloscope.inputs.budget import fair_order
 from skilloscope.inputs.bundled import demo_file
 from skilloscope.inputs.request import effort_for, settings_warnings
+from skilloscope.studies.basis import SELECTS
 from skilloscope.studies.elo_ratings import EloRatings
 
 AXIS = elo_axis()
@@ -122,6 +123,42 @@ def test_no_evidence_gives_back_the_prior():
     nothing = sk.Evidence.zero(sk.Grid())
     for at in (2000.0, 2700.0):
         assert line.posterior(nothing, elo_prior("header", line, header_elo=at)).sd == pytest.approx(100, abs=0.5)
+
+
+def century(white: int, black: int) -> sk.Games:
+    text = demo_file("game_of_the_century.pgn").read_text()
+    return sk.read_games(io.StringIO(f'[WhiteElo "{white}"]\n[BlackElo "{black}"]\n{text}'))
+
+
+def test_the_opponents_rating_moves_the_prior_and_the_own_rating_does_not():
+    one, other, third = (
+        sk.rate(century(*pair), effort="instant") for pair in ((1500, 2500), (2600, 2500), (1500, 1600))
+    )
+    byrne = [found["Byrne, Donald"] for found in (one, other, third)]
+    assert byrne[0].elo.mean == byrne[1].elo.mean > byrne[2].elo.mean + 100
+    assert byrne[0].without_prior == byrne[2].without_prior
+    assert one.basis.prior.name == "opponents"
+    assert byrne[0].elo.prior.startswith("t with")
+    assert "without prior" in one.tables()[-1].columns
+    population = sk.rate(century(1500, 2500), effort="instant", prior="population")["Byrne, Donald"]
+    assert population.elo.mean < byrne[0].elo.mean
+
+
+def test_a_part_of_a_players_games_has_the_prior_of_all_of_them():
+    games = sk.demo_games()
+    whole = sk.rate(games, effort="instant", prior="file")
+    assert whole.basis.prior.name == "file"
+    again = sk.rate(games, effort="instant", prior="file", player=whole.players[0].player)
+    assert again.players[0].elo.mean == pytest.approx(whole.players[0].elo.mean, rel=1e-9)
+    assert whole.players[0].elo.prior != whole.players[1].elo.prior
+
+
+def test_parts_by_result_say_that_they_select():
+    games = sk.demo_games()
+    assert SELECTS in sk.rate(games, effort="instant", by="result", parts="independent").warnings
+    assert SELECTS not in sk.rate(games, effort="instant").warnings
+    name = sk.rate(games, effort="instant").players[0].player
+    assert SELECTS in sk.breakdown(games, "result", name, effort="instant").warnings
 
 
 def test_the_header_counts_only_where_it_is_asked_for():

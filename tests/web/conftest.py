@@ -186,10 +186,24 @@ def feeding(*names: str) -> Iterator[tuple[str, type[Feed]]]:
         thread.join()
 
 
-def start_server(store: Path, *more: str, port: int = 0) -> tuple[subprocess.Popen[str], str]:
-    """Start `skilloscope serve` in a process of its own; return it, and its address."""
-    code = "import skilloscope.cli as c; c.main()"
-    command = [sys.executable, "-c", code, "serve", "--store", str(store), "--port", str(port), "--json", *more]
+def start_server(
+    store: Path, *more: str, port: int = 0, before: tuple[str, ...] = ()
+) -> tuple[subprocess.Popen[str], str]:
+    """Start `skilloscope serve` in a process of its own, by the command `before`; return it, and its address."""
+    code = "from skilloscope.cli.app import main; main()"
+    command = [
+        *before,
+        sys.executable,
+        "-c",
+        code,
+        "serve",
+        "--store",
+        str(store),
+        "--port",
+        str(port),
+        "--json",
+        *more,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     assert process.stdout is not None
     lines = [process.stdout.readline()]

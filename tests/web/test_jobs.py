@@ -13,7 +13,7 @@ import pytest
 from skilloscope.chess.human.model import Network
 from skilloscope.core.errors import InputError, StoreError
 from skilloscope.web import workers
-from skilloscope.web.jobs import DAY, MOST_ATTEMPTS, BusyError, Jobs, NotFoundError
+from skilloscope.web.jobs import _ADDED, DAY, MOST_ATTEMPTS, BusyError, Jobs, NotFoundError
 from skilloscope.web.pages import rendered
 from skilloscope.web.uploads import MOST_WAITING, add_feed, add_upload
 from web.conftest import ITALIAN, SLAV, do, pgn
@@ -136,7 +136,8 @@ def test_jobs_that_did_not_say_when_they_ended_are_kept_from_now_on(tmp_path):
     jobs.end(name, "done")
     jobs.close()
     with sqlite3.connect(tmp_path / "jobs.sqlite") as base:
-        base.execute("ALTER TABLE jobs DROP COLUMN ended")
+        for table, column in _ADDED:
+            base.execute(f"ALTER TABLE {table} DROP COLUMN {column.split()[0]}")
         base.execute("PRAGMA user_version = 1")
     base.close()
     again = Jobs(tmp_path / "jobs.sqlite", keep_days=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import ipaddress
 import re
 import threading
 from collections.abc import Iterator
@@ -144,11 +145,12 @@ def test_passwords_cannot_be_tried_one_after_another():
         safety.accepts("correct horse")
 
 
-def test_another_password_ends_every_session():
+def test_a_session_is_of_one_visitor_and_one_server():
     old, new = Safety(b"x", password="first one"), Safety(b"x", password="second one")
-    assert old.is_in("v", old.session("v"), "")
-    assert not new.is_in("v", old.session("v"), "")
-    assert not old.is_in("another", old.session("v"), "")
+    session = old.let_in("v")
+    assert old.is_in("v", session, "")
+    assert not new.is_in("v", session, "")
+    assert not old.is_in("another", session, "")
 
 
 def test_a_server_that_others_can_reach_needs_a_password(tmp_path):
@@ -167,13 +169,39 @@ def test_the_secret_is_kept_and_readable_by_its_user_alone(tmp_path):
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "172.16.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1",
-     "::1", "::", "fe80::1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1"],
+     "::1", "::", "fe80::1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1",
+     "::127.0.0.1", "::7f00:1", "fec0::1", "64:ff9b:1::a00:1", "192.0.0.192", "::ffff:0:127.0.0.1"],
 )  # fmt: skip
 def test_addresses_of_the_house_are_not_public(address):
     assert not is_public(address)
     with pytest.raises(ValueError, match="not followed"):
         public_addresses(address, 80)
     assert public_addresses(address, 80, private=True)
+
+
+# The special-purpose address registries of IANA (RFC 6890 and its updates); what they name is a network of its own.
+REGISTRIES = [
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+    "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128",
+    "::ffff:0:0/104", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001:db8::/32",
+    "2620:4f:8000::/48", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("block", REGISTRIES)
+def test_no_address_of_a_special_purpose_registry_is_public(block: str):
+    network = ipaddress.ip_network(block)
+    size = network.num_addresses
+    for at in {0, 1, size // 3, size // 2, size - 1} & {*range(min(size, 9)), size // 3, size // 2, size - 1}:
+        assert not is_public(str(network[at])), network[at]
+
+
+@pytest.mark.parametrize(
+    "address", ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "64:ff9b::5db8:d822", "::ffff:1.1.1.1"]
+)
+def test_addresses_of_the_web_are_public(address: str):
+    assert is_public(address)
 
 
 class _Sends(http.server.BaseHTTPRequestHandler):

@@ -33,12 +33,13 @@ def export(net: HumanNet, path: Path) -> None:
             dynamo=False,
         )
     model = onnx.load(str(path))
-    _halve(model)
+    halve(model)
     onnx.checker.check_model(model)
     path.write_bytes(model.SerializeToString())
 
 
-def _halve(model: onnx.ModelProto) -> None:
+def halve(model: onnx.ModelProto) -> None:
+    """Keep every weight in half precision; it becomes single precision when a session opens."""
     casts = []
     for tensor in model.graph.initializer:
         if tensor.data_type != TensorProto.FLOAT:

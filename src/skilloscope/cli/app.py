@@ -228,8 +228,11 @@ class _Application(_CommandGroup):
             raise _made_visible(error) from None
 
 
+_LARGEST = 1e6
+
+
 class _OneValue(TyperCommand):
-    """A command that refuses a second value of an option that takes one: the first would be lost silently."""
+    """A command that refuses a second value of an option that takes one, and numbers of no use."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         order: list[Any] = self.make_parser(ctx).parse_args(args=list(args))[2]
@@ -237,7 +240,13 @@ class _OneValue(TyperCommand):
         twice = next((one for place, one in enumerate(single) if one in single[:place] and not one.is_flag), None)
         if twice is not None:
             raise typer.BadParameter(f"{twice.opts[0]} is given twice, and takes one value", ctx=ctx)
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        for one in order:
+            value = ctx.params.get(one.name)
+            for number in value if isinstance(value, tuple | list) else (value,):
+                if isinstance(number, float) and not abs(number) <= _LARGEST:
+                    raise typer.BadParameter(f"{one.opts[0]} {number:g} is no finite number up to 1e6", ctx=ctx)
+        return rest
 
 
 def _made_visible(error: Any) -> Any:

@@ -46,23 +46,34 @@ def cache_check(
     store: StoreFolder = None,
     as_json: Json = False,
 ) -> int:
-    """Check every answer for damage: is it one that an engine can have given?"""
+    """Check the files of the store for damage: engine answers, what people play, the work of the web application."""
     from skilloscope.chess.analysis.files import damaged_answers
+    from skilloscope.web.jobs import Jobs
 
-    tally = Tally()
-    with Store(_path(store), read_only=not mend) as shelf:
+    tally, path = Tally(), _path(store)
+    with Store(path, read_only=not mend) as shelf:
         for place, reason in shelf.damaged():
-            tally.fault("damaged", str(shelf.path), place, reason)
-        found = list(damaged_answers(shelf))
-        for key, problem, reason in found:
-            tally.fault("damaged answer", str(shelf.path), problem or "settings", reason)
+            tally.fault("damaged", str(path), place, reason)
+        named = {fault.place.partition(", ")[2] for fault in tally.faults}
+        for key, problem, reason in list(damaged_answers(shelf)):
+            if repr(problem) not in named:
+                tally.fault("damaged answer", str(path), problem or "settings", reason)
             if mend and problem:
                 shelf.condemn(key, [problem], reason)
         rows = shelf.statistics()["rows"]
+    if (people := path.with_name("human.sqlite")).exists():
+        with Store(people, read_only=True) as shelf:
+            for place, reason in shelf.damaged():
+                tally.fault("damaged, to be computed again", str(people), place, reason)
+    if (queue := path.parent / "web" / "jobs.sqlite").exists():
+        jobs = Jobs(queue)
+        for place, reason in jobs.damaged():
+            tally.fault("damaged work", str(queue), place, reason)
+        jobs.close()
     faults = [{"place": one.place, "reason": one.reason, "detail": one.detail} for one in tally.faults]
     damage = f"{len(faults):,} damaged" if faults else "nothing damaged"
-    report = {"path": str(shelf.path), "rows": rows, "damaged": faults, "mended": mend}
-    return show_done(report, f"{shelf.path}: {rows:,} positions, {damage}", tally, as_json=as_json)
+    report = {"path": str(path), "rows": rows, "damaged": faults, "mended": mend}
+    return show_done(report, f"{path}: {rows:,} positions, {damage}", tally, as_json=as_json)
 
 
 def cache_export(

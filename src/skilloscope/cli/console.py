@@ -100,8 +100,8 @@ def report_notes(notes: Iterable[str]) -> None:
 
 
 def exit_code(tally: Tally) -> int:
-    """Return 1 if some input was at fault, though the rest was used; else 0."""
-    return 1 if tally.faults else 0
+    """Return 1 if some input was at fault, though the rest was used; else 0. Null moves are shown and counted."""
+    return 1 if any(fault.reason != "null move" for fault in tally.faults) else 0
 
 
 @contextmanager

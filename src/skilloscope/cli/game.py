@@ -21,6 +21,7 @@ from skilloscope.cli.options import (
     Json,
     Output,
     PlayerName,
+    PoolName,
     Rule,
     gain_search,
 )
@@ -70,7 +71,9 @@ def by_game(
     ] = None,
     alias: Aliases = None,
     rule: Rule = None,
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None,
+    prior: Annotated[
+        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
+    ] = None,
     *,
     effort: EffortOptions,
     output: IntervalOutput,
@@ -99,6 +102,7 @@ def moves(
     elo: Annotated[str, typer.Option(help="Levels of Elo, with commas between them.")] = "1200,1600,2000,2400",
     top: Annotated[int, typer.Option(help="How many moves the table shows.", min=1)] = 10,
     no_engine: Annotated[bool, typer.Option("--no-engine", help="Ask no engine.")] = False,
+    pool: PoolName = "fide",
     *,
     output: Output,
     engine: EngineOptions,
@@ -111,10 +115,10 @@ def moves(
     except ValueError as error:
         raise OptionError(f"--elo lists numbers, got {elo!r}", hint="for instance --elo 1200,1600,2000") from error
     if no_engine:
-        study = moves_study(fen, levels)
+        study = moves_study(fen, levels, pool=pool)
     else:
         with working(engine) as work:
-            study = moves_study(fen, levels, work=work)
+            study = moves_study(fen, levels, work=work, pool=pool)
     return show(study, output, source=fen, top=top)
 
 
@@ -124,6 +128,7 @@ def play(
         str | None, typer.Option(help="joint, human, agent or curves (default: joint where an engine is found).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws; 0: other games every time.", min=0)] = 0,
+    pool: PoolName = "fide",
     engine: EngineName = None,
     as_json: Json = False,
 ) -> int:
@@ -135,9 +140,9 @@ def play(
         sys.stdout.flush()
 
     sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]  # invalid bytes do not end it
-    persona = Persona(elo, style or usual_style(engine), seed)
+    persona = Persona(elo, style or (usual_style(engine) if pool == "fide" else "human"), seed, pool)
     if as_json:  # describes the player without playing
-        print_json({"schema": 1, "elo": persona.elo, "style": persona.style, "seed": persona.seed})
+        print_json({"schema": 1, "elo": persona.elo, "style": persona.style, "seed": persona.seed, "pool": pool})
         return 0
     with UciPlayer(persona, say, engine=engine, name=f"skilloscope {__version__}") as player:
         player.run(sys.stdin)

@@ -58,6 +58,19 @@ class Options:
     """A group of options: a frozen dataclass whose fields are options, `Annotated` as typer wants them."""
 
 
+Pool = Annotated[
+    str | None,
+    typer.Option(
+        help="Whose ratings: auto (default, by each game's tags), fide, lichess-bullet, -blitz, -rapid, -classical, "
+        "chesscom-bullet, -blitz, -rapid.",
+        metavar="NAME",
+    ),
+]
+
+
+PoolName = Annotated[str, typer.Option("--pool", help="Whose levels: fide, or a pool of a server.", metavar="NAME")]
+
+
 @dataclass(frozen=True)
 class EngineOptions(Options):
     """What was said of the engine on the command line; None where nothing was said."""
@@ -150,6 +163,7 @@ class EffortOptions(Options):
         typer.Option(help="Stop the engine after this many minutes, shared between players.", metavar="MINUTES"),
     ] = None
     seed: Annotated[int, typer.Option(help="Random seed used to choose games when a budget is set.")] = 1
+    pool: Pool = None
 
 
 @dataclass(frozen=True)

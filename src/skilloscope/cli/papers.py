@@ -196,6 +196,7 @@ def papers_likelihood(
         judged = analysed_decisions(games, engine, player=player, aliases=alias)
         study = agent_likelihood(judged, strength, scale, model)
     else:
+        asked = replace(asked, pool="")
         found, (name,) = analysed_for_elo(games, asked, options, engine, players=[player], aliases=alias)
         study = elo_likelihood(found, name, strength)
     return show(study, output, source=source_line(games))

@@ -53,7 +53,9 @@ class RateOptions(Options):
     parts: Annotated[
         str, typer.Option(help="With parts: pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled"
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None
+    prior: Annotated[
+        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
+    ] = None
     with_results: Annotated[
         Path | None,
         typer.Option(help="Count the results of this file too: games (PGN) or a table of results.", metavar="FILE"),
@@ -179,7 +181,9 @@ def compare(
         str | None, typer.Option(help="With --method agent: scale (default), games, or a number.", metavar="NUMBER")
     ] = None,
     rule: Rule = None,
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None,
+    prior: Annotated[
+        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
+    ] = None,
     effort: EffortOptions,
     output: IntervalOutput,
     engine: EngineOptions,

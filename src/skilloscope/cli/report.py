@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from skilloscope.cli.options import AxisOptions, EngineOptions, IntervalOutput, Options
+from skilloscope.cli.options import AxisOptions, EngineOptions, IntervalOutput, Options, Pool
 
 PgnFiles = Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")]
 
@@ -23,7 +23,10 @@ class ReportOptions(Options):
     effort: Annotated[str | None, typer.Option(help="instant (no engine), quick or full (default with an engine).")] = (
         None
     )
-    prior: Annotated[str | None, typer.Option(help="Prior of Elo: population (default), flat or header.")] = None
+    prior: Annotated[
+        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
+    ] = None
+    pool: Pool = None
     budget: Annotated[
         float | None,
         typer.Option(help="Stop the engine after this many minutes, sharing time evenly.", metavar="MINUTES"),
@@ -35,7 +38,7 @@ def report(
 ) -> int:
     """Report on a player or an event: Elo, strength by part of the game, most costly decisions."""
     from skilloscope.cli.console import progress_bar, show
-    from skilloscope.cli.request import work_of
+    from skilloscope.cli.request import pool_asked, work_of
     from skilloscope.core.paths import effective_settings
     from skilloscope.evidence.axis import elo_axis
     from skilloscope.inputs.load import EngineBudget
@@ -45,7 +48,8 @@ def report(
 
     settings = effective_settings({"prior": asked.prior, "effort": asked.effort, "scale": axis.scale})
     prior, effort, scale = (settings[key].value for key in ("prior", "effort", "scale"))
-    rating = RatingRequest.of(elo_axis(scale), None, effort, prior=prior, mass=output.mass)
+    pool = pool_asked(asked.pool, scale)
+    rating = RatingRequest.of(elo_axis(scale), None, effort, prior=prior, mass=output.mass, pool=pool)
     budget = EngineBudget(asked.budget, strict=asked.effort is not None)
     named = [] if asked.player is None else [asked.player]
     with progress_bar("rating") as moved:

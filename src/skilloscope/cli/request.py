@@ -40,6 +40,7 @@ class AskedElo:
     effort: str | None
     prior: str
     rule: str | None
+    pool: str  # whose ratings: `auto`, a name, or nothing where a scale was asked for
     strict: bool  # whether a missing engine is an error: the method or the effort was asked for by name
 
     @property
@@ -64,9 +65,17 @@ def asked_elo(
         raise OptionError(
             "--budget and --effort instant are of the Elo axis, not of the papers' agent", hint="leave them out"
         )
+    pool = pool_asked(options.pool, found["scale"].value) if method in (None, "human") or options.pool else ""
     strict = options.method is not None or options.effort is not None
     effort, believed = found["effort"].value, found["prior"].value
-    return AskedElo(axis, agents, method, effort, prior=believed, rule=rule, strict=strict)
+    return AskedElo(axis, agents, method, effort, prior=believed, rule=rule, pool=pool, strict=strict)
+
+
+def pool_asked(pool: str | None, scale: str) -> str:
+    """Return whose ratings were asked for: `auto` unless said; nothing where a scale was asked for by name."""
+    if pool and scale != "default":
+        raise OptionError("--pool and --scale both name an axis", hint="leave one out")
+    return pool or ("auto" if scale == "default" else "")
 
 
 def analysed_for_elo(
@@ -94,7 +103,7 @@ def analysed_for_elo(
         work = work_of(engine, bar, otherwise=effort.settings)
         wanted = RatingRequest(
             axis, effort, method, asked.prior, by, mass, agent_scale=asked.agents, workers=work.workers or 1,
-            progress=lambda done, total: bar(done, total, "games, what people play"),
+            pool=asked.pool, progress=lambda done, total: bar(done, total, "games, what people play"),
         )  # fmt: skip
         if wanted.needs_engine:
             refuse_single_lines(work)

@@ -249,7 +249,7 @@ KNOWN: dict[str, KnownSetting] = {
     "hash": KnownSetting(int, 16, "hash table of the engine in MB"),
     "workers": KnownSetting(int, lambda: _CORES, "engine processes side by side; default: one per core"),
     "scale": KnownSetting(str, "default", "the Elo axis, or the agent's scale: a name or a JSON file"),
-    "prior": KnownSetting(str, "population", "prior of Elo: population, flat or header"),
+    "prior": KnownSetting(str, "opponents", "prior of Elo: opponents, file, population, flat or header"),
     "effort": KnownSetting(str, None, "effort of `rate`: instant, quick or full; full where an engine is there"),
     "rule": KnownSetting(str, None, "choice-set rule: listed, bucket, sampled or full; default: the scale's"),
 }

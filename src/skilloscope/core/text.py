@@ -14,7 +14,11 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import fields, is_dataclass
+from types import UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from skilloscope.core.errors import InputError, Tally
 
@@ -51,6 +55,50 @@ def read_object(text: str | bytes) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise InputError("not a JSON object")
     return record
+
+
+LARGEST = 1e9
+"""No number of a file of ours is larger."""
+
+
+def typed(kind: Any, value: Any, name: str = "it") -> Any:
+    """Return a JSON value as a type says, with finite numbers; InputError where it is of another.
+
+    >>> typed(tuple[float, float], [1, 2.5])
+    (1.0, 2.5)
+    >>> typed(float, float("nan"), "slope")
+    Traceback (most recent call last):
+    skilloscope.core.errors.InputError: slope: nan is no float
+    """
+    origin, inside = get_origin(kind) or kind, get_args(kind)
+    if origin is Any and isinstance(value, dict | list):
+        origin, inside = (dict, (str, Any)) if isinstance(value, dict) else (list, (Any,))
+    if origin is Any:
+        origin = type(value)
+    if origin in (Union, UnionType):
+        return None if value is None else typed(inside[0], value, name)
+    if origin in (int, float) and isinstance(value, int | float) and not isinstance(value, bool):
+        if abs(value) <= LARGEST and (origin is float or value == int(value)):
+            return origin(value)
+    elif is_dataclass(origin) and isinstance(value, dict):
+        kinds, known = get_type_hints(origin), {one.name: one for one in fields(origin)}
+        missing = [n for n, one in known.items() if one.default is one.default_factory and n not in value]
+        if missing or not value.keys() <= known.keys():
+            raise InputError(f"{name}: fields that are missing or unknown: {missing or sorted({*value} - {*known})}")
+        return origin(**{key: typed(kinds[key], one, key) for key, one in value.items()})
+    elif origin is np.ndarray and isinstance(value, list) and value:
+        rows = tuple(typed(tuple[float, ...], row, name) for row in value)
+        if len({len(row) for row in rows}) == 1:
+            return np.array(rows)
+    elif isinstance(value, dict) and inside[:1] == (str,):
+        return {key: typed(inside[1], one, f"{name} {key}") for key, one in value.items()}
+    elif isinstance(value, list) and inside:
+        kinds = inside if len(inside) > 1 and inside[1] is not Ellipsis else inside[:1] * len(value)
+        if len(kinds) == len(value):
+            return tuple(typed(each, one, name) for each, one in zip(kinds, value, strict=True))
+    elif origin in (str, bool, type(None)) and isinstance(value, origin):
+        return value
+    raise InputError(f"{name}: {str(value)[:40]} is no {getattr(origin, '__name__', 'such value')}")
 
 
 class CsvRow(NamedTuple):
@@ -100,7 +148,7 @@ def _is_flat(value: Any, levels: int) -> bool:
 
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _LINES = "\u2028\u2029"
-_OBEYED = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}{_LINES}]")
+_OBEYED = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}{_LINES}\ufffe\uffff]")  # the last two are no XML
 _IN_JSON = re.compile(f"[\x7f-\x9f{_BIDI}{_LINES}\ud800-\udfff]")  # json itself escapes what comes before the space
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,9 @@ from scipy.ndimage import convolve1d
 
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
+from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
-from skilloscope.evidence.posterior import posterior_from_log_density
+from skilloscope.evidence.posterior import Student, Tabulated, posterior_from_log_density
 from skilloscope.evidence.table import EqualSteps
 from skilloscope.models.joint import JointWeights, LossWeights
 from skilloscope.models.paired_comparison import discrepancy, expected_against
@@ -30,6 +33,8 @@ ELO: Array = np.arange(700.0, 3000.0 + STEP / 2, STEP)  # the Elos at which curv
 ELO_GRID = EqualSteps(float(ELO[0]), float(ELO[-1]), len(ELO))
 
 _MIDDLE = 2000.0  # where a stretch leaves ratings as they are
+_WIDEST = 10_000.0  # Elo: no spread is wider
+_SPREAD = 200.0  # of opponents' ratings, as long as few are known
 _REACH = 5.0  # standard deviations of a blur that are summed
 _DEEPEST = -700.0  # exp of less is nothing
 
@@ -85,12 +90,63 @@ def person_curve(games: npt.ArrayLike, effects: Effects) -> Array:
     return blurred(blurred(effects.temper * rows, effects.game_sd).sum(axis=0), effects.person_sd)
 
 
-def combined(sources: Mapping[str, npt.ArrayLike], effects: Mapping[str, Effects]) -> Array:
-    """Return what all sources say of one person: each has its own effects, and they are independent of each other."""
+@dataclass(frozen=True)
+class PersonEffect:
+    """What all moves of a person share, whatever the source: style, and the error of the rating itself.
+
+        L(E) = Σ_u K(u | E)·L_moves(u),   K = (1 − w)·N(E + mean, sd²) + w·N(E + mean, sd² + tail_sd²)
+
+    mean, sd and w are straight lines between the Elos of `elo`. The tail is of people who play at another level than
+    they are rated, most of whom are young.
+    """
+
+    elo: tuple[float, ...]
+    mean: tuple[float, ...]
+    sd: tuple[float, ...]
+    tail: tuple[float, ...]
+    tail_sd: float
+
+    def variance(self, elo: float) -> float:
+        """Return the variance of the effect of people of an Elo."""
+        return float(np.interp(elo, self.elo, self.sd) ** 2 + np.interp(elo, self.elo, self.tail) * self.tail_sd**2)
+
+    def shared(self, curve: npt.ArrayLike, grid: Array = ELO) -> Array:
+        """Return what curves on a grid of equal steps (the last axis) say of Elo, the person's effect summed over.
+
+        >>> effect = PersonEffect((700, 3000), (0, 0), (75, 75), (0, 0), 300)
+        >>> peak = -0.5 * ((ELO - 1800) / 100) ** 2
+        >>> float((effect.shared(peak) - -0.5 * ((ELO - 1800) / 125) ** 2)[80:140].std()) < 1e-3
+        True
+        """
+        logs = np.asarray(curve, dtype=float)
+        top = logs.max(axis=-1, keepdims=True)
+        spread = np.exp(np.maximum(logs - top, _DEEPEST)) @ _person_kernel(
+            self, float(grid[0]), float(grid[-1]), len(grid)
+        )
+        return np.asarray(np.log(np.maximum(spread, np.exp(_DEEPEST))) + top)
+
+
+@lru_cache(maxsize=16)
+def _person_kernel(effect: PersonEffect, low: float, high: float, size: int) -> Array:
+    """Return K, a column for each E."""
+    grid = np.linspace(low, high, size)
+    mean, sd, tail = (np.interp(grid, effect.elo, own) for own in (effect.mean, effect.sd, effect.tail))
+    found = np.zeros((size, size))
+    for weight, wide in ((1 - tail, sd), (tail, np.hypot(sd, effect.tail_sd))):
+        logs = -0.5 * ((grid[:, None] - grid - mean) / np.maximum(wide, (grid[1] - grid[0]) / 4)) ** 2
+        mass = np.exp(logs - logs.max(axis=0))
+        found += weight * mass / mass.sum(axis=0)
+    return found
+
+
+def combined(
+    sources: Mapping[str, npt.ArrayLike], effects: Mapping[str, Effects], person: PersonEffect | None = None
+) -> Array:
+    """Return what all sources say of one person: each has its own effects, and all share the person's."""
     total = np.zeros_like(ELO)
     for name, games in sources.items():
         total = total + person_curve(games, effects[name])
-    return total
+    return total if person is None or not sources else person.shared(total)
 
 
 _MOST = 1000
@@ -120,8 +176,11 @@ def games_for_sd(
     prior: Prior,
     games: int,
     sources: Collection[str] | None = None,
+    shared: float = 0.0,
 ) -> int | None:
     """Return how many games beside these bring one person's sd to the goal; None where no number of them does.
+
+    `shared` is the variance of what all sources share.
 
     >>> from skilloscope.evidence import Uniform
     >>> flat = Uniform(700, 3000)
@@ -134,8 +193,8 @@ def games_for_sd(
     used = precisions if sources is None else sources
     own = [(p, effects[name].person_sd ** 2) for name, p in precisions.items() if p > 0 and name in used]
     for more in range(1, _MOST + 1):
-        total = before + sum(1.0 / (stays + 1.0 / (p * (games + more))) for p, stays in own)
-        if total > 0 and total >= (1 - 1e-9) / goal**2:
+        moves = sum(1.0 / (stays + 1.0 / (p * (games + more))) for p, stays in own)
+        if moves > 0 and before + 1.0 / (shared + 1.0 / moves) >= (1 - 1e-9) / goal**2:
             return more
     return None
 
@@ -150,10 +209,24 @@ def _bend(rows: Array, effects: Effects, elo: float) -> float:
 
 @dataclass(frozen=True)
 class Beside:
-    """How far moves and results of the same games count beside each other: what their curves are multiplied by."""
+    """How far moves and results of the same n games count beside each other: w = w₁·n^(−decay) for each of the two.
+
+    A rating that lags behind shows in both, in every game: so many games tell less together than one by one.
+    """
 
     moves: float
     results: float
+    moves_decay: float = 0.0
+    results_decay: float = 0.0
+
+    def of_games(self, n: npt.ArrayLike) -> tuple[Array, Array]:
+        """Return what the curves of moves and of results of n games are multiplied by.
+
+        >>> [weight.round(2).tolist() for weight in Beside(1.0, 1.0, 0.0, 0.5).of_games([1, 4])]
+        [[1.0, 1.0], [1.0, 0.5]]
+        """
+        games = np.asarray(n, dtype=float)
+        return self.moves * games**-self.moves_decay, self.results * games**-self.results_decay
 
 
 def result_curve(mean: npt.ArrayLike, sd: npt.ArrayLike, score: npt.ArrayLike, elo: npt.ArrayLike = ELO) -> Array:
@@ -171,15 +244,18 @@ def result_curve(mean: npt.ArrayLike, sd: npt.ArrayLike, score: npt.ArrayLike, e
     return np.asarray(-discrepancy(expected, scores).sum(axis=1))
 
 
-def fused_posterior(moves: Posterior, prior: Prior, results: npt.ArrayLike, beside: Beside) -> Posterior:
+def fused_posterior(
+    moves: Posterior, prior: Prior, results: npt.ArrayLike, beside: Beside, games: int = 1
+) -> Posterior:
     """p(θ)·L_moves(θ)^a·L_results(θ)^b, normalised: a posterior from moves under its prior, and results on ELO."""
-    curve = beside.results * np.asarray(results, dtype=float)
+    of_moves, of_results = beside.of_games(games)
+    curve = of_results * np.asarray(results, dtype=float)
 
     def log_density(at: Array) -> Array:
         with np.errstate(divide="ignore"):  # beyond its grid the posterior is nothing
             known = np.log(np.interp(at, moves.at, moves.density, left=0.0, right=0.0))
         before = prior.log_density(at)
-        return np.asarray(before + beside.moves * (known - before) + np.interp(at, ELO, curve))
+        return np.asarray(before + of_moves * (known - before) + np.interp(at, ELO, curve))
 
     # Only where the posterior has its mass: a coarse look at the whole range could miss a narrow one.
     found = posterior_from_log_density(log_density, float(moves.at[0]), float(moves.at[-1]), prior=moves.prior)
@@ -190,7 +266,8 @@ SCHEMA = 1
 EFFORTS = ("instant", "quick", "full")
 EVALUATIONS = "evaluations"
 """The effort of games that bring their evaluations: no engine is asked, what moves lost is evidence as well."""
-PRIORS = ("population", "flat", "header")
+PRIORS = ("opponents", "population", "flat", "header", "file")
+DEFAULT_PRIOR = "opponents"
 _HEADER_SD = 100.0
 
 
@@ -208,6 +285,7 @@ class Axis:
     """How far each source counts; none where curves are added as they are, divided by the dispersion."""
     valid: tuple[float, float]
     dispersion: float = 1.0
+    person: PersonEffect | None = None
 
     def curve(self, table: EvidenceTable) -> Array:
         """Return what the rows of a table say together: sources and people are independent of each other."""
@@ -215,7 +293,7 @@ class Axis:
             return np.asarray(table.curves.sum(axis=0) / self.dispersion)
         total = np.zeros(self.grid.size)
         for sources in table.by_person().values():
-            total = total + combined(sources, self.effects)
+            total = total + combined(sources, self.effects, self.person)
         return total
 
     def posterior(self, table: EvidenceTable, prior: Prior | None = None) -> Posterior:
@@ -240,6 +318,84 @@ class Effort:
     """The weights of single evaluations."""
     beside: Beside | None = None
     """How far moves and results of the same games count beside each other; None where it was not fitted."""
+    person: PersonEffect | None = None
+    """What all sources share; None where each source has all of it to itself."""
+
+
+@dataclass(frozen=True)
+class OpponentsPrior:
+    """Where the Elo of somebody lies who met n opponents, their ratings having mean m and variance v: Student's t with
+
+        mean = centre + slope·n/(n + pull)·(m − 2000) + tilt·(S − 200),   variance = stays² + spread·S² + once²/n
+
+    and S² = ((n − 1)·v + 3·200²)/(n + 2): the spread as far as n ratings show it.
+    """
+
+    centre: float
+    slope: float
+    pull: float
+    tilt: float
+    stays: float
+    spread: float
+    once: float
+    df: float
+
+    def prior(self, ratings: npt.ArrayLike) -> Student:
+        """Return the prior of somebody who met opponents of these ratings.
+
+        >>> regression = OpponentsPrior(2000, 1.4, 0.7, 0.6, 100, 0.25, 200, 12)
+        >>> print(regression.prior([2200, 2100, 2300, 2250]))
+        t with 12 degrees of freedom, mean 2235, sd 164, on [700, 3000]
+        """
+        met = np.asarray(ratings, dtype=float)
+        mean, sd = self.moments(len(met), met.mean(), ((met - met.mean()) ** 2).sum())
+        low, high = float(ELO[0]), float(ELO[-1])
+        return Student(float(np.clip(mean, low, high)), float(sd), low, high, self.df)
+
+    def moments(self, n: npt.ArrayLike, mean: npt.ArrayLike, squares: npt.ArrayLike) -> tuple[Array, Array]:
+        """Return mean and sd of priors, given how many opponents, their mean, and their squared distances from it."""
+        met = np.asarray(n, dtype=float)
+        s2 = (np.asarray(squares) + 3 * _SPREAD**2) / (met + 2)
+        middle = self.centre + self.slope * met / (met + self.pull) * (np.asarray(mean) - _MIDDLE)
+        return middle + self.tilt * (np.sqrt(s2) - _SPREAD), np.sqrt(
+            self.stays**2 + self.spread * s2 + self.once**2 / met
+        )
+
+
+def pool_priors(curves: npt.ArrayLike, population: Normal) -> list[Tabulated]:
+    """Return what the others of a file say of each of its players, whose curves on ELO are the rows.
+
+    The Elos of a pool are N(m, s²); s is one of eight shares of the population's sd and m is such that a pool nobody
+    has seen is the population. Each is weighted by the likelihood of all curves but the player's own.
+    """
+    share = np.arange(2, 10) / 10 * population.sd
+    middle = population.mean + np.linspace(-2.5, 2.5, 51) * population.sd
+    m, s = (column.ravel() for column in np.meshgrid(middle, share, indexing="ij"))
+    log_weight = -0.5 * ((m - population.mean) / population.sd) ** 2 * (1 / (1 - (s / population.sd) ** 2))
+    log_weight -= 0.5 * np.log(1 - (s / population.sd) ** 2)
+    pools = np.exp(-0.5 * ((ELO - m[:, None]) / s[:, None]) ** 2)
+    pools /= pools.sum(axis=1, keepdims=True)
+    logs = np.atleast_2d(np.asarray(curves, dtype=float))
+    own = np.log(np.maximum(np.exp(logs - logs.max(axis=1, keepdims=True)) @ pools.T, np.finfo(float).tiny))
+    others = own.sum(axis=0) - own + log_weight
+    weights = np.exp(others - others.max(axis=1, keepdims=True))
+    return [Tabulated.of(ELO, row) for row in weights / weights.sum(axis=1, keepdims=True) @ pools]
+
+
+@dataclass(frozen=True)
+class Across:
+    """A line from ratings of a pool to the FIDE Elo that moves alike in slow games: at + slope·(E − origin) ± sd."""
+
+    origin: float
+    at: float
+    slope: float
+    sd: float
+
+    def fide(self, found: Posterior, mass: float) -> tuple[float, float, float]:
+        """Return which FIDE Elo moves like a posterior of the pool, with a central interval."""
+        mean = self.at + self.slope * (found.mean - self.origin)
+        apart = NormalDist().inv_cdf(0.5 + mass / 2) * float(np.hypot(self.slope * found.sd, self.sd))
+        return mean, mean - apart, mean + apart
 
 
 @dataclass(frozen=True)
@@ -254,29 +410,46 @@ class EloAxis:
     model: str
     """The hash of the human model's weights: evidence by another is not on this axis."""
     opening_moves: int = 12
+    opponents: OpponentsPrior | None = None
+    """What the ratings of opponents say; None where it was not fitted."""
     axis: str = "FIDE Elo, over-the-board classical play"
     schema: int = SCHEMA
+    pool: str = "fide"
+    """Whose ratings these are: it decides which human model is asked."""
+    across: Across | None = None
+    """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
         """Read an axis; one of another schema or with fields missing is refused."""
         try:
-            raw = json.loads(text)
-            if raw["schema"] != SCHEMA:
-                raise InputError(f"{source}: schema {raw['schema']}, this version reads {SCHEMA}")
-            efforts = {name: _effort(name, given) for name, given in raw.pop("efforts").items()}
-            low, high = raw.pop("valid")
-            return cls(efforts=efforts, valid=(float(low), float(high)), **raw)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if isinstance(error, InputError):
-                raise
+            raw = read_object(text)
+            if raw.get("schema") != SCHEMA:
+                raise InputError(f"schema {raw.get('schema')}, this version reads {SCHEMA}")
+            efforts = {name: {"name": name, **given} for name, given in raw["efforts"].items()}
+            found: EloAxis = typed(cls, {**raw, "efforts": efforts})
+            found._check()
+            return found
+        except (ValueError, KeyError, TypeError, AttributeError) as error:  # InputError is a ValueError
             raise InputError(
                 f"{source}: not an Elo axis ({error})", hint="`skilloscope calibrate` writes one"
             ) from error
 
+    def _check(self) -> None:
+        """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
+        people = self.population
+        typed(tuple[str, str, float, float], [people[one] for one in ("name", "source", "mean", "sd")], "population")
+        if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
+            raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
+        for one in (effects for effort in self.efforts.values() for effects in effort.effects.values()):
+            if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
+                raise InputError("an effect that is negative or too wide")
+
     def to_json(self) -> str:
         """Return the axis as JSON text."""
-        plain = {name: value for name, value in vars(self).items() if name != "efforts"}
+        plain = {name: value for name, value in vars(self).items() if name not in ("efforts", "across")}
+        plain["opponents"] = asdict(self.opponents) if self.opponents else None
+        plain |= {"across": asdict(self.across)} if self.across else {}
         efforts = {
             name: {
                 "effects": {source: vars(effects) for source, effects in effort.effects.items()},
@@ -285,6 +458,7 @@ class EloAxis:
                 "measured": dict(effort.measured),
                 **({"losses": effort.losses.as_dict()} if effort.losses else {}),
                 **({"beside": vars(effort.beside)} if effort.beside else {}),
+                **({"person": asdict(effort.person)} if effort.person else {}),
             }
             for name, effort in self.efforts.items()
         }
@@ -299,24 +473,29 @@ class EloAxis:
         return self.efforts[name]
 
     def prior(self, name: str = "population", *, header_elo: float | None = None) -> Prior:
-        """Return a prior of Elo by name: `population` (named in the axis), `flat`, or `header` (the games' ratings)."""
+        """Return a prior of Elo by name: `population` (named in the axis), `flat`, or `header` (the player's rating).
+
+        `opponents` and `file` are of a player among others; of anybody, as `header` without one, they are `population`.
+        """
+        if name not in PRIORS:
+            raise OptionError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
         low, high = float(ELO[0]), float(ELO[-1])
-        if name == "population":
-            return Normal(self.population["mean"], self.population["sd"], low, high)
         if name == "flat":
             return Uniform(low, high)
-        if name == "header":
-            # Who has no rating in the games has nothing to be helped by: the population, and it says so.
-            return self.prior() if header_elo is None else Normal(header_elo, _HEADER_SD, low, high)
-        raise OptionError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
+        if name == "header" and header_elo is not None:
+            return Normal(header_elo, _HEADER_SD, low, high)
+        return Normal(self.population["mean"], self.population["sd"], low, high)
 
     def posterior(self, sources: Mapping[str, npt.ArrayLike], effort: str, prior: Prior) -> Posterior:
         """Return the posterior of one person's Elo from the curves of his games, by source (a row for each game)."""
-        return elo_posterior(combined(sources, self.effort(effort).effects), prior)
+        used = self.effort(effort)
+        return elo_posterior(combined(sources, used.effects, used.person), prior)
 
-    def measured_by(self, effects: Mapping[str, Effects], prior: str = "population") -> Axis:
-        """Return the axis on which evidence with these effects is read."""
-        return Axis("Elo", self.axis, ELO_GRID, self.prior(prior), effects, self.valid)
+    def measured_by(
+        self, effects: Mapping[str, Effects], prior: str = "population", person: PersonEffect | None = None
+    ) -> Axis:
+        """Return the axis on which evidence with these effects is read; the prior is that of anybody."""
+        return Axis("Elo", self.axis, ELO_GRID, self.prior(prior), effects, self.valid, person=person)
 
     def extrapolates(self, elo: float) -> bool:
         """Return whether an Elo lies outside the range in which the axis was fitted."""
@@ -342,22 +521,7 @@ def elo_axis(name: str = "default") -> EloAxis:
         if not path.is_file():
             raise InputError(f"{name}: no such file", hint="an axis is a JSON file, or `default`")
         return EloAxis.from_json(path.read_text(encoding="utf-8", errors="replace"), source=name)
-    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{name}.json"
+    file = resources.files("skilloscope") / "data" / "scales" / f"axis-{'default' if name == 'fide' else name}.json"
     if not file.is_file():
-        raise OptionError(f"no Elo axis {name!r}", hint="`default` ships; any other is a JSON file")
+        raise OptionError(f"no Elo axis {name!r}", hint="`default` and the pools ship; any other is a JSON file")
     return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)
-
-
-def _effort(name: str, given: Mapping[str, Any]) -> Effort:
-    effects = {source: Effects(**numbers) for source, numbers in given["effects"].items()}
-    weights = JointWeights.from_dict(given["weights"]) if given.get("weights") else None
-    losses = LossWeights.from_dict(given["losses"]) if given.get("losses") else None
-    return Effort(
-        name,
-        effects,
-        given.get("settings") or {},
-        weights,
-        given.get("measured") or {},
-        losses=losses,
-        beside=Beside(**given["beside"]) if given.get("beside") else None,
-    )

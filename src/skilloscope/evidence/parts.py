@@ -1,12 +1,14 @@
 """Several parts of one person's play: years, openings, colours, before and after.
 
-What a source says of a part is about E_part + b_source. The person's effect b ~ N(0, person_sd²) is one and the same in
-every part: so two parts of one person are compared more surely than either is known. The parts hang together in one of
+What a source says of a part is about E_part + b_source. The person's effects b are the same in every part: of each
+source one of its own, N(0, person_sd²), and one that all share (normal, as it is at the Elo of all parts together). So
+two parts of one person are compared more surely than either is known. The parts hang together in one of
 two ways: `chain` (E wanders from part to part, its variance grows by sd² in a unit of time) and `star` (E_part ~ N(E,
 sd²) about what is common to all). The prior is that of the first part, or of what is common.
 
 Given all b the parts are a small graph on cells of Elo, summed exactly. Over b it is summed by Gauss–Hermite points
-that are laid where the posterior of b is, and corrected for that: log Σ_k w_k·N(b_k; 0, D)/N(b_k; m, C)·L(b_k).
+that are laid where the posterior of b is, and corrected for that: log Σ_k w_k·N(y_k; 0, 1)/N(y_k; m, C)·L(b_k), b
+linear in y.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from skilloscope.evidence import Posterior, Prior
-from skilloscope.evidence.axis import ELO, STEP, Effects, blurred, read_for_pool
+from skilloscope.evidence.axis import ELO, STEP, Effects, PersonEffect, blurred, read_for_pool
 from skilloscope.evidence.lattice import Lattice, SdFit, fit_sd, reflected_walk
 
 Array = npt.NDArray[np.float64]
@@ -63,9 +65,10 @@ class PersonParts:
 
     logs: Array
     """Sources × parts × cells."""
-    sds: Array
-    """person_sd of each source."""
+    loads: Array
+    """b = mean + loads·y, y ~ N(0, 1): sources × (an effect of each source, and what all share)."""
     times: Array
+    mean: float = 0.0
 
     @classmethod
     def of(
@@ -73,6 +76,7 @@ class PersonParts:
         parts: Sequence[Mapping[str, Sequence[Array]]],
         effects: Mapping[str, Effects],
         times: npt.ArrayLike | None = None,
+        person: PersonEffect | None = None,
     ) -> PersonParts:
         """Return the parts of one person from the curves of his games on ELO, by part and source."""
         names = [name for name in effects if any(name in part for part in parts)]
@@ -84,7 +88,14 @@ class PersonParts:
                     games = blurred(own.temper * read_for_pool(rows, own), own.game_sd)
                     logs[s, t] = games.sum(axis=0)[::_EVERY]
         when = np.arange(len(parts), dtype=float) if times is None else np.asarray(times, dtype=float)
-        return cls(logs, np.array([effects[name].person_sd for name in names]), when)
+        sds, mean = np.array([effects[name].person_sd for name in names]), 0.0
+        loads = np.diag(sds)[:, sds >= _LEAST]
+        if person is not None and names:
+            whole = sum(blurred(own.sum(axis=0), sd, _STEP) for own, sd in zip(logs, sds, strict=True))
+            level = float(_normal(np.exp(whole - np.max(whole))) @ CELLS)
+            loads = np.column_stack([loads, np.full(len(names), np.sqrt(person.variance(level)))])
+            mean = float(np.interp(level, person.elo, person.mean))
+        return cls(logs, loads, when, mean)
 
     def __len__(self) -> int:
         return int(self.logs.shape[1])
@@ -148,19 +159,19 @@ def fit_parts(
 
 @dataclass(frozen=True, eq=False)
 class EffectPoints:
-    """Points of the person's effects b (points × sources), their log-weights, and what is said of the parts there."""
+    """Points of the person's effects (points × effects), their log-weights, and what is said of the parts there."""
 
-    b: Array
+    y: Array
     log_weights: Array
     likelihood: Array
     """Of each part (points × parts × cells), over its largest, the log of which is in the weights."""
 
     @classmethod
-    def of(cls, person: PersonParts, b: Array, log_weights: Array) -> EffectPoints:
+    def of(cls, person: PersonParts, y: Array, log_weights: Array) -> EffectPoints:
         """Return the points with what the parts' evidence says there."""
-        logs = person.at(b)
+        logs = person.at(person.mean + y @ person.loads.T)
         peak = logs.max(axis=2, keepdims=True)
-        return cls(b, log_weights + peak.sum(axis=(1, 2)), np.exp(logs - peak))
+        return cls(y, log_weights + peak.sum(axis=(1, 2)), np.exp(logs - peak))
 
 
 def parts_under(person: PersonParts, prior: Prior, way: str, sd: float, points: EffectPoints) -> PartsUnder:
@@ -192,18 +203,17 @@ def pair_beliefs(person: PersonParts, prior: Prior, sd: float) -> PartBeliefs:
 
 def effect_points(person: PersonParts, prior: Prior, way: str, sd: float) -> EffectPoints:
     """Return points of the person's effects near their posterior."""
-    free = np.flatnonzero(person.sds >= _LEAST)
-    mean, spread = np.zeros(len(free)), np.diag(person.sds[free])
-    points = _points(person, free, mean, spread)
-    for _ in range(_ROUNDS if len(free) else 0):
+    free = person.loads.shape[1]
+    mean, spread = np.zeros(free), np.eye(free)
+    points = _points(person, mean, spread)
+    for _ in range(_ROUNDS if free else 0):
         weights = parts_under(person, prior, way, sd, points).weights
-        own = points.b[:, free]
-        mean = weights @ own
-        apart = own - mean
+        mean = weights @ points.y
+        apart = points.y - mean
         least = _SHRINK**2 * spread @ spread.T
         covariance = (apart * weights[:, None]).T @ apart
         spread = np.asarray(np.linalg.cholesky(_at_least(covariance, least)), dtype=np.float64)
-        points = _points(person, free, mean, spread)
+        points = _points(person, mean, spread)
     return points
 
 
@@ -289,19 +299,15 @@ def _normal(mass: Array) -> Array:
     return np.asarray(mass / np.maximum(mass.sum(axis=-1, keepdims=True), np.finfo(float).tiny))
 
 
-def _points(person: PersonParts, free: npt.NDArray[np.int64], mean: Array, spread: Array) -> EffectPoints:
-    """Return b = mean + spread·z at the Gauss–Hermite points z, with log w + log N(b; 0, D) − log N(b; mean, C)."""
+def _points(person: PersonParts, mean: Array, spread: Array) -> EffectPoints:
+    """Return y = mean + spread·z at the Gauss–Hermite points z, with log w + log N(y; 0, 1) − log N(y; mean, C)."""
     z, w = np.polynomial.hermite_e.hermegauss(_POINTS)
-    grid = np.array(list(product(z, repeat=len(free)))).reshape(_POINTS ** len(free), len(free))
+    grid = np.array(list(product(z, repeat=len(mean)))).reshape(_POINTS ** len(mean), len(mean))
     log_w = np.log(w / w.sum())
-    weights = np.array([sum(row) for row in product(log_w, repeat=len(free))], dtype=float)
+    weights = np.array([sum(row) for row in product(log_w, repeat=len(mean))], dtype=float)
     own = mean + grid @ spread.T
-    sds = person.sds[free]
-    log_prior = -0.5 * ((own / sds) ** 2).sum(axis=1) - np.log(sds).sum()
-    log_laid = -0.5 * (grid**2).sum(axis=1) - np.log(np.diag(spread)).sum()
-    b = np.zeros((len(grid), len(person.sds)))
-    b[:, free] = own
-    return EffectPoints.of(person, b, weights + log_prior - log_laid)
+    log_prior, log_laid = -0.5 * (own**2).sum(axis=1), -0.5 * (grid**2).sum(axis=1) - np.log(np.diag(spread)).sum()
+    return EffectPoints.of(person, own, weights + log_prior - log_laid)
 
 
 def _at_least(covariance: Array, least: Array) -> Array:

@@ -241,6 +241,51 @@ class Normal:
         return f"normal, mean {self.mean:g}, sd {self.sd:g}, on [{self.low:g}, {self.high:g}]"
 
 
+@dataclass(frozen=True)
+class Student(Normal):
+    """A prior with heavier tails: Student's t with `df` > 2 degrees of freedom, of this mean and sd, cut to the range.
+
+    >>> wide, narrow = Student(0, 1, -9, 9, df=4), Normal(0, 1, -9, 9)
+    >>> bool(wide.log_density(5) - wide.log_density(0) > narrow.log_density(5) - narrow.log_density(0))
+    True
+    """
+
+    df: float
+
+    def log_density(self, at: npt.ArrayLike) -> Array:
+        """Return −½(ν + 1)·log(1 + z²/(ν − 2)), z = (x − mean)/sd."""
+        z = (np.asarray(at, dtype=float) - self.mean) / self.sd
+        return np.asarray(-0.5 * (self.df + 1) * np.log1p(z**2 / (self.df - 2)))
+
+    def __str__(self) -> str:
+        said = f"t with {self.df:.3g} degrees of freedom, mean {self.mean:.0f}, sd {self.sd:.0f}"
+        return f"{said}, on [{self.low:g}, {self.high:g}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated(Normal):
+    """A prior given by its log-density at points of the range, straight lines between them."""
+
+    at: Array
+    logs: Array
+
+    @classmethod
+    def of(cls, at: Array, density: Array) -> Tabulated:
+        """Return the prior with this density at equal steps."""
+        mass = density / density.sum()
+        mean = float(mass @ at)
+        sd = float(np.sqrt(mass @ (at - mean) ** 2))
+        with np.errstate(divide="ignore"):
+            return cls(mean, sd, float(at[0]), float(at[-1]), at, np.log(mass))
+
+    def log_density(self, at: npt.ArrayLike) -> Array:
+        """Return the log-density up to a constant."""
+        return np.interp(np.asarray(at, dtype=float), self.at, self.logs)
+
+    def __str__(self) -> str:
+        return f"mean {self.mean:.0f}, sd {self.sd:.0f}, on [{self.low:g}, {self.high:g}]"
+
+
 def prior_from_text(text: str, low: float, high: float) -> Prior:
     """Return the prior a user named: `uniform` or `normal:MEAN,SD`, on the range.
 

@@ -19,10 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError, OptionError
-from skilloscope.core.text import read_object
+from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.axis import blurred
 from skilloscope.evidence.posterior import posterior_from_log_density
+from skilloscope.models.agent import Agent
+from skilloscope.models.curves import CurveModel
 
 AXIS = "FIDE Elo, over-the-board classical play"
 SCHEMA = 1
@@ -31,8 +33,8 @@ MINUS_LOG_S = "minus log s"
 _FLAT_RANGE = (400.0, 3600.0)
 _HEADER_SD = 100.0
 _POINTS = 1601  # of a curve on its way from the parameter to Elo: steps of two points on the flat prior's range
-_LARGEST = 1e9  # beyond every Elo and every parameter
 _ROUNDING = 1e-9
+_WIDEST = 1e5
 
 
 @dataclass(frozen=True)
@@ -70,39 +72,27 @@ class Scale:
             raw = read_object(text)
             if raw.get("schema") != SCHEMA:
                 raise InputError(f"schema {raw.get('schema')}, this version reads {SCHEMA}")
-            raw["covariance"] = tuple(tuple(row) for row in raw["covariance"])
-            raw["valid"] = tuple(raw["valid"])
-            found = cls(**raw)
+            found: Scale = typed(cls, raw)
             found._check()
             return found
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:  # InputError is a ValueError
+        except (ValueError, KeyError, TypeError) as error:  # InputError is a ValueError
             raise InputError(f"{source}: not a scale ({error})", hint="tools/fit_scale.py writes one") from error
 
     def _check(self) -> None:
         """Raise where a field cannot be what it stands for: a scale is a file that people edit."""
-        for name in ("name", "data", "pool", "axis"):
-            if not isinstance(getattr(self, name), str):
-                raise InputError(f"{name} is no text")
-        for name in ("model", "settings", "population", "fit", "also", "effects"):
-            if not isinstance(getattr(self, name), dict):
-                raise InputError(f"{name} is no object")
-        if not isinstance(self.provisional, bool):
-            raise InputError("provisional is neither true nor false")
-        _check_numbers(
-            "origin, intercept, slope, dispersion", 4, self.origin, self.intercept, self.slope, self.dispersion
-        )
-        _check_numbers("valid", 2, *self.valid)
-        _check_numbers("covariance", 4, *(entry for row in self.covariance for entry in row))
-        _check_numbers("population", 2, self.population["mean"], self.population["sd"])
+        typed(tuple[float, float], [self.population["mean"], self.population["sd"]], "population")
         for name, line in self.also.items():
-            _check_numbers(f"also {name}", 2, *line)
-        if self.effects:
-            _check_numbers("effects", 3, *(self.effects[name] for name in ("temper", "game_sd", "person_sd")))
-        filters = self.fit.get("filters", {})
-        if not isinstance(filters, dict):
+            typed(tuple[float, float], [*line], f"also {name}")
+        if self.effects and not {"temper", "game_sd", "person_sd"} <= self.effects.keys():
+            raise InputError("effects without temper, game_sd or person_sd")
+        if not isinstance(self.fit.get("filters", {}), dict):
             raise InputError("fit filters is no object")
         if self.slope == 0 or self.dispersion <= 0 or self.population["sd"] <= 0 or not self.valid[0] < self.valid[1]:
             raise InputError("a slope of 0, a dispersion or sd that is not above 0, or an empty range of validity")
+        if max(abs(self.origin), abs(self.intercept)) > _WIDEST or not 1 / _WIDEST < abs(self.slope) * 1e6 < _WIDEST**2:
+            raise InputError("a line on which no Elo lies")
+        (CurveModel if "curve" in self.model else Agent).from_about(self.model)
+        typed(float, self.model.get("k", 0.0), "k")
         (a, b), (c, d) = self.covariance
         if min(a, d) < 0 or b * c > a * d * (1 + _ROUNDING) or abs(b - c) > _ROUNDING * max(abs(b), abs(c)):
             raise InputError("the covariance is none: it is not symmetric, or gives a negative variance")
@@ -186,12 +176,6 @@ class Scale:
         return not self.valid[0] <= elo <= self.valid[1]
 
 
-def _check_numbers(name: str, count: int, *numbers: Any) -> None:
-    plain = [isinstance(number, int | float) and not isinstance(number, bool) for number in numbers]
-    if len(numbers) != count or not all(plain) or not all(abs(number) < _LARGEST for number in numbers):
-        raise InputError(f"{name}: not {count} finite numbers")
-
-
 def scale(name: str = "default") -> Scale:
     """Return the scale of that name that ships, or the one in a JSON file.
 
@@ -213,11 +197,14 @@ def scale(name: str = "default") -> Scale:
 
 
 def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Prior:
-    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games)."""
+    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games).
+
+    `opponents` and `file` belong to the Elo axis; along a scale they are `population`.
+    """
     low, high = _FLAT_RANGE
     if name == "flat":
         return Uniform(low, high)
-    if name == "population":
+    if name in ("population", "opponents", "file"):  # the last two are of the Elo axis; here they are the population
         return Normal(scale.population["mean"], scale.population["sd"], low, high)
     if name == "header":
         # A player whose games carry no rating has nothing to be helped by: the flat prior, and it says so.

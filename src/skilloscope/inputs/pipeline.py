@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,9 +35,10 @@ from skilloscope.chess.analysis.evaluations import evaluations_from_comments
 from skilloscope.chess.boards import Boards, playable_board
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
-from skilloscope.chess.human.model import Human, cached_human, human, human_on
+from skilloscope.chess.human.model import Human, cached_human, human_on, shipped_network
 from skilloscope.chess.human.played import (
     PlayedMoves,
+    header_columns,
     loss_evidence,
     move_evidence,
     move_labels,
@@ -44,12 +46,13 @@ from skilloscope.chess.human.played import (
     movers_of,
     played_moves,
 )
+from skilloscope.chess.pgn.facts import FIDE, pools_of
 from skilloscope.chess.pgn.games import Games, distinct_games, read_games
 from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.errors import EngineError, InputError, Tally
 from skilloscope.decision import Decisions
-from skilloscope.evidence import EvidenceTable
-from skilloscope.evidence.axis import ELO_GRID, Effort, EloAxis
+from skilloscope.evidence import EvidenceTable, Normal, Prior
+from skilloscope.evidence.axis import ELO_GRID, Effort, EloAxis, pool_priors
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.budget import fair_order, plan, sample_games
 from skilloscope.inputs.load import (
@@ -61,7 +64,7 @@ from skilloscope.inputs.load import (
     resolve_player,
 )
 from skilloscope.inputs.load import players as known_players
-from skilloscope.inputs.request import RatingRequest
+from skilloscope.inputs.request import AUTO, RatingRequest
 from skilloscope.models.joint import HumanChoices
 
 PathLike = str | os.PathLike[str]
@@ -81,6 +84,8 @@ class AnalysedGames:
     """Why something is otherwise than asked for."""
     sample: Mapping[str, Any] = field(default_factory=dict)
     """The games that fit a budget."""
+    others: Sequence[AnalysedGames] = ()
+    """The games of other pools in the same files, the most frequent first."""
 
     def of_games(self, rows: Ints) -> AnalysedGames:
         """Return some of the games, by row in ascending order, with their analyses and decisions."""
@@ -110,9 +115,45 @@ def analysed_files(
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
     names = list(dict.fromkeys(resolve_player(player, known_players(games)) for player in players))
-    if names:
-        games = games.select(games_of(games, names))
-    return analysed_games(games, asked, work, players=[] if both_sides else names, limit=limit), names
+    parts = []
+    for pool, own in split_pools(games, asked.pool):
+        here, mine = with_priors(asked.for_pool(pool), own), [name for name in names if name in known_players(own)]
+        if names and not mine:
+            continue
+        if mine:
+            own = own.select(games_of(own, mine))
+        found = analysed_games(own, here, work, players=[] if both_sides else mine, limit=limit)
+        if limit and limit.strict and asked.needs_engine and not here.needs_engine:
+            unread = f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone"
+            found = replace(found, told=[*found.told, unread])
+        parts.append(found)
+    parts.sort(key=lambda part: -len(part.games))
+    told = [*parts[0].told, *pools_told([(part.asked.axis.pool, part.games) for part in parts])]
+    return replace(parts[0], told=told, others=parts[1:]), names
+
+
+def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
+    """Return the pools of games, the most frequent first; unrated games of servers are left out and counted.
+
+    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
+    """
+    pools = np.array([pool or "" for pool in pools_of(games)] if wanted else [], dtype=object)
+    if wanted not in ("", AUTO):
+        own = pools == wanted
+        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
+    counts = Counter(pools[pools != ""].tolist())
+    if not counts or (counts.total() == len(games) and len(counts) == 1):
+        return [(next(iter(counts), FIDE if wanted else ""), games)]
+    kept = games.select(pools != "", reason="unrated game or variant of a server")
+    known = pools[pools != ""]
+    found = [(pool, kept.select(known == pool)) for pool, _ in counts.most_common()]
+    return [found[0], *((pool, replace(own, tally=Tally())) for pool, own in found[1:])]
+
+
+def pools_told(parts: Sequence[tuple[str, Games]]) -> list[str]:
+    """Return what must be said where games are of several pools."""
+    first, *rest = (f"{pool} ({len(games):,} games)" for pool, games in parts)
+    return [f"several pools, each with ratings of its own: first {first}; then {', '.join(rest)}"] if rest else []
 
 
 def analysed_games(
@@ -128,8 +169,10 @@ def analysed_games(
     games.refuse_empty()
     names = [resolve_player(player, known_players(games)) for player in players]
     if asked.model is None:
-        model = cached_human(work.store) if work.scheduler is None else HumanOnCluster(work.scheduler)
+        pool = asked.axis.pool
+        model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
         asked = replace(asked, model=model)
+    asked = with_priors(asked, games)
     if not asked.needs_engine:
         return AnalysedGames(games, None, asked)
     rows, sample = None, dict[str, Any]()
@@ -146,6 +189,34 @@ def analysed_games(
         said = f"{error}: rated by the human model alone, effort instant"
         return AnalysedGames(games, None, asked.without_engine(), [said])
     return AnalysedGames(games, judged, asked, sample=sample)
+
+
+def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
+    """Return the request with what all the games say of each player before any move of that player is read.
+
+    A part of somebody's play has the prior of all of it. The prior `file` reads what people play alone, so that it is
+    the same at every effort.
+    """
+    if asked.priors is not None:
+        return asked
+    priors: dict[str, Prior] = {}
+    population = asked.axis.prior()
+    if asked.prior == "opponents" and asked.axis.opponents is not None:
+        met: dict[str, list[float]] = {}
+        names, ratings = (
+            [games.headers[column].to_pylist() for column in columns]
+            for columns in (("white", "black"), ("black_elo", "white_elo"))
+        )
+        for name, rating in zip(chain(*names), chain(*ratings), strict=True):
+            if name and rating:
+                met.setdefault(name, []).append(rating)
+        priors = {name: asked.axis.opponents.prior(own) for name, own in met.items()}
+    elif asked.prior == "file" and isinstance(population, Normal):
+        plain = replace(asked.without_engine(), by="player", priors={})
+        people = elo_evidence(AnalysedGames(games, None, plain)).main.groups()
+        curves = [plain.elo.curve(rows) for rows in people.values()]
+        priors = dict(zip(people, pool_priors(curves, population) if curves else (), strict=True))
+    return replace(asked, priors=priors)
 
 
 def analysed_given(
@@ -188,13 +259,13 @@ def analysed_given(
 class HumanOnCluster(Human):
     """The human model run by the workers of a scheduler's cluster; every call connects anew."""
 
-    def __init__(self, scheduler: str) -> None:
-        super().__init__(human().network)
+    def __init__(self, scheduler: str, pool: str) -> None:
+        super().__init__(shipped_network(pool), pool)
         self._scheduler = scheduler
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients."""
-        with human_on(self._scheduler) as model:
+        with human_on(self._scheduler, self.pool) as model:
             return model.choices(boards, progress=progress)
 
 
@@ -377,22 +448,16 @@ def _of_decisions(method: str, games: Games, batch: Decisions, labels: Mapping[M
     groups, curves, counts = DECISION_SOURCES[method].rows(some, [_LABEL, "decider", "game"])
     kept = np.flatnonzero(counts)
     groups = [groups[at] for at in kept.tolist()]
-    people, game = [group[1] for group in groups], [rows[group[2]] for group in groups]
-    headers = {name: games.headers[name].to_pylist() for name in ("white", "white_elo", "black_elo", "event")}
-    elo = [
-        headers["white_elo" if headers["white"][row] == person else "black_elo"][row]
-        for person, row in zip(people, game, strict=True)
-    ]
+    people, game = [group[1] for group in groups], np.array([rows[group[2]] for group in groups], dtype=np.int64)
     return EvidenceTable(
         ELO_GRID,
         [distinct[int(group[0])] for group in groups],
         curves[kept],
         counts[kept],
         people=people,
-        games=np.array(game, dtype=np.int64),
-        events=[headers["event"][row] for row in game],
+        games=game,
         sources=[method] * len(groups),
-        headers=np.array([np.nan if rating is None else rating for rating in elo], dtype=float),
+        **header_columns(games, game, people),
     )
 
 

@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from skilloscope.chess.human.model import CachedHuman, Human
+from skilloscope.chess.human.model import CachedHuman, Human, human
 from skilloscope.chess.human.played import check_grouping
+from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
-from skilloscope.evidence.axis import Axis, Effects, Effort, EloAxis, elo_axis
+from skilloscope.evidence.axis import DEFAULT_PRIOR, Axis, Effects, Effort, EloAxis, elo_axis
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 
+AUTO = "auto"
+"""The pool by the games' tags."""
 KEPT_GAMES = 2000
 """Games up to which what people play is kept beside the store: some 70 kB each."""
 METHODS = ("joint", "human", "agent", "curves", "gain", "all")
@@ -81,19 +84,25 @@ class RatingRequest:
     axis: EloAxis
     effort: Effort
     method: str
-    prior: str = "population"
+    prior: str = DEFAULT_PRIOR
     by: str = "player"
     mass: float = 0.95
     agent_scale: Scale | None = None
     model: Human | None = None
     """What people play, with a memory where there is a store."""
     workers: int = 1
+    pool: str = ""
+    """The pool of the games: `auto` by their tags, a name, or nothing where the axis was asked for."""
     progress: Callable[[int, int], None] | None = None
+    priors: Mapping[str, Prior] | None = None
+    """What the games say of players before any move of theirs: by `opponents` or by `file`; None until it is known."""
 
     def __post_init__(self) -> None:
         check_mass(self.mass)
         check_grouping(self.by)
         self.axis.prior(self.prior)
+        if self.pool not in ("", AUTO):
+            checked_pool(self.pool)
 
     @classmethod
     def of(
@@ -102,7 +111,16 @@ class RatingRequest:
         """Return the rating that was asked for, the rest by default."""
         found = axis or elo_axis()
         chosen = effort_for(found, method, effort)
-        return cls(found, chosen, method or ("joint" if chosen.weights else "human"), **more)
+        pool = more.pop("pool", None) or (AUTO if axis is None and method in (None, "human") else "")
+        return cls(found, chosen, method or ("joint" if chosen.weights else "human"), pool=pool, **more)
+
+    def for_pool(self, pool: str) -> RatingRequest:
+        """Return the same on the axis of a pool; where that has no such effort, by what people play alone."""
+        if pool in ("", FIDE):
+            return replace(self, pool="")
+        axis = elo_axis(pool)
+        effort = axis.efforts.get(self.effort.name, axis.efforts[_INSTANT])
+        return replace(self, pool="", axis=axis, method="human", effort=effort, model=None)
 
     @property
     def needs_engine(self) -> bool:
@@ -126,22 +144,29 @@ class RatingRequest:
 
     @cached_property
     def elo(self) -> Axis:
-        """The axis of Elo on which all evidence of this request is read."""
-        return self.axis.measured_by(self.effects, self.prior)
+        """The axis of Elo on which the evidence of the main method is read."""
+        return self.elo_by(self.kinds[0])
 
-    def prior_of(self, header_elo: float | None) -> Prior:
-        """Return the prior of somebody with this mean rating in the headers, if any."""
-        return self.axis.prior(self.prior, header_elo=header_elo)
+    def elo_by(self, method: str) -> Axis:
+        """Return the axis on which the evidence of a method is read; those over decisions have all effects inside."""
+        return self.axis.measured_by(self.effects, person=None if method in DECISION_SOURCES else self.effort.person)
+
+    def prior_of(self, rows: EvidenceTable) -> Prior:
+        """Return the prior of the person whose evidence the rows are; of several people that of anybody."""
+        people = set(rows.people)
+        known = self.priors.get(people.pop()) if self.priors and len(people) == 1 else None
+        return known or self.axis.prior(self.prior, header_elo=rows.header_elo)
 
     def posteriors(self, rows: Mapping[str, EvidenceTable]) -> dict[str, Posterior]:
         """Return the posterior of Elo by each method, under one prior: the one place where an Elo is computed."""
-        prior = self.prior_of(next(iter(rows.values())).header_elo)
-        return {method: self.elo.posterior(own, prior) for method, own in rows.items()}
+        prior = self.prior_of(next(iter(rows.values())))
+        return {method: self.elo_by(method).posterior(own, prior) for method, own in rows.items()}
 
     def posterior(self, rows: EvidenceTable) -> Posterior:
-        """Return the posterior of Elo given some rows of evidence."""
-        return self.posteriors({"": rows})[""]
+        """Return the posterior of Elo given some rows of evidence of the main method."""
+        return self.posteriors({self.kinds[0]: rows})[self.kinds[0]]
 
-    def model_for(self, games: int) -> Human | None:
+    def model_for(self, games: int) -> Human:
         """Return the human model to ask; one with a cache is not asked about more games than it should keep."""
-        return None if isinstance(self.model, CachedHuman) and games > KEPT_GAMES else self.model
+        known = None if isinstance(self.model, CachedHuman) and games > KEPT_GAMES else self.model
+        return known or human(self.axis.pool)

@@ -21,7 +21,16 @@ from skilloscope.chess.human.model import Human, human
 from skilloscope.chess.human.played import PlayedMoves, loss_evidence, move_evidence, move_losses
 from skilloscope.core.errors import MissingExtraError
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
-from skilloscope.evidence.axis import EVALUATIONS, Effects, Effort, EloAxis, combined, elo_axis, elo_posterior
+from skilloscope.evidence.axis import (
+    EVALUATIONS,
+    Effects,
+    Effort,
+    EloAxis,
+    PersonEffect,
+    combined,
+    elo_axis,
+    elo_posterior,
+)
 from skilloscope.evidence.sources.human import single_move_curves
 from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
 from skilloscope.models.joint import loss_features, scaled_loss
@@ -66,6 +75,7 @@ class RunningElo:
     effects: Mapping[str, Effects]
     prior: Prior | None = None
     """The population's unless given."""
+    person: PersonEffect | None = None
     curves: dict[str, Array] = field(default_factory=dict)
 
     def add(self, source: str, curve: Array) -> None:
@@ -78,7 +88,7 @@ class RunningElo:
         if not self.curves:
             return None
         games = {source: curve[None, :] for source, curve in self.curves.items()}
-        return elo_posterior(combined(games, self.effects), self.prior or self.axis.prior())
+        return elo_posterior(combined(games, self.effects, self.person), self.prior or self.axis.prior())
 
     def fields(self, mass: float) -> dict[str, Any]:
         """Return the posterior as JSON has it; nulls where there is none."""
@@ -109,7 +119,7 @@ def running_elo(
     if effort.losses is not None and evaluations is not None:
         losses = loss_evidence(moves, move_losses(moves, evaluations), places, effort.losses)
         table = EvidenceTable.concat([table, losses])
-    sides = {black: RunningElo(axis, effort.effects) for black in (False, True)}
+    sides = {black: RunningElo(axis, effort.effects, person=effort.person) for black in (False, True)}
     rows = []
     for place, black in zip(places, moves.black.tolist(), strict=True):
         for at in table.rows.get(place, ()):

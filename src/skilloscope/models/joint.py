@@ -277,13 +277,9 @@ class JointWeights:
     human: tuple[float, float] = (1.0, 0.0)
     unlisted: tuple[float, float] = (0.0, 0.0)
 
-    @classmethod
-    def from_dict(cls, given: About) -> JointWeights:
-        """Return the weights that `as_dict` wrote."""
-        human, unlisted, *losses = (
-            (float(a), float(b)) for a, b in (given["human"], given["unlisted"], *given["losses"])
-        )
-        return cls(tuple(given["depths"]), tuple(losses), human, unlisted)
+    def __post_init__(self) -> None:
+        if len(self.depths) != len(self.losses) or not all(0 < depth < 100 for depth in self.depths):
+            raise InputError(f"{len(self.losses)} weights for the depths {self.depths}")
 
     def as_dict(self) -> About:
         """Return the weights for JSON."""
@@ -364,21 +360,23 @@ class LossWeights:
     bend: Array
     valid: tuple[float, float]  # the Elos of those it was fitted to; beyond, the curves go on level
     edges: tuple[float, ...] = LOSS_EDGES
+    features: tuple[str, ...] = LOSS_FEATURES
 
-    @classmethod
-    def from_dict(cls, given: About) -> LossWeights:
-        """Return the weights that `as_dict` wrote."""
-        level, slope, bend = (np.array(given[name], dtype=float) for name in ("level", "slope", "bend"))
-        low, high = given["valid"]
-        bins = len(given["edges"]) + 1
-        if level.shape != (len(LOSS_FEATURES), bins) or not slope.shape == bend.shape == (SLOPED, bins):
-            raise InputError(f"weights of losses: {level.shape} and {slope.shape} do not fit {bins} bins")
-        return cls(level, slope, bend, (float(low), float(high)), tuple(given["edges"]))
+    def __post_init__(self) -> None:
+        bins = len(self.edges) + 1
+        if not np.all(np.diff(self.edges) > 0):
+            raise InputError(f"edges of bins that do not rise: {self.edges}")
+        if (
+            tuple(self.features) != LOSS_FEATURES
+            or self.level.shape != (len(LOSS_FEATURES), bins)
+            or not self.slope.shape == self.bend.shape == (SLOPED, bins)
+        ):
+            raise InputError(f"weights of losses: {self.level.shape} and {self.slope.shape} do not fit {bins} bins")
 
     def as_dict(self) -> About:
         """Return the weights for JSON."""
         arrays = {name: getattr(self, name).round(4).tolist() for name in ("level", "slope", "bend")}
-        return {**arrays, "valid": list(self.valid), "edges": list(self.edges), "features": list(LOSS_FEATURES)}
+        return {**arrays, "valid": list(self.valid), "edges": list(self.edges), "features": list(self.features)}
 
     def log_probabilities(self, features: Array, elo: float | Array) -> Array:
         """Return log P of every bin, a row for each move; the Elo is one for all, or each mover's own."""

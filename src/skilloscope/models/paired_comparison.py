@@ -140,7 +140,7 @@ def message(
     return beta / rest, (alpha + beta * mean) / rest
 
 
-def davidson(probability: Floats, kappa: float) -> tuple[Array, Array, Array]:
+def davidson(probability: Floats, kappa: Floats) -> tuple[Array, Array, Array]:
     """Win, draw, loss ∝ w, κ, 1/w: draws as their own outcome after Davidson (1970), not in the paper.
 
     w is such that a win and half a draw together have the probability that is given: the expected score stays that
@@ -149,7 +149,7 @@ def davidson(probability: Floats, kappa: float) -> tuple[Array, Array, Array]:
     >>> [round(float(x), 3) for x in davidson(0.5, 2.0)], [round(float(x), 3) for x in davidson(0.9, 2.0)]
     ([0.25, 0.5, 0.25], [0.81, 0.18, 0.01])
     """
-    p = _f(probability)
+    p, kappa = _f(probability), _f(kappa)
     weaker = np.minimum(p, 1 - p)
     b = kappa * (0.5 - weaker)
     spread = b + np.sqrt(b * b + 4 * weaker * (1 - weaker))

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.text import visible
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
@@ -403,7 +405,8 @@ def _saved(drawing: Drawing, kind: str, style: Any = None) -> bytes:
     metadata = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}.get(kind)
     with pyplot().rc_context(STYLE | (style or {})):
         drawing.savefig(buffer, format=kind, metadata=metadata, dpi=200)
-    return buffer.getvalue()
+    drawn = buffer.getvalue()
+    return visible(drawn.decode()).encode() if kind == "svg" else drawn  # names stand in it, in comments too
 
 
 def _shortened(name: str) -> str:

@@ -129,7 +129,6 @@ def report_page(
         loader=PackageLoader("skilloscope.report"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,  # names obey nobody; markup is ours
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -138,7 +137,7 @@ def report_page(
         from skilloscope.report.board import shared_pieces  # loads python-chess, which only boards need
 
         pieces = shared_pieces()
-    return environment.get_template("page.html").render(
+    page = environment.get_template("page.html").render(
         title=title,
         source=source,
         headline=headline,
@@ -151,6 +150,7 @@ def report_page(
         cannot_tell=cannot_tell,
         version=__version__,
     )
+    return visible(page)  # names obey nobody
 
 
 def sorted_places(rows: Sequence[Sequence[str]], labels: Collection[int]) -> list[list[int]]:

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import Framed, table_html, table_of_rows
+from skilloscope.core.text import visible
 from skilloscope.report.charts import Figure
 from skilloscope.report.page import Headline, Section, report_page
 from skilloscope.report.table import Table
@@ -113,7 +114,7 @@ class Study(Framed):
         shown = [*map(_table_html, self.tables())]
         for first in self.figures()[:1]:
             shown.append(f"<figure>{first.svg()}<figcaption>{escape(first.caption)}</figcaption></figure>")
-        return "".join(shown)
+        return visible("".join(shown))
 
 
 def json_fields(value: Any) -> dict[str, Any]:

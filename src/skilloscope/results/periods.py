@@ -74,6 +74,11 @@ class Calendar:
         """How exact a date must be to be placed: to the DAY, the MONTH or the YEAR."""
         return {"M": MONTH, "Y": YEAR}.get(self.unit, DAY)
 
+    @property
+    def years(self) -> float:
+        """The length of a period in years; numbered periods count as months."""
+        return self.count * {"D": 1 / 365.25, "W": 7 / 365.25, "Y": 1.0}.get(self.unit, 1 / 12)
+
     def periods_in(self, length: str) -> int:
         """Return how many periods of this calendar a length has, at least one; a plain number is so many periods.
 

@@ -28,6 +28,7 @@ from skilloscope.chess.engine.lines import last_depth
 from skilloscope.chess.engine.settings import DFH13
 from skilloscope.chess.human.model import human
 from skilloscope.chess.moves import move_code, move_of_code
+from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.chess.pgn.positions import positions_of
 from skilloscope.core.errors import EngineError, InputError, OptionError, SkilloscopeError
 from skilloscope.core.paths import Closing
@@ -62,16 +63,19 @@ class Reply:
 
 @dataclass(frozen=True)
 class Persona:
-    """Whom an opponent plays: Elo, style, and the seed of the draws (0: another game every time)."""
+    """Whom an opponent plays: rating, style, the seed of the draws (0: another game every time), and whose rating."""
 
     elo: float = 1500.0
     style: str = "human"
     seed: int = 0
+    pool: str = FIDE
 
     def __post_init__(self) -> None:
         checked_elo(self.elo)
         if self.style not in STYLES:
             raise OptionError(f"no style {self.style!r}", hint=f"the styles: {', '.join(STYLES)}")
+        if checked_pool(self.pool) != FIDE and self.style != "human":
+            raise OptionError(f"people of {self.pool} play without an engine, not {self.style!r}", hint="--style human")
         if self.seed < 0:
             raise OptionError(f"a seed is 0 or more, got {self.seed}")
 
@@ -101,7 +105,7 @@ class Opponent(Closing):
 
     def get_ready(self) -> None:
         """Load what is needed to answer: the network, and the engine where the style asks for one."""
-        human().choices(Boards.from_boards([chess.Board()]))
+        human(self.persona.pool).choices(Boards.from_boards([chess.Board()]))
         if self.persona.style != "human":
             self._seen(chess.Board(), 1, _MOST_SECONDS, None)
 
@@ -124,7 +128,7 @@ class Opponent(Closing):
 
     def reply_without_engine(self, board: chess.Board) -> Reply:
         """Return a move as the style `human` plays it, whatever the style is."""
-        choices = human().choices(Boards.from_boards([board]))
+        choices = human(self.persona.pool).choices(Boards.from_boards([board]))
         return Reply(move_of_code(int(human_chances(choices, self.persona.elo).drawn([self._rng(board)])[0])))
 
     def successor(self) -> Opponent:
@@ -158,7 +162,7 @@ class Opponent(Closing):
             return agent_chances(seen, elo, scale())
         if seen is not None and style == "curves":
             return curve_chances(seen, elo, scale("curves"))
-        choices = human().choices(Boards.from_boards([board]))
+        choices = human(self.persona.pool).choices(Boards.from_boards([board]))
         if seen is None or effort.weights is None:
             return human_chances(choices, elo)
         return joint_chances(choices, seen, elo, effort.weights)

@@ -6,7 +6,8 @@ the settings that produced them. Out: the same answers, 200,000 a second.
 Write-ahead logging: readers never wait for the writer, and several processes may share one file. A put is one
 transaction; when it returns, the rows survive the death of the process at any moment.
 
-A row that cannot be what was put there is not an answer and hides no other: it is left out, and `damaged` names it.
+A row that is not what was put there (each has a digest) is no answer and hides no other: it is left out, and `damaged`
+names it. Rows of versions that wrote no digests are checked by their form.
 """
 
 from __future__ import annotations
@@ -48,20 +49,21 @@ CREATE TABLE analysis (
     seconds REAL NOT NULL,
     created INTEGER NOT NULL,
     lines BLOB NOT NULL,
+    digest BLOB,
     PRIMARY KEY (settings, problem)
 ) WITHOUT ROWID;
 """
 
-_COLUMNS = "problem, status, reason, origin, alternatives, nodes, seconds, created, lines"
+_COLUMNS = "problem, status, reason, origin, alternatives, nodes, seconds, created, lines, digest"
 _KINDS = (str, str, str, str, int, int, float, int, bytes)
 _NO_TEXT = re.compile("[\udc80-\udcff]")  # what the reader makes of bytes that are no text
 
 _PUT = f"""
-INSERT INTO analysis (settings, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO analysis (settings, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (settings, problem) DO UPDATE SET
     status = excluded.status, reason = excluded.reason, origin = excluded.origin,
     alternatives = excluded.alternatives, nodes = excluded.nodes, seconds = excluded.seconds,
-    created = excluded.created, lines = excluded.lines
+    created = excluded.created, lines = excluded.lines, digest = excluded.digest
 WHERE analysis.status = 'failed'
 """
 
@@ -107,6 +109,7 @@ class Store(Closing):
         self.path = Path(path)
         self.read_only = read_only
         self._ids: dict[str, int] = {}
+        self._columns = _COLUMNS
         with self._speaking():
             self._connection = _connect(self.path, read_only)
         try:
@@ -135,13 +138,14 @@ class Store(Closing):
         if number is None:
             return {}
         found: dict[str, StoredAnalysis] = {}
+        digest = settings_digest(settings)
         with self._speaking():
             for start in range(0, len(problems), _CHUNK):
                 chunk = list(problems[start : start + _CHUNK])
                 marks = ",".join("?" * len(chunk))
-                query = f"SELECT {_COLUMNS} FROM analysis WHERE settings = ? AND problem IN ({marks})"
+                query = f"SELECT {self._columns} FROM analysis WHERE settings = ? AND problem IN ({marks})"
                 for row in self._rows(query, [number, *chunk]):
-                    if not _fault(row):
+                    if not _fault(row, digest):
                         found[row[0]] = _stored(row)
                     elif faulty:
                         found[row[0]] = StoredAnalysis(row[0], 0, b"")
@@ -153,7 +157,8 @@ class Store(Closing):
         with self._speaking(), self._transaction():
             number = self._made_settings_id(settings)
             query = """UPDATE analysis SET status = 'failed', reason = ?, origin = 'searched', alternatives = 0,
-                       nodes = 0, seconds = 0, created = 0, lines = x'' WHERE settings = ? AND problem = ?"""
+                       nodes = 0, seconds = 0, created = 0, lines = x'', digest = NULL
+                       WHERE settings = ? AND problem = ?"""
             self._connection.executemany(query, ((reason, number, problem) for problem in problems))
 
     def damaged(self) -> Iterator[tuple[str, str]]:
@@ -162,12 +167,14 @@ class Store(Closing):
             for (found,) in self._connection.execute("PRAGMA integrity_check(100)"):
                 if found != "ok":
                     yield str(self.path), str(found)
+            digests = {}
             for number, digest, text in self._rows("SELECT id, digest, json FROM settings ORDER BY id"):
+                digests[number] = digest
                 if _settings(digest, text) is None:
                     yield f"settings {number}", "they are not those that were stored"
-            query = f"SELECT {_COLUMNS}, settings FROM analysis ORDER BY settings, problem"
+            query = f"SELECT {self._columns}, settings FROM analysis ORDER BY settings, problem"
             for *row, number in self._rows(query):
-                if fault := _fault(tuple(row)):
+                if fault := _fault(tuple(row), digests.get(number)):
                     yield f"settings {number}, {row[0]!r}", fault
             orphans = "SELECT count(*) FROM analysis WHERE settings NOT IN (SELECT id FROM settings)"
             (lost,) = self._connection.execute(orphans).fetchone()
@@ -183,18 +190,19 @@ class Store(Closing):
         with self._speaking(), self._transaction():
             number = self._made_settings_id(settings)
             before = self._connection.total_changes
-            self._connection.executemany(_PUT, ((number, *_columns(row)) for row in rows))
+            digest = settings_digest(settings)
+            self._connection.executemany(_PUT, ((number, *_columns(row, digest)) for row in rows))
             return self._connection.total_changes - before
 
     def iterate(
         self, settings: Mapping[str, object], faulty: Callable[[str, str], None] | None = None
     ) -> Iterator[StoredAnalysis]:
         """Yield all that is stored under these settings, by problem; `faulty` hears of damaged rows."""
-        number = self._settings_id(settings)
-        query = f"SELECT {_COLUMNS} FROM analysis WHERE settings = ? ORDER BY problem"
+        number, digest = self._settings_id(settings), settings_digest(settings)
+        query = f"SELECT {self._columns} FROM analysis WHERE settings = ? ORDER BY problem"
         with self._speaking():
             for row in self._rows(query, [-1 if number is None else number], some=True):
-                if not (fault := _fault(row)):
+                if not (fault := _fault(row, digest)):
                     yield _stored(row)
                 elif faulty is not None:
                     faulty(row[0], fault)
@@ -266,6 +274,14 @@ class Store(Closing):
                 f"{self.path} has schema {schema}, this version reads schema {SCHEMA}",
                 hint="use the version of skilloscope that made it, or another path",
             )
+        added = "SELECT count(*) FROM pragma_table_info('analysis') WHERE name = 'digest'"
+        if not self._connection.execute(added).fetchone()[0]:  # a file of a version that wrote no digests
+            if self.read_only:
+                self._columns = _COLUMNS.replace("digest", "NULL")
+            else:
+                with self._transaction():
+                    if not self._connection.execute(added).fetchone()[0]:
+                        self._connection.execute("ALTER TABLE analysis ADD COLUMN digest BLOB")
         if not self.read_only:
             # NORMAL syncs at checkpoints, not at every commit. A commit is then safe from the death of the process
             # (the system has the pages) and only the last ones may be lost when the power fails; nothing is ever
@@ -381,10 +397,12 @@ def _settings(digest: str, text: str) -> dict[str, object] | None:
         return None
 
 
-def _fault(row: tuple[Any, ...]) -> str:
-    """Return what is wrong with the form of a row; empty where it may be what was put there."""
-    if tuple(map(type, row)) != _KINDS:
+def _fault(row: tuple[Any, ...], settings: str | None) -> str:
+    """Return what is wrong with a row under the settings of this digest; empty where it is what was put there."""
+    if tuple(map(type, row[:-1])) != _KINDS:
         return "a value is not of its kind"
+    if row[-1] is not None and row[-1] != _digest(row[:-1], settings):
+        return "it is not what was stored"
     if not "".join(row[:4]).isascii() and _NO_TEXT.search("".join(row[:4])):
         return "its text is not UTF-8"
     status, origin = row[1], row[3]
@@ -417,12 +435,20 @@ def _beside(path: Path, ending: str) -> Path:
 
 
 def _stored(row: tuple[Any, ...]) -> StoredAnalysis:
-    problem, status, reason, origin, alternatives, nodes, seconds, created, lines = row
+    problem, status, reason, origin, alternatives, nodes, seconds, created, lines, _ = row
     return StoredAnalysis(
         problem, alternatives, lines, status, reason, origin, nodes=nodes, seconds=seconds, created=created
     )
 
 
-def _columns(row: StoredAnalysis) -> tuple[Any, ...]:
-    numbers = row.alternatives, row.nodes, row.seconds, row.created or int(time.time())
-    return row.problem, row.status, row.reason, row.origin, *numbers, row.lines
+def _columns(row: StoredAnalysis, settings: str) -> tuple[Any, ...]:
+    numbers = row.alternatives, row.nodes, float(row.seconds), row.created or int(time.time())
+    values = row.problem, row.status, row.reason, row.origin, *numbers, row.lines
+    return (*values, _digest(values, settings))
+
+
+def _digest(values: tuple[Any, ...], settings: str | None) -> bytes:
+    """Return what differs wherever a bit of a row does, or where it came under other settings."""
+    found = hashlib.blake2b(values[-1], digest_size=8)
+    found.update(repr((settings, *values[:-1])).encode())
+    return found.digest()

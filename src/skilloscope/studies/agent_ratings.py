@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 
 from skilloscope.core.errors import InputError, check_mass
 from skilloscope.decision import Decisions
-from skilloscope.evidence import Evidence, EvidenceTable, Posterior, Uniform, agent_evidence
+from skilloscope.evidence import Evidence, EvidenceTable, Posterior, Prior, Uniform, agent_evidence
 from skilloscope.evidence.scales import Scale, elo_prior
 from skilloscope.evidence.scales import scale as load_scale
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
@@ -307,7 +307,8 @@ def rate_decisions(
 ) -> AgentRatings:
     """Rate every player (or group of another column) by the papers' agent, on the Elo axis of a scale.
 
-    The prior is `population`, `flat` or `header`; the ratings in the games' headers are used by `header` only.
+    The prior is `population`, `flat` or `header` (`opponents` and `file` are of games on the Elo axis); the ratings in
+    the games' headers are used by `header` only.
     Who is among `everybody` and has no usable decision is named as unrated.
     """
     check_mass(mass)
@@ -336,11 +337,17 @@ def rate_decisions(
 
 
 def rated_groups(
-    table: EvidenceTable, groups: Mapping[Any, Decisions], scale: Scale, *, prior: str, mass: float
+    table: EvidenceTable,
+    groups: Mapping[Any, Decisions],
+    scale: Scale,
+    *,
+    prior: str,
+    mass: float,
+    priors: Mapping[str, Prior] | None = None,
 ) -> list[PlayerRating]:
-    """Return the rating of each group of decisions with evidence."""
+    """Return the rating of each group of decisions with evidence; `priors` are of players whose prior is known."""
     return [
-        _player(group_name(label), groups[label], table[label], scale, prior=prior, mass=mass)
+        _player(group_name(label), groups[label], table[label], scale, prior=prior, mass=mass, priors=priors or {})
         for label in table
         if table[label].decisions > 0
     ]
@@ -363,12 +370,21 @@ def provisional_note(scale: Scale) -> list[str]:
     return [f"the scale {scale.name!r} is provisional ({scale.data})"] if scale.provisional else []
 
 
-def _player(name: str, batch: Decisions, curve: Evidence, scale: Scale, *, prior: str, mass: float) -> PlayerRating:
+def _player(
+    name: str,
+    batch: Decisions,
+    curve: Evidence,
+    scale: Scale,
+    *,
+    prior: str,
+    mass: float,
+    priors: Mapping[str, Prior],
+) -> PlayerRating:
     columns, header = batch.context.column_names, None
     if "elo" in columns:
         known = batch.context.column("elo").cast(pa.float64()).drop_null().to_numpy()
         header = float(known.mean()) if len(known) else None
-    elo = scale.posterior(curve, elo_prior(prior, scale, header_elo=header))
+    elo = scale.posterior(curve, priors.get(name) or elo_prior(prior, scale, header_elo=header))
     return PlayerRating(
         player=name,
         games=len(batch.groups("game")[0]) if "game" in columns else 0,

@@ -10,17 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
 from skilloscope.chess.human.model import shipped_network
-from skilloscope.chess.pgn.facts import is_classical
+from skilloscope.chess.pgn.facts import FIDE, is_classical
 from skilloscope.core.errors import Tally
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import Effects, EloAxis
+from skilloscope.evidence.axis import Across, Effects, PersonEffect
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
 from skilloscope.inputs.pipeline import AnalysedGames, GameEvidence
 from skilloscope.inputs.request import RatingRequest, settings_warnings, source_warnings
-from skilloscope.report.table import EDGE_NOTE, engine_line
+from skilloscope.report.table import EDGE_NOTE, engine_line, plural
 
 METHOD_WORDS = {
     "joint": "engine and what people play; in the opening what people play",
@@ -32,7 +34,18 @@ METHOD_WORDS = {
 """The methods in words."""
 
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
+_LIKE_FIDE = (
+    "plays like FIDE: whose moves in slow games are like these, by the model for play over the board; faster play is "
+    "weaker, so the same person may well have a higher FIDE rating"
+)
 _UNASKED = ("not analysed", "not analysed (time)")
+
+
+_FROM_GAMES = {
+    "opponents": "each player's from the ratings of the opponents, the own rating unused",
+    "file": "each player's from what the other players of the games play",
+}
+_MISSING = {"opponents": "no opponent is rated", "file": "no other player"}
 
 
 @dataclass(frozen=True)
@@ -45,8 +58,9 @@ class PriorUsed:
     source: str
 
     @classmethod
-    def of(cls, axis: EloAxis, name: str) -> PriorUsed:
-        """Return the prior of this name on an axis."""
+    def of(cls, asked: RatingRequest) -> PriorUsed:
+        """Return the prior of a request; one that needs what the games do not have is the population's."""
+        axis, name = asked.axis, asked.prior
         prior = axis.prior(name)
         people = f"{axis.population['name']}: {axis.population['source']}"
         if name == "header":
@@ -55,7 +69,12 @@ class PriorUsed:
             return cls(name, None, sd, f"the ratings in the games; who has none: {people}")
         if not isinstance(prior, Normal):
             return cls(name, None, None, f"constant from {prior.low:g} to {prior.high:g}")
-        return cls(name, prior.mean, prior.sd, people)
+        if name in _FROM_GAMES and asked.priors:
+            known = [one for one in asked.priors.values() if isinstance(one, Normal)]
+            mean, sd = (float(np.mean([getattr(one, what) for one in known])) for what in ("mean", "sd"))
+            return cls(name, mean, sd, f"{_FROM_GAMES[name]}, on average of {plural(len(known), 'player')}")
+        missing = f"{_MISSING[name]}; " if name in _MISSING and (axis.opponents or name == "file") else ""
+        return cls("population", prior.mean, prior.sd, missing + people)
 
     def __str__(self) -> str:
         numbers = [f"{name} {value:.0f}" for name, value in (("mean", self.mean), ("sd", self.sd)) if value is not None]
@@ -69,6 +88,7 @@ class EffortUsed:
     name: str
     effects: Mapping[str, Effects]
     settings: Mapping[str, object]
+    person: PersonEffect | None
 
 
 @dataclass(frozen=True)
@@ -81,6 +101,10 @@ class AxisUsed:
     opening_moves: int
     valid: tuple[float, float]
     human_model: str
+    pool: str = FIDE
+    across: Across | None = None
+
+    FIELDS: ClassVar = ("name", "axis", "data", "opening_moves", "valid", "human_model", "pool", "?across")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +137,11 @@ class EloBasis:
         axis, effort = asked.axis, asked.effort
         return cls(
             method=asked.method,
-            effort=EffortUsed(effort.name, effort.effects, effort.settings),
-            scale=AxisUsed(axis.name, axis.axis, axis.data, axis.opening_moves, axis.valid, axis.model),
-            prior=PriorUsed.of(axis, asked.prior),
+            effort=EffortUsed(effort.name, effort.effects, effort.settings, effort.person),
+            scale=AxisUsed(
+                axis.name, axis.axis, axis.data, axis.opening_moves, axis.valid, axis.model, axis.pool, axis.across
+            ),
+            prior=PriorUsed.of(asked),
             engine={} if analysed is None else dict(analysed.decisions.about.get("settings", {})),
             by=by,
             mass=asked.mass,
@@ -153,6 +179,7 @@ class EloBasis:
             f"prior: {prior}",
             f"axis {self.scale.name!r}, effort {self.effort.name!r}, method {self.method!r}: {words}",
             f"fitted from {low:.0f} to {high:.0f}",
+            *([_LIKE_FIDE] if self.scale.across else []),
             *(["* outside the range in which the axis was fitted: a direction, not a number"] if extrapolated else []),
             *([EDGE_NOTE] if any(edges) else []),
         ]
@@ -220,10 +247,16 @@ def left_out(found: AnalysedGames, evidence: GameEvidence) -> Tally:
     return tally + Tally(faults, found.judged.analyses.tally.faults)
 
 
-def elo_warnings(found: AnalysedGames, evidence: GameEvidence) -> list[str]:
+SELECTS = (
+    "parts by result select: games are won because the moves were good that day, so for everybody won games come out "
+    "above and lost games below the player's level"
+)
+
+
+def elo_warnings(found: AnalysedGames, evidence: GameEvidence, by: str = "") -> list[str]:
     """Return what must be known to read an Elo: another search than the axis's, moves without an answer, pools."""
     games, judged, asked = found.games, found.judged, found.asked
-    warnings = list(found.told)
+    warnings = [*found.told, *([SELECTS] if by == "result" else [])]
     if judged is not None:
         settings = judged.decisions.about.get("settings", {})
         warnings += settings_warnings(asked.effort, settings)
@@ -233,8 +266,10 @@ def elo_warnings(found: AnalysedGames, evidence: GameEvidence) -> list[str]:
         warnings += judged.decisions.about.get("notes", [])
         warnings += _unsearched(judged, evidence, found.sample)
         warnings += agent_warnings(judged, asked) if asked.method == "all" else []
-    if shipped_network().sha256 != asked.axis.model:
+    if shipped_network(asked.axis.pool).sha256 != asked.axis.model:
         warnings.append(f"the human model is not the one that the axis {asked.axis.name!r} was fitted with")
+    if asked.axis.pool != FIDE:
+        return warnings
     speeds, sites = (games.headers[name].to_pylist() for name in ("time_control", "site"))
     return [*warnings, *pool_warnings(speeds, sites, games.counts.tolist(), what="moves")]
 

@@ -400,8 +400,8 @@ def follow_elo(found: AnalysedGames, game: str) -> FollowedGame:
     sides: dict[str, RunningElo] = {}
     moves: list[FollowedMove] = []
     for (name, ply), group in sorted(groups.items(), key=lambda item: item[0][1]):
-        prior = asked.prior_of(group.header_elo)
-        side = sides.setdefault(name, RunningElo(asked.axis, asked.effects, prior))
+        prior = asked.prior_of(group)
+        side = sides.setdefault(name, RunningElo(asked.axis, asked.effects, prior, asked.elo.person))
         before = side.posterior or elo_posterior(np.zeros_like(ELO), prior)
         own = {source: rows[0] for source, rows in group.by_person()[name].items()}
         said = np.asarray(sum(curve for source, curve in own.items() if source != "evaluated"))
@@ -410,7 +410,7 @@ def follow_elo(found: AnalysedGames, game: str) -> FollowedGame:
         count = 1 + sum(move.player == name for move in moves)
         estimate = EloAndSd.of(side.posterior or before, asked.mass)
         moves.append(FollowedMove(name, ply, written[ply], _expected(before, said), count, estimate))
-    return FollowedGame(game, moves, asked.mass, PriorUsed.of(asked.axis, asked.prior))
+    return FollowedGame(game, moves, asked.mass, PriorUsed.of(asked))
 
 
 def follow_decisions(

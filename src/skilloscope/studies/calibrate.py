@@ -22,12 +22,14 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import EvidenceTable, Normal, Prior
-from skilloscope.evidence.axis import ELO, Effects, Effort, EloAxis, blurred, elo_axis, read_for_pool
+from skilloscope.evidence.axis import ELO, Beside, Effects, Effort, EloAxis, blurred, elo_axis, read_for_pool
 from skilloscope.report.study import Study
 from skilloscope.report.table import Column, Table, number, percent
 
 FEWEST_PLAYER_GAMES, FEWEST_PLAYERS, LEAST_SPREAD = 200, 50, 100.0
 FOLDS = 5
+START = {"opening": Effects(0.794, 3.8, 166.2), "human": Effects(0.731, 208.6, 42.6)}
+"""Where a fit to a pool begins: the effects of people of human/ where each source has all of a person to itself."""
 _EVERY = 5
 POOL_ELO: Array = ELO[::_EVERY]
 """The Elos at which all people of a pool are scored together, so that a fit takes seconds."""
@@ -241,7 +243,7 @@ def calibrate(
             progress(done, len(some.moves), "human model")
 
     rated = rated_evidence(some, known, progress=show)
-    one_game, one_year, effects = fitted_and_checked(rated, elo_axis().effort("instant").effects)
+    one_game, one_year, effects = fitted_and_checked(rated, START)
     axis = _axis(name, census, rated, effects, {"one_game": one_game, "one_year": one_year}, known)
     per_year = len(rated.person) / len(np.unique(rated.person))
     return PoolCalibration(
@@ -422,7 +424,7 @@ def _axis(
     }
     rounded = {name: Effects(*(round(value, 4) for value in vars(one).values())) for name, one in effects.items()}
     about = {key: one.as_dict() for key, one in measured.items()}
-    effort = Effort("instant", rounded, measured=about, beside=elo_axis().effort("instant").beside)
+    effort = Effort("instant", rounded, measured=about, beside=Beside(0.7, 1.09))
     return EloAxis(
         name=name,
         efforts={"instant": effort},

@@ -384,7 +384,7 @@ def compare_split(
     if missing := [label for name, label in zip(names, labels, strict=True) if name not in parts]:
         raise InputError(f"no move of {player!r} {missing[0]}; skipped: {rated.tally}", hint="split elsewhere")
     asked, sides = found.asked, [parts[name] for name in names]
-    prior = asked.prior_of(sides[0].header_elo)
+    prior = asked.prior_of(sides[0].played.rows)
     # As far apart as two people: neither side is shrunk towards the other, and the prior is counted once.
     sd = float(asked.axis.population["sd"])
     beliefs = pair_beliefs(person_parts([side.played for side in sides], asked.elo), prior, sd)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from skilloscope.inputs.bundled import game_of_the_century
 from skilloscope.inputs.gains import gains_of_games
 from skilloscope.inputs.load import AnalysedDecisions, EngineJob
-from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.pipeline import AnalysedGames, with_priors
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.charts import Figure
 from skilloscope.report.page import Section
@@ -108,7 +108,8 @@ class DemoRatings(Study):
 def rate_demo(judged: AnalysedDecisions, known_as: Mapping[str, str], truth: Mapping[str, float]) -> DemoRatings:
     """Rate everybody in the games of the demo."""
     assert judged.analyses is not None  # they are games
-    found = AnalysedGames(judged.analyses.games, judged, RatingRequest.of(method="joint"))
+    games = judged.analyses.games
+    found = AnalysedGames(games, judged, with_priors(RatingRequest.of(method="joint"), games))
     ratings = rate_on_axis(found)
     return DemoRatings(
         ratings=ratings, known_as=known_as, truth=truth, games=len(found.games), tally=ratings.tally,

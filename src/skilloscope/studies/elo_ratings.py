@@ -17,7 +17,7 @@ import numpy as np
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
-from skilloscope.evidence import EvidenceTable, Posterior, agent_evidence
+from skilloscope.evidence import EvidenceTable, Posterior, Prior, agent_evidence
 from skilloscope.evidence.axis import EloAxis, game_precisions, games_for_sd
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
@@ -89,10 +89,15 @@ class EloRating:
     more_games: int | None = None
     """About how many more games bring the standard deviation to GOAL; None where games alone do not, or for groups."""
     results: PlayerResults | None = None  # the results that are in the Elo as well; None where moves alone are
+    prior: Prior | None = None
+    without_prior: float | None = None
+    """The Elo under a flat prior: what the prior does is the difference."""
+    plays_like_fide: tuple[float, float, float] | None = None
+    """Of a rating of a server: which FIDE Elo moves like that in slow games, with its interval."""
 
     FIELDS: ClassVar = (
         "player", "*estimate", "little_evidence", "more_games", "games", "searched_games", "decisions", "sources",
-        "elo.prior", "*statistics", "results", "methods",
+        "elo.prior", "without_prior", "*statistics", "results", "methods", "?plays_like_fide",
     )  # fmt: skip
 
     @property
@@ -142,13 +147,16 @@ class EloRatings(Study):
     basis: EloBasis
     scale: EloAxis
     fusion: Fusion | None = None
+    others: Sequence[EloRatings] = ()
+    """The ratings of other pools in the same files."""
 
     ROWS: ClassVar = "players"
 
     @property
     def FIELDS(self) -> tuple[str, ...]:  # type: ignore[override]
         """What JSON sends: fusion where there is any."""
-        return ("*basis", "skipped", "players", "unrated", *(("fusion",) if self.fusion else ()))
+        more = [name for name in ("fusion", "others") if getattr(self, name)]
+        return ("*basis", "skipped", "players", "unrated", *more)
 
     def __repr__(self) -> str:
         rated = plural(len(self.players), "player") if self.by == "player" else f"{len(self.players):,} by {self.by}"
@@ -203,10 +211,11 @@ class EloRatings(Study):
         blocks = [(known, axis, False)] if known else []
         if little:
             blocks.append((little, head if known else f"{axis}. {head}", self.by == "player"))
-        return [
+        own = [
             Table.of(title, rows[:top], self._columns(missing), notes=self.notes() if rows is blocks[-1][0] else ())
             for rows, title, missing in blocks
         ]
+        return [*own, *(table for other in self.others for table in other.tables(top))]
 
     def _columns(self, missing: bool) -> list[Column[EloRating]]:
         several = [name for name in ("human", "agent", "curves", "gain") if self.method == "all"]
@@ -216,14 +225,18 @@ class EloRatings(Study):
             heading = f"{name} alone" if name in ("moves", "results") else name
             return Column(heading, lambda one: str(one.methods.get(name, "–")))
 
+        bare: Column[EloRating] = Column("without prior", lambda one: number(one.without_prior, 0))
         columns: list[Column[EloRating]] = [
             Column(self.by, lambda one: one.player, label=True),
             Column(f"Elo ({100 * self.mass:g} % interval)", lambda one: str(one.estimate)),
             *map(method, several),
             Column("games", lambda one: f"{one.games:,}"),
             Column("moves", lambda one: f"{one.decisions:,}"),
+            *([bare] if self.basis.prior.name != "flat" else []),
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
+        if self.scale.across:
+            columns.append(Column("plays like FIDE", lambda one: _like(one.plays_like_fide)))
         if self.fusion:
             columns.append(Column("score", lambda one: str(one.results or "–")))
         if self.method != "human":
@@ -263,9 +276,15 @@ class EloRatings(Study):
         return figures
 
 
+def _like(fide: tuple[float, float, float] | None) -> str:
+    return "–" if fide is None else "{:.0f} ({:.0f} to {:.0f})".format(*fide)
+
+
 def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRatings:
     """Rate every player (or group) of analysed games, or some players only."""
     asked, judged = found.asked, found.judged
+    if found.others:
+        return _with_others(found, players)
     evidence = elo_evidence(found, players=players)
     engine = {} if judged is None else engine_of(judged.decisions)
     tally = left_out(found, evidence)
@@ -278,7 +297,7 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
         names = {key: group_name(label) for key, label in evidence.labels.items()}
         agents = agents_by_move(found, names)
         rated = [_with_agent(one, agents.get(one.player), judged, asked) for one in rated]
-    warnings = elo_warnings(found, evidence)
+    warnings = elo_warnings(found, evidence, asked.by)
     by_player = asked.by in ("player", "decider")
     if by_player:
         rated = _with_more_games(rated, groups[asked.kinds[0]], asked)
@@ -290,6 +309,17 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
         tally=tally,
         warnings=warnings,
     )
+
+
+def _with_others(found: AnalysedGames, players: Sequence[str]) -> EloRatings:
+    """Rate the main pool and, after it, each of the others; one without a move that counts is named."""
+    first, others, said = rate_on_axis(replace(found, others=()), players), [], list[str]()
+    for one in found.others:
+        try:
+            others.append(rate_on_axis(one, players))
+        except InputError as error:
+            said.append(f"{one.asked.axis.axis}: {error}")
+    return replace(first, others=others, warnings=[*first.warnings, *said])
 
 
 def in_order(players: Sequence[EloRating]) -> list[EloRating]:
@@ -314,7 +344,7 @@ def agents_by_move(found: AnalysedGames, labels: Mapping[MoveKey, str]) -> dict[
     own = replace(batch.select(known), deciders=names, decider=codes)
     line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
     table = agent_evidence(own, Agent.from_about(line.model), by="player")
-    rated = rated_groups(table, own.group_by("player"), line, prior=asked.prior, mass=asked.mass)
+    rated = rated_groups(table, own.group_by("player"), line, prior=asked.prior, mass=asked.mass, priors=asked.priors)
     return {one.player: one for one in rated}
 
 
@@ -328,7 +358,7 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
     rows = {kind: groups[kind][label] for kind in asked.kinds if label in groups[kind]}
     name = group_name(label)
     main, posteriors = rows[asked.kinds[0]], asked.posteriors(rows)
-    elo = posteriors[asked.kinds[0]]
+    elo, prior = posteriors[asked.kinds[0]], asked.prior_of(main)
     return EloRating(
         player=name,
         elo=elo,
@@ -340,6 +370,9 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
         header_elo=main.header_elo,
         extrapolated=asked.axis.extrapolates(elo.mean),
         methods={kind: MethodElo.of(posterior, asked.mass) for kind, posterior in posteriors.items()},
+        prior=prior,
+        without_prior=asked.elo.posterior(main, asked.axis.prior("flat")).mean,
+        plays_like_fide=asked.axis.across.fide(elo, asked.mass) if asked.axis.across else None,
     )
 
 
@@ -363,8 +396,13 @@ def _with_more_games(
 
     found = []
     for one in rated:
-        prior = asked.prior_of(one.header_elo)
-        more = 0 if one.elo.sd <= GOAL else games_for_sd(GOAL, worth, effects, prior, one.games, sources=one.sources)
+        prior = asked.prior_of(groups[one.player])
+        shared = asked.elo.person.variance(one.elo.mean) if asked.elo.person else 0.0
+        more = (
+            0
+            if one.elo.sd <= GOAL
+            else games_for_sd(GOAL, worth, effects, prior, one.games, sources=one.sources, shared=shared)
+        )
         found.append(replace(one, more_games=more))
     return found
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, MissingExtraError
-from skilloscope.inputs.pipeline import AnalysedGames
+from skilloscope.inputs.pipeline import AnalysedGames, with_priors
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
 from skilloscope.report.page import Section
@@ -229,7 +229,7 @@ def axis_elo(games: Games, events: Sequence[str], *, mass: float = 0.95) -> Axis
     for event in dict.fromkeys(events):
         try:
             own = games.select([row for row, one in enumerate(events) if one == event])
-            rated = rate_on_axis(AnalysedGames(own, None, asked))
+            rated = rate_on_axis(AnalysedGames(own, None, with_priors(asked, own)))
         except (MissingExtraError, InputError) as error:
             return AxisElo(about={"problem": str(error)})
         found |= {(event, one.player): EloSoFar(one.elo.mean, *one.elo.interval(mass)) for one in rated.players}

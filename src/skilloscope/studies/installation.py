@@ -16,20 +16,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skilloscope.__about__ import __version__
 from skilloscope.chess.engine.engine import Engine, find_engine
 from skilloscope.chess.human.model import human, positions_per_second
-from skilloscope.chess.pgn.facts import openings_of
+from skilloscope.chess.pgn.facts import POOLS, openings_of
 from skilloscope.chess.pgn.positions import positions
 from skilloscope.chess.pgn.results import read_pgn_results
 from skilloscope.chess.pgn.text import PlainWork
 from skilloscope.core.errors import EngineError, MissingExtraError, SkilloscopeError, StoreError
 from skilloscope.core.paths import EffectiveSetting, effective_settings, store_file
 from skilloscope.evidence import agent_evidence
+from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.bundled import demo_file, demo_games
 from skilloscope.ratings.periods.periods import Periods
 from skilloscope.report.study import Study
@@ -63,6 +64,24 @@ class InstalledPart:
 
 
 @dataclass(frozen=True)
+class InstalledPool:
+    """A pool of ratings: what its axis was fitted to, and how well it predicts the ratings of other people."""
+
+    pool: str
+    axis: str
+    data: str
+    valid: tuple[float, float]
+    measured: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        named = (("one_game", "1"), ("five_games", "5"), ("twenty_games", "20"))
+        known = [(games, self.measured[name]) for name, games in named if name in self.measured]
+        errors = ", ".join(f"{own['rmse']} from {n}" for n, own in known)
+        worth = f"; RMSE by games {errors} (a constant: {known[0][1]['constant_rmse']})" if known else ""
+        return f"{self.axis}; {self.data}{worth}"
+
+
+@dataclass(frozen=True)
 class Missing:
     """Something that is not installed: what it is for, and how to install it."""
 
@@ -90,11 +109,12 @@ class Installation(Study):
     human: InstalledPart
     store: InstalledPart
     settings: Mapping[str, EffectiveSetting]
+    pools: Sequence[InstalledPool] = ()
     missing: Sequence[Missing] = ()
     warmed_seconds: float | None = None  # how long the kernels took to compile, if they were
 
     FIELDS: ClassVar = (
-        "skilloscope", "python", "packages", "engine", "human", "store", "settings", "missing",
+        "skilloscope", "python", "packages", "engine", "human", "store", "settings", "pools", "missing",
         "?warmed_seconds",
     )  # fmt: skip
 
@@ -107,6 +127,7 @@ class Installation(Study):
             ("engine", self.engine.line),
             ("human model", self.human.line),
             ("store", self.store.line),
+            *((f"pool {one.pool}", str(one)) for one in self.pools),
             *((f"missing: {one.name}", f"{one.purpose}: {one.command}") for one in self.missing),
             *((f"setting {name}", f"{one.value} ({one.source})") for name, one in self.settings.items()),
         ]
@@ -129,8 +150,14 @@ def installation() -> Installation:
         human=model,
         store=_store(settings["store"].value),
         settings=settings,
+        pools=[_pool(name) for name in POOLS],
         missing=missing_parts(engine.works, model.works, packages, settings["engine"].value),
     )
+
+
+def _pool(name: str) -> InstalledPool:
+    axis = elo_axis(name)
+    return InstalledPool(name, axis.axis, axis.data, axis.valid, axis.effort("instant").measured)
 
 
 def _engine(name: str | None) -> InstalledPart:

@@ -17,9 +17,11 @@ from skilloscope.chess.boards import playable_board
 from skilloscope.chess.engine.lines import last_depth
 from skilloscope.chess.human.model import Human, HumanMoves, human
 from skilloscope.chess.moves import move_uci
+from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.chess.pgn.positions import positions_of
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import EngineError
+from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.load import EngineJob
 from skilloscope.models.joint import ELO_RANGE
 from skilloscope.report.charts import Bars, Figure, Lines, Series
@@ -30,6 +32,12 @@ from skilloscope.report.table import Column, Table, engine_line
 DEFAULT_LEVELS = (1200.0, 1600.0, 2000.0, 2400.0)
 _STEP = 10.0
 _MOST_BARS = 8
+_SLOW = "The probabilities are those of slow over-the-board games; in blitz people play differently."
+_CAVEATS = (
+    "The moves before this position are unknown: a FEN does not hold them, and people remember how they got there.",
+    "In a position that people of a level never reach, the model guesses what they would play.",
+    "The best move is the engine's, at its own depth. That half find it is a share of people, not of attempts.",
+)
 
 
 @dataclass(frozen=True)
@@ -104,12 +112,16 @@ class MovesStudy(Study):
     )
     ROWS: ClassVar = "moves"
     range: ClassVar = ELO_RANGE  # the levels that the model knows
-    caveats = (
-        "The moves before this position are unknown: a FEN does not hold them, and people remember how they got there.",
-        "The probabilities are those of slow over-the-board games; in blitz people play differently.",
-        "In a position that people of a level never reach, the model guesses what they would play.",
-        "The best move is the engine's, at its own depth. That half find it is a share of people, not of attempts.",
-    )
+
+    @property
+    def caveats(self) -> Sequence[str]:
+        """What the study cannot tell; only the over-the-board model says nothing about fast games."""
+        return [_CAVEATS[0], *([_SLOW] if self.pool == FIDE else []), *_CAVEATS[1:]]
+
+    @property
+    def pool(self) -> str:
+        """Whose levels these are."""
+        return self.model.get("pool", FIDE)
 
     @property
     def side(self) -> str:
@@ -174,7 +186,7 @@ class MovesStudy(Study):
         if self.engine:
             columns.append(Column("engine", lambda move: move.value_text if move.move else ""))
             notes.append(f"engine: pawns, the mover's view; {engine_line(self.engine)}")
-        title = f"what people play: {self.answer.fen}"
+        title = f"what people {'' if self.pool == FIDE else f'of {self.pool} '}play: {self.answer.fen}"
         return [Table.of(title, rows, columns, notes=notes, faded=lambda move: not move.move)]
 
     def figures(self) -> Sequence[Figure]:
@@ -188,7 +200,7 @@ class MovesStudy(Study):
         bars = Figure("What people play", Bars(names, series, "played by, %"), caption)
         if not best:
             return [bars]
-        x_axis, y_axis = "FIDE Elo, over-the-board classical play", "find the best move, %"
+        x_axis, y_axis = elo_axis(self.pool).axis, "find the best move, %"
         line = Series("", levels(), 100 * self.found)
         finding = Lines([line], x_axis, y_axis, height=2.8, y_limits=(0, 100), levels=[50])
         caption = "How many people of each strength find the engine's best move."
@@ -206,14 +218,15 @@ def moves_study(
     *,
     work: EngineJob | None = None,
     model: Human | None = None,
+    pool: str = FIDE,
 ) -> MovesStudy:
-    """Return what people play in a position, with the engine's answer as `work` says; None asks no engine.
+    """Return what people of a pool play in a position, with the engine's answer as `work` says; None asks no engine.
 
     Where no engine is found, and none was named, the study goes on without one and a note says so.
     """
-    own = model or human()
+    own = model or human(checked_pool(pool))
     answer = own.moves(fen, elo)
-    about = {"model": "human", "sha256": own.network.sha256}
+    about = {"model": "human", "sha256": own.network.sha256, **({} if own.pool == FIDE else {"pool": own.pool})}
     if work is None:
         return MovesStudy(answer, about, warnings=["no engine was asked"])
     try:

@@ -186,14 +186,14 @@ def rate_parts(
             _rated(found, part, pooled, place, agents.get(_label(name, part.name))) for place, part in enumerate(own)
         ]
         rated.append(PlayerParts(name, parts, None if pooled is None else pooled.common))
-    return RatedParts(rated, spread, tally, elo_warnings(found, evidence))
+    return RatedParts(rated, spread, tally, elo_warnings(found, evidence, by))
 
 
 def person_parts(own: Sequence[PlayedPart], axis: Axis) -> PersonParts:
     """Return the parts of one person for the sums; those of many people together, each with an effect of their own."""
     times = [part.time for part in own]
     if all(len({*part.rows.people}) == 1 for part in own):
-        return PersonParts.of([_by_source(part.rows) for part in own], axis.effects, times)
+        return PersonParts.of([_by_source(part.rows) for part in own], axis.effects, times, axis.person)
     whole = [{"all": [axis.curve(part.rows)]} for part in own]
     return PersonParts.of(whole, {"all": Effects()}, times)
 
@@ -261,8 +261,8 @@ def _pooled(
         return {}, None
     asked = found.asked
     people = [person_parts(played[name], asked.elo) for name in several]
-    headers = [EvidenceTable.concat([part.rows for part in played[name]]).header_elo for name in several]
-    beliefs, fit = fit_parts(people, [asked.prior_of(elo) for elo in headers], way, belief, mass=asked.mass)
+    whole = [EvidenceTable.concat([part.rows for part in played[name]]) for name in several]
+    beliefs, fit = fit_parts(people, [asked.prior_of(rows) for rows in whole], way, belief, mass=asked.mass)
     spread = EloSpread(fit.sd, fit.low, fit.high, belief.median, belief.source)
     return dict(zip(several, beliefs, strict=True)), spread
 

@@ -167,8 +167,8 @@ def _fused(
     score = np.array([side.score for side in sides])
     mean = np.array([elo for _, elo, _ in believed])
     curve = result_curve(mean, np.array([sd for _, _, sd in believed]), score)
-    prior = ratings.scale.prior(ratings.basis.prior.name, header_elo=one.header_elo)
-    elo = fused_posterior(one.elo, prior, curve, beside)
+    prior = one.prior or ratings.scale.prior()
+    elo = fused_posterior(one.elo, prior, curve, beside, len(sides))
     methods = {
         **one.methods,
         "moves": MethodElo.of(one.elo, one.mass),

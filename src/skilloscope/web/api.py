@@ -37,9 +37,11 @@ _ERRORS: dict[int | str, Json] = {
     400: {"description": "the request is at fault"},
     403: {"description": "it does not come from a page of ours, and has no header X-Skilloscope"},
     404: {"description": "there is no such thing, or nothing is known of it yet"},
+    408: {"description": "the upload stalled"},
     413: {"description": "too large"},
     422: {"description": "the input is at fault; `error` says how, `hint` what to do"},
-    503: {"description": "too many jobs are waiting"},
+    503: {"description": "too many jobs are waiting, or uploads under way"},
+    507: {"description": "the server's disk is full"},
 }
 router = APIRouter(prefix="/api", responses=_ERRORS, dependencies=[Depends(check_token)])
 JobId = Annotated[str, Path(description="the job's unguessable id", max_length=64)]
@@ -96,10 +98,9 @@ async def api_add_job(
     if effort not in EFFORTS:
         raise InputError(f"no effort {effort!r}", hint=f"the efforts: {', '.join(EFFORTS)}")
     options = {"effort": effort} if kind == "games" else {}
-    async with request.app.state.reading:
-        files = [(name, await request.body())]
-        adding = partial(add_upload, jobs_of(request), kind, files, owner=visitor_of(request), options=options)
-        return (await run_in_threadpool(adding)).as_dict()
+    files = [(name, await request.body())]
+    adding = partial(add_upload, jobs_of(request), kind, files, owner=visitor_of(request), options=options)
+    return (await run_in_threadpool(adding)).as_dict()
 
 
 @router.post("/live", status_code=202)

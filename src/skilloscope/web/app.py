@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import fcntl
 import os
 import socket
 import threading
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -18,6 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
@@ -27,8 +30,9 @@ from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_
 from skilloscope.web.workers import Workers
 
 STATIC = Path(__file__).parent / "static"
-_MOST_AT_ONCE = 256
-_UPLOADS = 4  # that are held in memory at once
+_MOST_AT_ONCE = 512
+_MOST_IDLE = 128  # connections without a request
+_IDLE_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -73,13 +77,12 @@ def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.jobs, app.state.safety = jobs, safety
-    app.state.reading = asyncio.Semaphore(_UPLOADS)
     app.include_router(api.router)
     app.include_router(pages.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_exception_handler(SkilloscopeError, _answer_error)
     app.add_exception_handler(HTTPException, _answer_error)
-    app.add_middleware(Guard, safety=safety)
+    app.add_middleware(Guard, safety=safety, folder=jobs.path.parent)
     return app
 
 
@@ -89,7 +92,8 @@ def _answer_error(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         status, text, hint = error.status_code, str(error.detail), ""
     elif isinstance(error, SkilloscopeError):
-        status, text, hint = getattr(error, "status", 422), str(error), error.hint
+        own = 500 if isinstance(error, StoreError) else 422
+        status, text, hint = getattr(error, "status", own), str(error), error.hint
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": text, "hint": hint}, status)
     return pages.error_page(request, status, text, hint)
@@ -121,11 +125,12 @@ class Server:
             create_app(self.jobs, safety),
             log_level="warning",
             server_header=False,
+            http="h11",  # the same limits everywhere
+            ws="none",
             limit_concurrency=_MOST_AT_ONCE,
-            timeout_keep_alive=15,
             timeout_graceful_shutdown=2,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Listener(config)
 
     def run(self, seconds: float | None = None) -> None:
         """Serve until stopped, or for so many seconds."""
@@ -150,6 +155,26 @@ class Server:
         self._socket.close()
         self.jobs.close()
         os.close(self._lock)
+
+
+class _Listener(uvicorn.Server):
+    """Drops connections that keep us waiting: for their headers, or for reading what they asked for."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._since: dict[tuple[H11Protocol, Any], float] = {}
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look at all connections ten times a second; where too many wait, drop the oldest of who has most."""
+        now, found = time.monotonic(), [one for one in self.server_state.connections if isinstance(one, H11Protocol)]
+        idle = [one for one in found if not one.cycle or one.cycle.response_complete or one.flow.write_paused]
+        self._since = {(one, one.cycle): self._since.get((one, one.cycle), now) for one in idle}
+        of = Counter(one.client and one.client[0] for one in idle)
+        idle.sort(key=lambda one: (-of[one.client and one.client[0]], self._since[one, one.cycle]))
+        for at, one in enumerate(idle):
+            if at < len(idle) - _MOST_IDLE or now - self._since[one, one.cycle] > _IDLE_SECONDS:
+                one.transport.abort()
+        return await super().on_tick(counter)
 
 
 def _alone(folder: Path) -> int:

@@ -13,15 +13,21 @@ and the work ends there with what it has kept.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
+import os
+import re
 import secrets
+import shutil
 import sqlite3
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,16 +36,20 @@ from skilloscope.core.text import json_text
 
 Json = dict[str, Any]
 """A document as the API sends it."""
-SCHEMA = 2
+SCHEMA = 3
 LANES = ("quick", "engine", "live")
 ENDED = ("done", "failed", "cancelled")
 KEEP_DAYS = 30
 """How long a job is kept after its end by default."""
 DAY = 86400.0
+RESERVE = 2 << 20
+"""Bytes that are kept free for deleting where the disk is full."""
 MOST_ATTEMPTS = 3
 """How often a job is started again whose worker ended in the middle of it, before it is given up."""
 _LOG = logging.getLogger(__name__)
+RETRY_SECONDS = 2.0
 _EVERY = 0.2  # seconds between two notes of progress
+_WAIT = 5.0  # seconds that a lock is waited for
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -48,18 +58,36 @@ CREATE TABLE IF NOT EXISTS jobs (
     total INTEGER NOT NULL DEFAULT 0, note TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '',
     hint TEXT NOT NULL DEFAULT '', cancel INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
     version INTEGER NOT NULL DEFAULT 0, found INTEGER NOT NULL DEFAULT 0, options TEXT NOT NULL DEFAULT '{}',
-    ended REAL);
+    ended REAL, digest BLOB);
 CREATE INDEX IF NOT EXISTS waiting ON jobs (lane, state, created);
 CREATE INDEX IF NOT EXISTS owners ON jobs (owner, created);
-CREATE TABLE IF NOT EXISTS inputs (job TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS inputs (job TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, digest BLOB);
 CREATE INDEX IF NOT EXISTS inputs_of ON inputs (job);
 CREATE TABLE IF NOT EXISTS reports (
-    job TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (job, name)) WITHOUT ROWID;
+    job TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, digest BLOB, PRIMARY KEY (job, name)) WITHOUT ROWID;
 """
+_GIVEN = "id, kind, title, owner, created, options"
+_ADDED = (("jobs", "ended REAL"), ("jobs", "digest BLOB"), ("inputs", "digest BLOB"), ("reports", "digest BLOB"))
 _FIELDS = (
     "id, kind, title, owner, created, lane, state, stage, done, total, note, error, hint, cancel, version, found, "
-    "options, ended"
+    "options, ended, digest"
 )
+
+
+def disk_trouble(error: BaseException | None) -> tuple[int, str] | None:
+    """Return the status and the text of a fault of the disk or of the queue's file, also where others follow from it.
+
+    >>> disk_trouble(OSError(errno.ENOSPC, "no space"))
+    (507, 'the disk of the server is full: nothing was kept; try again when there is room')
+    """
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT):
+        return 507, "the disk of the server is full: nothing was kept; try again when there is room"
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return 503, "another process holds the queue: try again in a while"
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return 500, "the queue of the server is damaged"
+    return disk_trouble(error.__cause__) if error else None
 
 
 class NotFoundError(InputError):
@@ -118,15 +146,27 @@ class Jobs:
 
     def __init__(self, path: Path, *, keep_days: int = 0) -> None:
         self.path, self.keep_days = path, keep_days
-        self._local = threading.local()
+        self._local, self._reserve = threading.local(), path.with_name("reserve")
         path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # what is next to it gets the same rights
+        try:
+            self._make()
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{path} cannot be used: {error}", hint="is it damaged, locked, or not ours? name another --store"
+            ) from error
+
+    def _make(self) -> None:
         base = self._base()
-        version = base.execute("PRAGMA user_version").fetchone()[0]
+        (version,) = base.execute("PRAGMA user_version").fetchone()
+        tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if version not in (0, 1, 2, SCHEMA) or bool(version) != ("jobs" in tables) or (tables and not version):
+            raise StoreError(f"{self.path}: no jobs, or of another version", hint="name another folder with --store")
+        for table, column in _ADDED if version else ():
+            if column.split()[0] not in {row[1] for row in base.execute(f"PRAGMA table_info({table})")}:
+                base.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
         if version == 1:  # it did not say when a job ended: these days count from now
-            base.execute("ALTER TABLE jobs ADD COLUMN ended REAL")
             base.execute("UPDATE jobs SET ended = ? WHERE state IN ('done', 'failed', 'cancelled')", (time.time(),))
-        elif version not in (0, SCHEMA):
-            raise StoreError(f"{path}: jobs of another version", hint="name another folder with --store")
         base.executescript(_TABLES)
         base.execute(f"PRAGMA user_version = {SCHEMA}")
 
@@ -142,12 +182,15 @@ class Jobs:
     ) -> Job:
         """Put a job into the queue and return it; once this returns, it is on disk."""
         name = secrets.token_urlsafe(16)
+        given = name, kind, title, owner, time.time(), json_text(dict(options or {}))
         with self._write() as base:
             base.execute(
-                "INSERT INTO jobs (id, kind, title, owner, created, lane, state, options) VALUES (?,?,?,?,?,?,?,?)",
-                (name, kind, title, owner, time.time(), lane, "waiting", json_text(dict(options or {}))),
+                "INSERT INTO jobs (id, kind, title, owner, created, options, digest, lane, state) "
+                "VALUES (?,?,?,?,?,?,?,?,'waiting')",
+                (*given, row_digest(*given), lane),
             )
-            base.executemany("INSERT INTO inputs VALUES (?,?,?)", [(name, label, body) for label, body in inputs])
+            rows = [(name, label, body, row_digest(name, label, body)) for label, body in inputs]
+            base.executemany("INSERT INTO inputs VALUES (?,?,?,?)", rows)
         return self[name]
 
     def __getitem__(self, name: str) -> Job:
@@ -169,19 +212,21 @@ class Jobs:
 
     def inputs(self, name: str) -> list[tuple[str, bytes]]:
         """Return what was uploaded for a job."""
-        rows = self._base().execute("SELECT name, body FROM inputs WHERE job = ? ORDER BY rowid", (name,))
-        return [(label, bytes(body)) for label, body in rows]
+        rows = self._base().execute("SELECT name, body, digest FROM inputs WHERE job = ? ORDER BY rowid", (name,))
+        return [(label, _sound(digest, name, label, body)) for label, body, digest in rows]
 
     def report(self, name: str, part: str) -> Any:
         """Return a report of a job, None where there is none (yet)."""
-        row = self._base().execute("SELECT body FROM reports WHERE job = ? AND name = ?", (name, part)).fetchone()
-        return None if row is None else json.loads(row[0])
+        query = "SELECT body, digest FROM reports WHERE job = ? AND name = ?"
+        row = self._base().execute(query, (name, part)).fetchone()
+        return None if row is None else json.loads(_sound(row[1], name, part, row[0]))
 
     def put(self, name: str, reports: Json) -> None:
         """Keep reports of a job, in place of older ones of the same names."""
-        rows = [(name, part, json_text(body)) for part, body in reports.items()]
+        texts = [(name, part, json_text(body)) for part, body in reports.items()]
+        rows = [(*text, row_digest(*text)) for text in texts]
         with self._write() as base:
-            base.executemany("INSERT OR REPLACE INTO reports VALUES (?,?,?)", rows)
+            base.executemany("INSERT OR REPLACE INTO reports VALUES (?,?,?,?)", rows)
             base.execute("UPDATE jobs SET version = version + 1, found = found + 1 WHERE id = ?", (name,))
 
     def take(self, lane: str) -> Job | None:
@@ -195,7 +240,11 @@ class Jobs:
                 f"WHERE id = ({waits}) RETURNING id",
                 (lane,),
             ).fetchone()
-        return None if row is None else self[row[0]]
+        job = None if row is None else self[row[0]]
+        if job is None or job.state == "running":
+            return job
+        self.end(job.id, "failed", error=job.error, hint=job.hint)
+        return None
 
     def advance(self, name: str, **fields: Any) -> bool:
         """Change fields of a job, e.g. stage, done, total, note; return whether it is to be cancelled."""
@@ -238,9 +287,35 @@ class Jobs:
             )
 
     def delete(self, name: str) -> None:
-        """Forget a job with all that was uploaded and found; a worker that has it stops."""
-        with self._write() as base:
-            _forget(base, name)
+        """Forget a job with all that was uploaded and found, also on a full disk; a worker that has it stops."""
+        try:
+            with self._write() as base:
+                _forget(base, name)
+        except sqlite3.OperationalError:
+            if not self._reserve.exists():
+                raise
+            self._reserve.unlink(missing_ok=True)
+            with self._write() as base:
+                _forget(base, name)
+            self._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def damaged(self) -> Iterator[tuple[str, str]]:
+        """Yield what is damaged in the file and why: the file itself, jobs, uploads, reports."""
+        base = self._base()
+        yield from (
+            (str(self.path), found) for (found,) in base.execute("PRAGMA integrity_check(100)") if found != "ok"
+        )
+        for table, columns in (("jobs", _GIVEN), ("inputs", "job, name, body"), ("reports", "job, name, body")):
+            for row in base.execute(f"SELECT {columns}, digest FROM {table}"):
+                if row[-1] not in (None, row_digest(*row[:-1])):
+                    yield f"{table} of job {row[0]!r}", "it is not what was stored"
+
+    def keep_reserve(self) -> None:
+        """Take some room on the disk where there is enough, so that somebody can delete when there is none."""
+        if not self._reserve.exists() and shutil.disk_usage(self.path.parent).free > 4 * RESERVE:
+            handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(bytes(RESERVE))
 
     def expire(self, now: float | None = None) -> int:
         """Forget the jobs that ended longer ago than they are kept; return how many."""
@@ -286,18 +361,20 @@ class Jobs:
     def _base(self) -> sqlite3.Connection:
         base: sqlite3.Connection | None = getattr(self._local, "base", None)
         if base is None:
-            try:
-                base = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
-                base.execute("PRAGMA journal_mode = WAL")
-                base.execute("PRAGMA synchronous = FULL")  # what is acknowledged outlives a power cut too
-            except sqlite3.Error as error:
-                raise StoreError(f"{self.path}: {error}", hint="is the folder of the store writable?") from error
+            base = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
+            base.execute("PRAGMA journal_mode = WAL")
+            base.execute("PRAGMA synchronous = FULL")  # what is acknowledged outlives a power cut too
             self._local.base = base
         return base
 
     def _job(self, row: Sequence[Any]) -> Job:
         fields: Json = dict(zip(_FIELDS.split(", "), row, strict=True))
-        ended = fields.pop("ended")
+        ended, digest = fields.pop("ended"), fields.pop("digest")
+        try:
+            _sound(digest, *(fields[name] for name in _GIVEN.split(", ")))
+        except StoreError as error:  # in a list of jobs the others must stay visible
+            fields |= {"kind": "games", "title": "damaged", "owner": "", "created": 0.0, "options": "{}"}
+            fields |= {"state": "failed", "error": str(error), "hint": error.hint}
         expires = ended + self.keep_days * DAY if ended is not None and self.keep_days else None
         known = {"cancel": bool(fields["cancel"]), "options": json.loads(fields["options"]), "expires": expires}
         return Job(**{**fields, **known})
@@ -308,10 +385,23 @@ class Jobs:
         base.execute("BEGIN IMMEDIATE")
         try:
             yield base
+            base.execute("COMMIT")
         except BaseException:
-            base.execute("ROLLBACK")
+            if base.in_transaction:  # a full disk has rolled back already
+                base.execute("ROLLBACK")
             raise
-        base.execute("COMMIT")
+
+
+def row_digest(*values: Any) -> bytes:
+    """Return what tells whether any bit of a row has changed."""
+    return blake2b(repr(values).encode(), digest_size=8).digest()
+
+
+def _sound(digest: bytes | None, *values: Any) -> Any:
+    """Return the last value of a row; raise where it is not what was put there."""
+    if digest is not None and digest != row_digest(*values):
+        raise StoreError("what the server kept of this is damaged on its disk", hint="upload it again")
+    return values[-1]
 
 
 def _forget(base: sqlite3.Connection, name: str) -> None:
@@ -379,22 +469,36 @@ class JobTask:
         self._lane = lane
 
     def run(self, work: Callable[[JobTask], None]) -> None:
-        """Do the work, and record how it ended."""
-        name = self.job.id
+        """Do the work, and record how it ended; for a full or locked disk it waits."""
+        record = self._outcome(work)
+        while True:
+            try:
+                record()
+                return
+            except sqlite3.Error as error:
+                _LOG.warning("job of kind %s: %s", self.job.kind, error)
+                time.sleep(RETRY_SECONDS)
+
+    def _outcome(self, work: Callable[[JobTask], None]) -> Callable[[], object]:
+        """Do the work, and return what records its end."""
+        name, jobs = self.job.id, self.jobs
         try:
             work(self)
         except JobCancelled:
-            self.jobs.end(name, "cancelled")
-        except SkilloscopeError as error:
-            self.jobs.end(name, "failed", error=str(error), hint=error.hint)
-        except Exception:
+            return partial(jobs.end, name, "cancelled")
+        except Exception as error:
+            trouble = disk_trouble(error)
+            if trouble and trouble[0] != 500:  # no fault of the job: it waits, and is begun again
+                time.sleep(RETRY_SECONDS)
+                return partial(jobs.advance, name, state="waiting", attempts=0, note=trouble[1])
+            if isinstance(error, SkilloscopeError):
+                text = re.sub(rf"{re.escape(self.store)}\S*/", "", str(error))  # where it is concerns nobody
+                return partial(jobs.end, name, "failed", error=text, hint=error.hint)
             _LOG.exception("job of kind %s", self.job.kind)
-            self.jobs.end(name, "failed", error="unexpected error", hint="it is in the server's log")
-        else:
-            if self._lane:
-                self.jobs.advance(name, lane=self._lane, state="waiting", attempts=0, done=0, total=0, note="")
-            else:
-                self.jobs.end(name, "done")
+            return partial(jobs.end, name, "failed", error="unexpected error", hint="it is in the server's log")
+        if self._lane:
+            return partial(jobs.advance, name, lane=self._lane, state="waiting", attempts=0, done=0, total=0, note="")
+        return partial(jobs.end, name, "done")
 
 
 def work_folder(jobs: Jobs, lane: str) -> Path:

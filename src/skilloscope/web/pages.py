@@ -34,7 +34,7 @@ from skilloscope.studies.report.player import COSTLY_TEXTS, FIND_TEXTS, PARTS
 from skilloscope.web import api
 from skilloscope.web.api import AJob, Number, PageNumber, Search, jobs_of
 from skilloscope.web.jobs import Job, Jobs, Json, NotFoundError
-from skilloscope.web.safety import SESSION, Safety, check_token, cookie_text, visitor_of
+from skilloscope.web.safety import SESSION, Safety, check_token, cookie_text, form_of, visitor_of
 from skilloscope.web.uploads import EFFORTS, KINDS, add_feed, add_upload
 
 router = APIRouter(dependencies=[Depends(check_token)])
@@ -83,26 +83,24 @@ def live_home(request: Request) -> Response:
 @router.post("/upload")
 async def upload(request: Request) -> Response:
     """Take files or a pasted text, and go to the job's page."""
-    safety: Safety = request.app.state.safety
-    form = await request.form(max_files=50, max_fields=50, max_part_size=safety.most_bytes)
+    form = await form_of(request)
     kind, effort = str(form.get("kind", "games")), str(form.get("effort", "quick"))
     if kind not in KINDS or effort not in EFFORTS:
         raise InputError("this form is not one of ours")
     options = {"effort": effort} if kind == "games" else {"period": str(form.get("period", ""))[:10]}
     options = {"k": str(form.get("k", "0.1"))[:20]} if kind == "decisions" else options
     parts = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
-    async with request.app.state.reading:
-        files = [(part.filename or "", await part.read()) for part in parts]
-        files.append(("", str(form.get("text", "")).encode()))
-        adding = partial(add_upload, jobs_of(request), kind, files, owner=visitor_of(request), options=options)
-        job = await run_in_threadpool(adding)
+    files = [(part.filename or "", await part.read()) for part in parts]
+    files.append(("", str(form.get("text", "")).encode()))
+    adding = partial(add_upload, jobs_of(request), kind, files, owner=visitor_of(request), options=options)
+    job = await run_in_threadpool(adding)
     return RedirectResponse(f"/jobs/{job.id}", 303)
 
 
 @router.post("/live")
 async def follow(request: Request) -> Response:
     """Follow an address."""
-    form = await request.form()
+    form = await form_of(request)
     address = str(form.get("address", "")).strip()
     job = await run_in_threadpool(lambda: add_feed(jobs_of(request), address, owner=visitor_of(request)))
     return RedirectResponse(f"/jobs/{job.id}", 303)
@@ -257,17 +255,18 @@ def show_login(request: Request) -> Response:
 async def login(request: Request) -> Response:
     """Let somebody in who has the password."""
     safety: Safety = request.app.state.safety
-    form = await request.form()
+    form = await form_of(request)
     if safety.password is None or not safety.accepts(str(form.get("password", ""))):
         return _page(request, "login.html", 403, wrong=True)
     reply = RedirectResponse("/", 303)
-    reply.headers.append("Set-Cookie", cookie_text(SESSION, safety.session(visitor_of(request))))
+    reply.headers.append("Set-Cookie", cookie_text(SESSION, safety.let_in(visitor_of(request))))
     return reply
 
 
 @router.post("/logout")
-def logout() -> Response:
+def logout(request: Request) -> Response:
     """Forget who is in."""
+    request.app.state.safety.sessions.pop(request.scope["session"], None)
     reply = RedirectResponse("/login", 303)
     reply.headers.append("Set-Cookie", f"{SESSION}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")
     return reply

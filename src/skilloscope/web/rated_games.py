@@ -24,7 +24,9 @@ import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyse import Progress
 from skilloscope.chess.analysis.evaluations import evaluations_from_analyses, evaluations_from_comments
-from skilloscope.chess.human.model import CachedHuman, Human, Network, human
+from skilloscope.chess.engine.settings import Settings
+from skilloscope.chess.human.model import CachedHuman, Human, Network, shipped_network
+from skilloscope.chess.pgn.facts import FIDE
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import InputError
 from skilloscope.core.paths import effective_settings, store_file
@@ -34,7 +36,14 @@ from skilloscope.inputs.budget import fair_order
 from skilloscope.inputs.costs import MoveCosts
 from skilloscope.inputs.gains import Gained
 from skilloscope.inputs.load import EngineJob, analyse_games, players
-from skilloscope.inputs.pipeline import AnalysedGames, effort_settings, engine_found
+from skilloscope.inputs.pipeline import (
+    AnalysedGames,
+    effort_settings,
+    engine_found,
+    pools_told,
+    split_pools,
+    with_priors,
+)
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.study import Study
 from skilloscope.studies.elo_ratings import EloRatings, rate_on_axis
@@ -60,15 +69,24 @@ class NamedBytes(io.BytesIO):
 
 def rate_job_instantly(task: JobTask) -> None:
     """Rate all players by what people play, and by the evaluations in the comments where most moves have one."""
-    games = _read(task)
+    pools = split_pools(_read(task))
+    games = pools[0][1]
     known = np.isfinite(games.eval_values()).mean() if len(games.moves) else 0.0
     effort = EVALUATIONS if known >= 0.5 else "instant"
     total = len(games)
-    with _human_model(task) as model:
-        asked = RatingRequest.of(
-            None, "human", effort, model=model, progress=lambda done, _: task.tell("instant", done, 2 * total)
+    with _human_models(task) as model_of:
+        asked = RatingRequest.of(None, "human", effort)
+        others = [
+            AnalysedGames(own, None, with_priors(replace(asked.for_pool(pool), model=model_of(pool)), own))
+            for pool, own in pools[1:]
+        ]
+        pool, told = pools[0][0], pools_told(pools)
+        if pool != FIDE and task.job.options.get("effort", "instant") != "instant":
+            told = [*told, "the engine reviews these games; the ratings are by what people play alone"]
+        asked = replace(
+            asked.for_pool(pool), model=model_of(pool), progress=lambda done, _: task.tell("instant", done, 2 * total)
         )
-        answers = _Answers(task, AnalysedGames(games, None, asked))
+        answers = _Answers(task, AnalysedGames(games, None, with_priors(asked, games), told, others=others))
         answers.keep_ratings()
         answers.keep_event()
         answers.keep_games(range(total), lambda done, _: task.tell("instant", total + done, 2 * total, "moves"))
@@ -79,20 +97,26 @@ def rate_job_instantly(task: JobTask) -> None:
 
 def rate_job_by_engine(task: JobTask) -> None:
     """Let the engine search the games, a fair share first, and use its answers in the ratings part by part."""
-    games = _read(task)
+    pools = split_pools(_read(task))
+    (pool, games), told = pools[0], pools_told(pools)
     wanted = str(task.job.options["effort"])
     if not engine_found(None):
         raise InputError("there is no engine on the server: the ratings are by what people play", hint="")
-    with _human_model(task) as model:
-        asked = RatingRequest.of(None, "joint", wanted, model=model)
+    with _human_models(task) as model_of:
+        asked = RatingRequest.of(None, "joint", wanted, model=model_of(pool))
+        settings = effort_settings(asked.effort)
+        if pool != FIDE:  # the engine judges the games; nothing was fitted that reads its answers as this rating
+            asked = replace(asked.for_pool(pool), model=model_of(pool))
+        asked = with_priors(asked, games)
         order, done = fair_order(games, 1), 0
         for share in SHARES:
             count = max(1, math.ceil(share * len(games)))
             if count == done:
                 continue
-            searched = analyse_games(games, _work(task, asked, done, count, len(games)), rows=np.sort(order[:count]))
-            answers = _Answers(task, AnalysedGames(games, searched, asked))
-            answers.keep_ratings()
+            searched = analyse_games(games, _work(task, settings, done, count, len(games)), rows=np.sort(order[:count]))
+            answers = _Answers(task, AnalysedGames(games, searched, asked, told))
+            if pool == FIDE:
+                answers.keep_ratings()
             answers.keep_event()
             # At the end all of them: the first were compared with levels that have moved since.
             rows = range(len(games)) if count == len(games) else order[done:count].tolist()
@@ -121,14 +145,16 @@ def _read(task: JobTask) -> Games:
     return games
 
 
-def _work(task: JobTask, asked: RatingRequest, before: int, count: int, total: int) -> EngineJob:
+def _work(task: JobTask, settings: Settings, before: int, count: int, total: int) -> EngineJob:
     def tell(now: Progress) -> None:
         share = now.done / now.total if now.total else 1.0
         games = before + share * (count - before)
-        task.tell(asked.effort.name, round(100 * games), 100 * total, f"{now.done:,} of {now.total:,} positions")
+        task.tell(
+            str(task.job.options["effort"]), round(100 * games), 100 * total, f"{now.done:,} of {now.total:,} positions"
+        )
 
     return EngineJob(
-        settings=effort_settings(asked.effort),
+        settings=settings,
         store=store_file(Path(task.store)),
         engine=effective_settings()["engine"].value,
         workers=1,
@@ -238,10 +264,12 @@ class _Answers:
 
 
 @contextlib.contextmanager
-def _human_model(task: JobTask) -> Iterator[Human]:
-    """Give the human model with a cache for this job; it ends the work where somebody has cancelled the job."""
+def _human_models(task: JobTask) -> Iterator[Callable[[str], Human]]:
+    """Give the human model of any pool, cached for this job; it ends the work where somebody has cancelled the job."""
     with task.folder() as folder:
-        yield CachedHuman(_CancellableNetwork(human().network, task.look), folder / "human.sqlite")
+        yield lambda pool: CachedHuman(
+            _CancellableNetwork(shipped_network(pool), task.look), folder / "human.sqlite", pool
+        )
 
 
 class _CancellableNetwork(Network):
@@ -251,9 +279,11 @@ class _CancellableNetwork(Network):
         super().__init__(network.weights, network.card)
         self._network, self._check = network, check
 
-    def maps(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def maps(
+        self, planes: npt.NDArray[np.float32], pool: str = FIDE
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         self._check()
-        return self._network.maps(planes)
+        return self._network.maps(planes, pool)
 
 
 def _kept_posterior(found: Posterior) -> Json:

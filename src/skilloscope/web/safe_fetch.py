@@ -14,6 +14,11 @@ import urllib.request
 from typing import Any
 
 _REDIRECTS = 3
+_NAT64, _GLOBAL_UNICAST = ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2000::/3")
+_SPECIAL = tuple(  # of IANA's registries what some versions of `ipaddress` hold for global
+    map(ipaddress.ip_network, ("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24",
+        "192.175.48.0/24", "2001::/23", "2002::/16", "2620:4f:8000::/48", "3fff::/20"))
+)  # fmt: skip
 
 
 def public_addresses(host: str, port: int, *, private: bool = False) -> list[str]:
@@ -39,11 +44,13 @@ def is_public(address: str) -> bool:
     found = ipaddress.ip_address(address.split("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
+        if inner is None and found in _NAT64:
+            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
         if inner is not None:
-            return inner.is_global and not inner.is_multicast
-        if found in ipaddress.ip_network("64:ff9b::/96"):
-            return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-    return found.is_global and not found.is_multicast
+            return is_public(str(inner))
+        if found not in _GLOBAL_UNICAST:
+            return False
+    return found.is_global and not found.is_multicast and not any(found in block for block in _SPECIAL)
 
 
 def checked_opener(*, private: bool = False) -> urllib.request.OpenerDirector:

@@ -7,34 +7,57 @@ must come from one of our pages with its token, and a reply may load nothing fro
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 import hmac
 import logging
 import os
 import re
 import secrets
+import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import IO, TypeVar
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import FormData, Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from skilloscope.core.errors import StoreError
+from skilloscope.web.jobs import disk_trouble
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MOST_BYTES = 32 * 1024 * 1024
 """The most that one upload may hold."""
 COOKIE = "skilloscope"
 SESSION = "skilloscope-in"
+MOST_FORM = 64 * 1024
+"""The most of a form without files, and of what is sent before the password."""
+MOST_HEADERS = 16 * 1024
+MOST_ASKING = 128
+"""Requests of one client at once."""
+MOST_ARRIVING = 8 * MOST_BYTES
+"""Bytes of unfinished uploads on disk; half of it for one client."""
+MOST_PARSED = 2 * MOST_BYTES
+"""Bytes of uploads in memory at once."""
+STALL_SECONDS = 10.0
+SLOWEST = 32 * 1024
+"""Bytes a second below which an upload counts as stalled."""
+MOST_SESSIONS = 10_000
 MOST_GUESSES = 10
 """Wrong passwords in a minute, by anybody, after which none is accepted."""
 _LOG = logging.getLogger(__name__)
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _OPEN = ("/login", "/static/")  # shown without the password
+_UPLOADS = ("/upload", "/api/jobs")
+_BLOCK = 1 << 16
+T = TypeVar("T")
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:\[\]/@?#]+))(?::\d+)?")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -59,21 +82,24 @@ class Safety:
     hosts: frozenset[str] = frozenset(LOOPBACK)
     password: str | None = None
     most_bytes: int = MOST_BYTES
+    sessions: dict[str, str] = field(default_factory=dict)
+    """The visitors who are in, by their cookies."""
     _guesses: list[float] = field(default_factory=list)
 
     def token(self, visitor: str) -> str:
         """Return what a form of ours carries for this visitor."""
-        return self._signed(f"form:{visitor}")
+        return hmac.new(self.secret, f"form:{visitor}".encode(), hashlib.sha256).hexdigest()
 
-    def session(self, visitor: str) -> str:
-        """Return the cookie of a visitor who has given the password; another password makes it void."""
-        return self._signed(f"in:{visitor}:{self.password}")
+    def let_in(self, visitor: str) -> str:
+        """Return the cookie of a visitor who has given the password; it counts until the logout, or the server ends."""
+        self.sessions[session := secrets.token_urlsafe(24)] = visitor
+        if len(self.sessions) > MOST_SESSIONS:
+            del self.sessions[next(iter(self.sessions))]
+        return session
 
     def is_in(self, visitor: str, session: str, bearer: str) -> bool:
         """Return whether somebody may look: everybody where no password is set."""
-        if self.password is None or hmac.compare_digest(session.encode(), self.session(visitor).encode()):
-            return True
-        return bool(bearer) and self.accepts(bearer)
+        return self.password is None or self.sessions.get(session) == visitor or (bool(bearer) and self.accepts(bearer))
 
     def accepts(self, password: str) -> bool:
         """Return whether it is the password; after too many wrong ones in a minute nothing is."""
@@ -86,21 +112,19 @@ class Safety:
         self._guesses.append(now)
         return False
 
-    def _signed(self, text: str) -> str:
-        return hmac.new(self.secret, text.encode(), hashlib.sha256).hexdigest()
-
 
 def kept_secret(folder: Path) -> bytes:
     """Return the server's own secret, made once and readable by its user alone."""
     path = folder / "web.secret"
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(handle, "wb") as file:
-        file.write(made := secrets.token_bytes(32))
-    return made
+    if not path.exists():
+        with tempfile.NamedTemporaryFile(dir=folder) as file, contextlib.suppress(FileExistsError):
+            file.write(secrets.token_bytes(32))
+            file.flush()
+            os.link(file.name, path)  # whole or not at all
+    if len(secret := path.read_bytes()) < 32:
+        raise StoreError(f"{path}: the secret is cut", hint="remove the file: the next start makes a new one")
+    return secret
 
 
 def visitor_of(request: Request) -> str:
@@ -124,81 +148,157 @@ async def _is_meant(request: Request) -> bool:
     safety: Safety = request.app.state.safety
     token = request.headers.get("x-csrf-token", "")
     if not token and request.headers.get("content-type", "").startswith(("multipart/form-data", "application/x-www")):
-        form = await request.form(max_files=50, max_fields=50, max_part_size=safety.most_bytes)
-        token = str(form.get("csrf", ""))
+        token = str((await form_of(request)).get("csrf", ""))
     return hmac.compare_digest(token.encode(), safety.token(visitor_of(request)).encode())
 
 
-class Guard:
-    """Middleware that checks every request and completes every reply."""
+async def form_of(request: Request) -> FormData:
+    """Return the form that was sent; a text pasted into it may be as long as a file."""
+    return await request.form(max_files=50, max_fields=50, max_part_size=request.app.state.safety.most_bytes)
 
-    def __init__(self, app: ASGIApp, safety: Safety) -> None:
-        self.app, self.safety = app, safety
+
+class Guard:
+    """Middleware that checks every request, reads its body, and completes every reply."""
+
+    def __init__(self, app: ASGIApp, safety: Safety, folder: Path) -> None:
+        self.app, self.safety, self._folder = app, safety, folder
+        self._asking: Counter[str] = Counter()  # requests under way, by client
+        self._arriving: Counter[str] = Counter()  # bytes of bodies on disk, by client
+        self._parsed = 0
+        self._room = asyncio.Condition()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on and add our headers to the reply."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers, cookies = Headers(scope=scope), HTTPConnection(scope).cookies
+        headers, client, path = Headers(scope=scope), (scope.get("client") or [""])[0], scope["path"]
+        cookies = _cookies(headers.get("cookie", "")[:MOST_HEADERS])
         known = cookies.get(COOKIE, "")
         visitor = known if 20 <= len(known) <= 64 and known.isascii() else secrets.token_urlsafe(24)
-        scope["visitor"] = visitor
-        body = _Counted(receive, self.safety.most_bytes)
-
+        scope["visitor"], scope["session"] = visitor, cookies.get(SESSION, "")
         begun = False
 
         async def replied(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                if body.too_large:
-                    message["status"] = 413
-                _finish(MutableHeaders(scope=message), scope["path"], visitor if visitor != known else "")
+                _finish(MutableHeaders(scope=message), path, visitor if visitor != known else "")
             await send(message)
 
+        self._asking[client] += 1
         try:
-            refused = self._refusal(scope, headers, cookies, visitor)
-        except HTTPException as error:
-            refused = _said(scope["path"], error.status_code, str(error.detail))
-        try:
-            await (refused or self.app)(scope, body, replied)
-        except Exception:
+            if refused := self._refusal(scope, headers, client):
+                await refused(scope, receive, replied)
+            elif scope["method"] in UNSAFE or {"content-length", "transfer-encoding"} & {*headers}:
+                async with self._whole(receive, self._most(path, headers), client) as body:
+                    await self.app(scope, body, replied)
+            else:
+                await self.app(scope, receive, replied)
+        except ClientDisconnect:
+            return
+        except Exception as error:
             if begun:
                 raise
-            _LOG.exception("%s %s", scope["method"], scope["path"])
-            await _said(scope["path"], 500, "unexpected error; it is in the server's log")(scope, body, replied)
+            status, text = disk_trouble(error) or (500, "unexpected error; it is in the server's log")
+            if isinstance(error, HTTPException):
+                status, text = error.status_code, str(error.detail)
+            elif status == 500:
+                _LOG.exception("%s %s", scope["method"], path)
+            refused = _said(path, status, text)
+            refused.headers["Connection"] = "close"  # the rest of a body that is not wanted is not read
+            await refused(scope, receive, replied)
+        finally:
+            self._asking -= Counter([client])  # which forgets who asks for nothing
 
-    def _refusal(self, scope: Scope, headers: Headers, cookies: dict[str, str], visitor: str) -> Response | None:
-        path = scope["path"]
+    def _most(self, path: str, headers: Headers) -> int:
+        """Return how long a body may be: short, unless it is an upload of somebody who may look."""
+        uploaded = path in _UPLOADS and not headers.get("content-type", "").startswith("application/x-www")
+        return self.safety.most_bytes if uploaded else min(MOST_FORM, self.safety.most_bytes)
+
+    def _refusal(self, scope: Scope, headers: Headers, client: str) -> Response | None:
+        path, kind = scope["path"], headers.get("content-type", "").lower()
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADERS:
+            return _said(path, 431, "the headers are too long")
         if host_name(headers.get("host", "")) not in self.safety.hosts:
             return PlainTextResponse("this server does not go by that name (see `skilloscope serve --name`)\n", 421)
+        if self._asking[client] > MOST_ASKING:
+            return _said(path, 429, "too many requests at once: wait for the others")
         if scope["method"] in UNSAFE and not _of_ours(headers):
             return _said(path, 403, "this comes from a page of another site")
+        if kind.startswith("multipart/") and "charset" in re.sub('charset="?utf-8"?', "", kind):
+            return _said(path, 415, "a form of ours is UTF-8")  # among Python's codecs are some that fail or take hours
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self.safety.most_bytes:
-            return _said(path, 413, f"more than {self.safety.most_bytes // 2**20} MB: cut the file")
+        if not length.isdecimal() or len(length) > 15 or int(length) > self._most(path, headers):
+            return _said(path, 413, f"more than {self._most(path, headers):,} bytes: cut the file")
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if path.startswith(_OPEN) or self.safety.is_in(visitor, cookies.get(SESSION, ""), bearer):
+        if path.startswith(_OPEN) or self.safety.is_in(scope["visitor"], scope["session"], bearer):
             return None
         if path.startswith("/api/") or scope["method"] != "GET":
             return _said(path, 401, "a password is needed")
         return RedirectResponse("/login", 303)
 
+    @contextlib.asynccontextmanager
+    async def _whole(self, receive: Receive, most: int, client: str) -> AsyncIterator[Receive]:
+        """Read a body to the disk, then give it to be parsed: who sends slowly keeps nobody waiting and no memory."""
+        begin, size, more = time.monotonic(), 0, True
+        with tempfile.SpooledTemporaryFile(_BLOCK, dir=str(self._folder)) as spooled:
+            try:
+                while more:
+                    patience = min(STALL_SECONDS, STALL_SECONDS + size / SLOWEST - (time.monotonic() - begin))
+                    message = await _soon(receive(), patience, 408, "the upload stalled: send it again")
+                    if message["type"] != "http.request":
+                        raise ClientDisconnect
+                    spooled.write(message.get("body", b""))
+                    size += (fresh := len(message.get("body", b"")))
+                    self._arriving[client] += fresh
+                    if size > most:
+                        raise HTTPException(413, f"more than {most:,} bytes: cut the file")
+                    if self._arriving.total() > MOST_ARRIVING or self._arriving[client] > MOST_ARRIVING // 2:
+                        raise HTTPException(503, "too many uploads at once: send it again in a while")
+                    more = message.get("more_body", False)
+                async with self._parsing(size):
+                    yield _replayed(spooled, size, receive)
+            finally:
+                self._arriving -= Counter({client: size})
 
-class _Counted:
-    """Receives a body and counts its bytes, also where the request does not state its length."""
+    @contextlib.asynccontextmanager
+    async def _parsing(self, size: int) -> AsyncIterator[None]:
+        """Wait until there is memory for a body; short ones need not wait."""
+        size = size if size > MOST_FORM else 0
+        async with self._room:
+            free = self._room.wait_for(lambda: not size or not self._parsed or self._parsed + size <= MOST_PARSED)
+            await _soon(free, STALL_SECONDS, 503, "too many uploads at once: send it again in a while")
+            self._parsed += size
+        try:
+            yield
+        finally:
+            self._parsed -= size
+            async with self._room:
+                self._room.notify_all()
 
-    def __init__(self, receive: Receive, most: int) -> None:
-        self._receive, self._left, self.too_large = receive, most, False
 
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        self._left -= len(message.get("body", b""))
-        if self._left < 0:
-            self.too_large = True
-            raise HTTPException(413, "too large: cut the file")
-        return message
+async def _soon(happening: Awaitable[T], seconds: float, status: int, text: str) -> T:
+    try:
+        return await asyncio.wait_for(happening, max(seconds, 0.01))
+    except TimeoutError:
+        raise HTTPException(status, text) from None
+
+
+def _replayed(spooled: IO[bytes], size: int, receive: Receive) -> Receive:
+    spooled.seek(0)
+    left: int | None = size
+
+    async def replayed() -> Message:
+        nonlocal left
+        if left is None:
+            return await receive()  # where the reader goes away
+        await asyncio.sleep(0)  # others come in between
+        left -= len(block := spooled.read(_BLOCK))
+        more, left = bool(left), left or None
+        return {"type": "http.request", "body": block, "more_body": more}
+
+    return replayed
 
 
 def host_name(host: str) -> str:
@@ -221,7 +321,12 @@ def _of_ours(headers: Headers) -> bool:
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == headers.get("host")
+    return origin is None or origin.partition("://")[2] == headers.get("host")
+
+
+def _cookies(header: str) -> dict[str, str]:
+    """Return the cookies of a header in one pass; ours are never quoted."""
+    return dict(part.strip().partition("=")[::2] for part in header.split(";"))
 
 
 def _said(path: str, status: int, error: str) -> Response:

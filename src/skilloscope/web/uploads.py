@@ -31,8 +31,7 @@ def add_upload(
         raise InputError("there is nothing in it", hint="choose a file, or paste its text")
     for name, body in given:
         _check_text(name, body)
-    if jobs.counts().get("waiting", 0) >= MOST_WAITING:
-        raise BusyError(f"{MOST_WAITING} jobs are waiting already", hint="try again in a while")
+    _check_room(jobs)
     named = _apart([(_short(name) or f"pasted{suffix_of(kind, body)}", body) for name, body in given])
     title = named[0][0] + (f" and {len(named) - 1} more" if len(named) > 1 else "")
     return jobs.add(kind, title, named, owner=owner, options=options)
@@ -42,6 +41,7 @@ def add_feed(jobs: Jobs, address: str, *, owner: str) -> Job:
     """Put an address that is to be followed into the queue."""
     if not re.match(r"https?://[^\s/]+", address) or len(address) > 2000:
         raise InputError("this is no address of the web", hint="it begins with https:// or http://")
+    _check_room(jobs)
     return jobs.add("live", address, [], owner=owner, lane="live", options={"address": address})
 
 
@@ -52,6 +52,11 @@ def suffix_of(kind: str, body: bytes) -> str:
     ('.jsonl', '.csv')
     """
     return _SUFFIX.get(kind) or (".jsonl" if body.lstrip()[:1] == b"{" else ".csv")
+
+
+def _check_room(jobs: Jobs) -> None:
+    if jobs.counts().get("waiting", 0) >= MOST_WAITING:
+        raise BusyError(f"{MOST_WAITING} jobs are waiting already", hint="try again in a while")
 
 
 def _check_text(name: str, body: bytes) -> None:

@@ -7,8 +7,11 @@ replaced. A worker also ends with the server, however that ends: it checks that 
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -17,7 +20,9 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from skilloscope.web.jobs import LANES, Job, Jobs, JobTask, work_folder
+from skilloscope.web.jobs import LANES, RETRY_SECONDS, Job, Jobs, JobTask, disk_trouble, work_folder
+
+_LOG = logging.getLogger(__name__)
 
 IDLE_SECONDS = 0.1
 PATIENCE = 3.0
@@ -57,11 +62,12 @@ class Workers:
         self._jobs, self._store, self._private = jobs, store, private
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._ended = threading.Event()
+        self._next_expiry = 0.0
+        self._epoch = time.time() - time.monotonic()  # a clock that jumps while we run makes nothing old
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def start(self) -> None:
-        """Take back what an earlier server left, and start a process for each lane."""
-        self._jobs.take_back()
+        """Take back what an earlier server left, and keep a process for each lane."""
         self._thread.start()
 
     def close(self) -> None:
@@ -73,21 +79,35 @@ class Workers:
             process.kill()
         for process in self._running.values():
             process.wait()
-        self._jobs.take_back()
+        with contextlib.suppress(sqlite3.Error):  # or the next server takes them back
+            self._jobs.take_back()
 
     def _watch(self) -> None:
-        looked = -EXPIRY_SECONDS
+        """Tend to the lanes and to what has been kept long enough; whatever fails is tried again at the next look."""
+        said: dict[object, str] = {}
         while not self._ended.is_set():
-            if time.monotonic() - looked > EXPIRY_SECONDS:
-                looked = time.monotonic()
-                self._jobs.expire()
-            for lane in LANES:
-                process = self._running.get(lane)
-                if process is None or process.poll() is not None:
-                    if process is not None:
-                        self._jobs.take_back([lane])
-                    self._running[lane] = self._spawn(lane)
+            for part in (None, *LANES):
+                try:
+                    self._tend(part) if part else self._expire()
+                    said[part] = ""
+                except Exception as error:
+                    if str(error) != said.get(part):  # not twice a second
+                        _LOG.warning("workers: %s", error, exc_info=disk_trouble(error) is None)
+                    said[part] = str(error)
             self._ended.wait(_PARENT_SECONDS)
+
+    def _expire(self) -> None:
+        if (now := time.monotonic()) > self._next_expiry:
+            self._jobs.keep_reserve()
+            self._jobs.expire(self._epoch + now)
+            self._next_expiry = now + EXPIRY_SECONDS
+
+    def _tend(self, lane: str) -> None:
+        """Replace the worker of a lane where it has ended, and take back what it was at."""
+        process = self._running.get(lane)
+        if process is None or process.poll() is not None:
+            self._jobs.take_back([lane])
+            self._running[lane] = self._spawn(lane)
 
     def _spawn(self, lane: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-c", _MAIN, lane, str(self._jobs.path), self._store]
@@ -111,21 +131,28 @@ def work_in_lane(lane: str, path: str, store: str) -> None:
         free = threading.Semaphore(MOST_LIVE if lane == "live" else 1)
         while True:
             free.acquire()
-            job = jobs.take(lane)
-            while job is None:
+            while (job := _taken(jobs, lane)) is None:
                 time.sleep(IDLE_SECONDS)
-                job = jobs.take(lane)
             done = pool.submit(JobTask(job, jobs, store).run, work_of_job(job))
-            done.add_done_callback(lambda _: free.release())
+            done.add_done_callback(lambda done: os._exit(1) if done.exception() else free.release())
             if lane != "live":  # several share that process, and each looks often
                 _end_if_unwanted(jobs, job.id, done)
+
+
+def _taken(jobs: Jobs, lane: str) -> Job | None:
+    try:
+        return jobs.take(lane)
+    except sqlite3.Error:  # a full or locked disk, of which the server's log has been told
+        time.sleep(RETRY_SECONDS)
+        return None
 
 
 def _end_if_unwanted(jobs: Jobs, name: str, done: Future[None]) -> None:
     """Wait for the end of some work; where it goes on long after somebody cancelled it, end this process."""
     unwanted = 0.0
     while not wait([done], PATIENCE / 6).done:
-        unwanted = unwanted + PATIENCE / 6 if jobs.unwanted(name) else 0.0
+        with contextlib.suppress(sqlite3.Error):
+            unwanted = unwanted + PATIENCE / 6 if jobs.unwanted(name) else 0.0
         if unwanted > PATIENCE:
             os._exit(1)
 

@@ -150,7 +150,7 @@ def test_store_check_finds_what_only_chess_can_tell_and_mends_it(
         return done.exit_code, json.loads(done.stdout)
 
     assert check() == (0, {"schema": 1, "path": str(path), "rows": 16, "damaged": [], "mended": False})
-    damage(path, f"UPDATE analysis SET alternatives = alternatives + 1 {ONE}")
+    damage(path, f"UPDATE analysis SET alternatives = alternatives + 1, digest = NULL {ONE}")
     code, report = check("--mend")
     assert code == 1
     assert len(report["damaged"]) == 1

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import CachedHuman, Network, cached_human, human, position_keys
+from skilloscope.cli.app import app
 from skilloscope.models.joint import HumanChoices
 from skilloscope.store import Store
+from skilloscope.web.jobs import Jobs
 
 from .positions import random_boards
 
@@ -70,6 +77,40 @@ def test_a_file_that_cannot_be_used_costs_nothing_but_time(tmp_path, boards):
     path.write_text("no store")
     assert same(CachedHuman(human().network, path).choices(boards), human().choices(boards))
     assert path.read_text() == "no store"
+
+
+def test_a_flipped_bit_changes_no_answer_and_is_counted(tmp_path, boards):
+    plain, path = human().choices(boards), tmp_path / "analyses.sqlite"
+    cached_human(path).choices(boards)
+    bits = np.random.default_rng(5)
+    clean, damaged = (tmp_path / "human.sqlite").read_bytes(), 0
+    for _ in range(25):
+        flipped = bytearray(clean)
+        flipped[bits.integers(len(clean))] ^= 1 << int(bits.integers(8))
+        (tmp_path / "human.sqlite").write_bytes(flipped)
+        model = cached_human(path)
+        assert isinstance(model, CachedHuman)
+        assert same(model.choices(boards), plain)
+        damaged += model.damaged
+    assert damaged > 5
+
+
+def test_the_check_of_the_cache_covers_what_people_play_and_the_queue(tmp_path, boards):
+    Store(tmp_path / "analyses.sqlite").close()
+    cached_human(tmp_path / "analyses.sqlite").choices(boards)
+    (tmp_path / "web").mkdir()
+    jobs = Jobs(tmp_path / "web" / "jobs.sqlite")
+    jobs.add("games", "x", [("x", b"1. e4")])
+    jobs.close()
+    check = ["cache", "check", "--store", str(tmp_path), "--json"]
+    assert CliRunner().invoke(app, check).exit_code == 0
+    for path, change in (("human.sqlite", "analysis SET nodes = 1"), ("web/jobs.sqlite", "inputs SET body = x'31'")):
+        with closing(sqlite3.connect(tmp_path / path)) as base, base:
+            base.execute(f"UPDATE {change} WHERE rowid = 1" if "inputs" in change else f"UPDATE {change}")
+    done = CliRunner().invoke(app, check)
+    assert done.exit_code == 1
+    found = [one["reason"] for one in json.loads(done.stdout)["damaged"]]
+    assert found == ["damaged, to be computed again"] * 40 + ["damaged work"]
 
 
 def test_whatever_the_network_sees_is_in_the_key(boards):

@@ -318,3 +318,10 @@ def test_a_start_with_black_to_move_gives_the_moves_to_the_right_player(fen: str
     assert games.tally.total == 0
     assert games.movers.tolist() == [1, 0]
     assert games.headers["start_fen"].to_pylist()[0].split(" ")[1] == "b"
+
+
+def test_a_million_empty_games_are_counted_by_the_compiled_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skilloscope.chess.pgn.blocks._Reader.plain", lambda *_, **__: pytest.fail("game by game"))
+    found = read_games(io.BytesIO(b'[White "A"]\n\n*\n\n' * 1_000_000))
+    assert len(found) == 0
+    assert found.tally.counts["no moves"] == 1_000_000

@@ -109,7 +109,7 @@ class Settings:
             )
         for name, most in LIMITS.items():
             value = getattr(self, name)
-            if value is not None and not 1 <= value <= most:
+            if value is not None and not (isinstance(value, int) and 1 <= value <= most):
                 raise OptionError(f"{name} is {value}", hint=f"it must be at least 1 and at most {most:,}")
         if self.fen_rule not in ("full", "normalised"):
             raise OptionError(f"no FEN rule {self.fen_rule!r}", hint="the rules are 'full' and 'normalised'")

@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ import numpy.typing as npt
 
 from skilloscope.chess.boards import Boards, playable_board
 from skilloscope.chess.moves import move_of_code
+from skilloscope.chess.pgn.facts import FIDE
 from skilloscope.chess.rules import I16, N_FROM_TO, NO_SQUARE, U8
 from skilloscope.core.columns import About, Array, Ints
 from skilloscope.core.compiled import njit
@@ -40,6 +42,7 @@ from skilloscope.core.errors import EngineError, InputError, MissingExtraError, 
 from skilloscope.models.joint import HumanChoices, checked_elo
 from skilloscope.store import Store, StoredAnalysis
 
+_LOG = logging.getLogger(__name__)
 F32 = npt.NDArray[np.float32]
 
 BATCH = 16
@@ -57,12 +60,15 @@ class Network:
         """The hash of the weights: what was computed with others is not the same."""
         return hashlib.sha256(self.weights).hexdigest()
 
-    def maps(self, planes: F32) -> tuple[F32, F32]:
+    def maps(self, planes: F32, pool: str = FIDE) -> tuple[F32, F32]:
         """Return the maps [n, 4, 4096] and the terms of underpromotions [n, 4, 3, 8] of at most BATCH positions."""
         n = len(planes)
         if n < BATCH:
             planes = np.concatenate([planes, np.zeros((BATCH - n, N_PLANES, 8, 8), dtype=np.float32)])
-        maps, under = self._session.run(None, {"planes": planes})
+        given = {"planes": planes}
+        if "pools" in self.card:  # one network for several pools is told which
+            given["pool"] = np.repeat([[np.float32(name == pool) for name in self.card["pools"]]], BATCH, axis=0)
+        maps, under = self._session.run(None, given)
         return maps[:n], under[:n]
 
     @cached_property
@@ -86,11 +92,15 @@ def onnx_runtime() -> Any:
     return onnxruntime
 
 
+def shipped_network(pool: str = FIDE) -> Network:
+    """Return the network that ships for a pool: one for play over the board, one for all pools of servers."""
+    return _network("human" if pool == FIDE else "human-online")
+
+
 @cache
-def shipped_network() -> Network:
-    """Return the network that ships with the package."""
+def _network(name: str) -> Network:
     folder = resources.files("skilloscope") / "data"
-    return Network((folder / "human.onnx").read_bytes(), json.loads((folder / "human.json").read_text()))
+    return Network((folder / f"{name}.onnx").read_bytes(), json.loads((folder / f"{name}.json").read_text()))
 
 
 def network_from(path: Path) -> Network:
@@ -168,8 +178,8 @@ class Human:
     ('e4', 'd4')
     """
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
+    def __init__(self, network: Network, pool: str = FIDE) -> None:
+        self.network, self.pool = network, pool
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients; `progress` gets the number done."""
@@ -201,15 +211,15 @@ class Human:
         for at in range(0, len(boards), BATCH):
             part = offsets[at : at + BATCH + 1]
             inside = slice(part[0], part[-1])
-            maps, under = self.network.maps(input_planes(boards[at : at + BATCH]))
+            maps, under = self.network.maps(input_planes(boards[at : at + BATCH]), self.pool)
             pick_coefficients(maps, under, part - part[0], places[inside], coefficients[inside])
         return HumanChoices(offsets, boards.move_codes(counts, places), coefficients)
 
 
 @cache
-def human() -> Human:
-    """Return the human model that ships with the package."""
-    return Human(shipped_network())
+def human(pool: str = FIDE) -> Human:
+    """Return the human model that ships for a pool."""
+    return Human(shipped_network(pool), pool)
 
 
 def positions_per_second(model: Human, positions: int = 8 * BATCH) -> float:
@@ -222,12 +232,13 @@ def positions_per_second(model: Human, positions: int = 8 * BATCH) -> float:
 
 
 class CachedHuman(Human):
-    """The human model that looks in its file first; where the file cannot be used, it computes."""
+    """The human model that looks in its file first; what is damaged there or cannot be read is computed."""
 
-    def __init__(self, network: Network, path: Path) -> None:
-        super().__init__(network)
-        self.path = path
-        self.key = {"model": "human", "sha256": network.sha256}
+    def __init__(self, network: Network, path: Path, pool: str = FIDE) -> None:
+        super().__init__(network, pool)
+        self.path, self.damaged = path, 0
+        own = {} if pool == FIDE else {"pool": pool}
+        self.key = {"model": "human", "sha256": network.sha256, "rows": "with digests", **own}
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients, from the file or computed and kept."""
@@ -238,7 +249,8 @@ class CachedHuman(Human):
                     parts += self._answers_of(store, boards[begin : begin + _CACHE_CHUNK])
                     if progress:
                         progress(min(begin + _CACHE_CHUNK, len(boards)))
-        except StoreError:
+        except StoreError as error:
+            _LOG.warning("%s; what people play is computed", error)
             return super().choices(boards, progress=progress)
         sizes = [len(part) // _BYTES for part in parts]
         moves = b"".join(part[: 2 * n] for part, n in zip(parts, sizes, strict=True))
@@ -252,7 +264,12 @@ class CachedHuman(Human):
     def _answers_of(self, store: Store, boards: Boards) -> list[bytes]:
         """Return the answer to each position as bytes: the moves, then their coefficients."""
         problems = position_keys(boards)
-        known = {key: row.lines for key, row in store.get_many(self.key, list(dict.fromkeys(problems))).items()}
+        stored = store.get_many(self.key, list(dict.fromkeys(problems)), faulty=True)
+        known = {key: row.lines for key, row in stored.items() if row.lines}
+        if damaged := [key for key in stored if key not in known]:
+            self.damaged += len(damaged)
+            _LOG.warning("%s: %d damaged answers are computed again", self.path, len(damaged))
+            store.condemn(self.key, damaged, "the stored answer was damaged")
         first = {key: at for at, key in reversed(list(enumerate(problems))) if key not in known}
         if first:
             found = super().choices(boards[np.array(list(first.values()))])
@@ -263,9 +280,9 @@ class CachedHuman(Human):
         return [known[key] for key in problems]
 
 
-def cached_human(store: Path | None) -> Human:
+def cached_human(store: Path | None, pool: str = FIDE) -> Human:
     """Return the human model that ships, cached next to a store of analyses; without a store, not cached."""
-    return human() if store is None else CachedHuman(human().network, store.with_name("human.sqlite"))
+    return human(pool) if store is None else CachedHuman(shipped_network(pool), store.with_name("human.sqlite"), pool)
 
 
 def position_keys(boards: Boards) -> list[str]:
@@ -278,19 +295,19 @@ def position_keys(boards: Boards) -> list[str]:
 
 
 @contextlib.contextmanager
-def human_on(scheduler: str) -> Iterator[Human]:
+def human_on(scheduler: str, pool: str = FIDE) -> Iterator[Human]:
     """Give the human model that ships, run by the workers of a scheduler's cluster."""
     from skilloscope.chess.engine.cluster import connect  # loads Dask, which is optional
 
     with connect(scheduler) as client:
-        yield ClusterHuman(client)
+        yield ClusterHuman(client, pool)
 
 
 class ClusterHuman(Human):
     """The human model that ships, run by the workers of a Dask client."""
 
-    def __init__(self, client: Any) -> None:
-        super().__init__(human().network)
+    def __init__(self, client: Any, pool: str = FIDE) -> None:
+        super().__init__(shipped_network(pool), pool)
         self._client = client
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
@@ -305,7 +322,7 @@ class ClusterHuman(Human):
         return HumanChoices.concat(parts)
 
     def _answers(self, tasks: list[Boards]) -> list[HumanChoices]:
-        futures = self._client.map(_choices_on_worker, tasks, sha256=self.network.sha256, pure=False)
+        futures = self._client.map(_choices_on_worker, tasks, sha256=self.network.sha256, pool=self.pool, pure=False)
         try:
             found: list[HumanChoices] = self._client.gather(futures)
         except EngineError:
@@ -318,8 +335,8 @@ class ClusterHuman(Human):
         return found
 
 
-def _choices_on_worker(boards: Boards, *, sha256: str) -> HumanChoices:
-    own = human()
+def _choices_on_worker(boards: Boards, *, sha256: str, pool: str = FIDE) -> HumanChoices:
+    own = human(pool)
     if own.network.sha256 != sha256:
         raise EngineError(
             "a worker has another human model than this machine", hint="install the same skilloscope on every machine"

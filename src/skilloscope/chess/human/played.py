@@ -354,21 +354,23 @@ def _rows(group: Ints, game: Ints, source: Ints, use: np.ndarray[Any, np.dtype[n
 def _table(
     moves: PlayedMoves, names: Sequence[tuple[Any, str]], rows: Ints, curves: Array, counts: Ints
 ) -> EvidenceTable:
-    columns = ("white", "white_elo", "black_elo", "event")
-    white, white_elo, black_elo, event = (moves.games.headers[name].to_pylist() for name in columns)
-    groups, games = [names[group] for group in rows[:, 0].tolist()], rows[:, 1].tolist()
+    groups, games = [names[group] for group in rows[:, 0].tolist()], rows[:, 1]
     people = [person for _, person in groups]
-    elo = [
-        (white_elo if white[game] == person else black_elo)[game] for person, game in zip(people, games, strict=True)
-    ]
     return EvidenceTable(
         ELO_GRID,
         [label for label, _ in groups],
         curves,
         counts.astype(np.int64),
         people=people,
-        games=rows[:, 1],
-        events=[event[game] for game in games],
+        games=games,
         sources=[SOURCES[source] for source in rows[:, 2].tolist()],
-        headers=np.array([np.nan if rating is None else rating for rating in elo], dtype=float),
+        **header_columns(moves.games, games, people),
     )
+
+
+def header_columns(games: Games, rows: Ints, people: Sequence[str]) -> dict[str, Any]:
+    """Return for people in games (by row) what the headers say: the columns of `EvidenceTable` that hold it."""
+    white = games.headers["white"].to_pylist()
+    black = np.array([white[row] != person for row, person in zip(rows.tolist(), people, strict=True)], dtype=np.int8)
+    known = games.by_mover(rows, black)
+    return {"events": known["event"].to_pylist(), "headers": np.array(known["elo"].to_pylist(), dtype=float)}

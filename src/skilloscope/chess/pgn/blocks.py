@@ -101,7 +101,7 @@ class _Reader:
                         yield self._block(rest, scanned)
                     self.lines += rest.count(b"\n", 0, scanned.used)
                     rest = rest[scanned.used :]  # it must be read with what follows
-                    if not (scanned.used and rest and final):
+                    if not (scanned.used and rest and (final or len(rest) >= BLOCK)):  # one scan takes so many games
                         break
             if damage:
                 raise damage

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Ints
+from skilloscope.core.errors import OptionError
 
 PHASES = ("full board", "middlegame", "endgame")
 
@@ -31,6 +32,25 @@ CLOCKS = {"under 30 s": 0.0, "30 s to 1 min": 30.0, "1 to 5 min": 60.0, "5 to 15
 """Classes of the time that is left, by the seconds from which they begin."""
 SPENT = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0, "2 to 10 min": 120.0, "10 min or more": 600.0}
 """Classes of the time that a move took."""
+
+FIDE = "fide"
+"""The pool of games over the board, and of those whose pool is not recognised."""
+_SERVER_POOLS = {"bullet": 180, "blitz": 480, "rapid": 1500, "classical": 1 << 30}  # seconds for 40 moves, below
+POOLS = (FIDE, *(f"lichess-{speed}" for speed in _SERVER_POOLS), *(f"chesscom-{s}" for s in list(_SERVER_POOLS)[:3]))
+"""Pools of ratings that ship with an axis of their own."""
+_PLATFORMS = {"lichess.org": "lichess", "chess.com": "chesscom"}
+_VARIANTS = {
+    "chess960",
+    "antichess",
+    "atomic",
+    "crazyhouse",
+    "horde",
+    "king",
+    "racing",
+    "three-check",
+    "bughouse",
+    "position",
+}
 
 PIECE_VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}
 _MIDDLEGAME, _ENDGAME = 52, 26  # at most
@@ -119,6 +139,46 @@ def _sixty_moves(time_control: str | None) -> int | None:
     if not stages or None in stages:
         return None
     return sum(int(stage[1]) + 60 * int(stage[2] or 0) for stage in stages if stage)
+
+
+def pool_of(site: str | None, event: str | None, time_control: str | None, start_fen: str | None = None) -> str | None:
+    """Return the pool of a game by its tags; None for an unrated game of a server, a variant or a set-up position.
+
+    Lichess names the speed in Event; otherwise it is the time for forty moves, by the bounds of Lichess.
+
+    >>> pool_of("https://lichess.org/abcdefgh", "Rated Blitz game", "180+0")
+    'lichess-blitz'
+    >>> pool_of("Chess.com", "Live Chess", "600"), pool_of("Bled SLO", "Candidates", "-")
+    ('chesscom-rapid', 'fide')
+    """
+    place = (site or "").lower()
+    platform = next((own for server, own in _PLATFORMS.items() if server in place), None)
+    if platform is None or "broadcast" in place:
+        return FIDE
+    words = re.split(r"[^a-z0-9-]+", (event or "").lower())
+    if words[0] in ("casual", "unrated") or start_fen or not _VARIANTS.isdisjoint(words):
+        return None
+    stage = None if _DAILY.fullmatch(time_control or "") else _STAGE.fullmatch(time_control or "")
+    speed = next((word for word in words if word in _SERVER_POOLS and platform == "lichess"), None)
+    if speed is None and stage and "correspondence" not in words and "ultrabullet" not in words:
+        seconds = int(stage[1]) + 40 * int(stage[2] or 0)
+        speed = next(name for name, bound in _SERVER_POOLS.items() if seconds < bound)
+    speed = "rapid" if platform == "chesscom" and speed == "classical" else speed
+    return f"{platform}-{speed}" if speed else FIDE
+
+
+def checked_pool(pool: str) -> str:
+    """Return the name of a pool; refuse one that does not ship."""
+    if pool not in POOLS:
+        raise OptionError(f"no pool {pool!r}", hint=f"the pools: {', '.join(POOLS)}")
+    return pool
+
+
+def pools_of(games: Games) -> list[str | None]:
+    """Return the pool of each game, as `pool_of` finds it."""
+    columns = [games.headers[name].to_pylist() for name in ("site", "event", "time_control", "start_fen")]
+    known = {row: pool_of(*row) for row in set(zip(*columns, strict=True))}
+    return [known[row] for row in zip(*columns, strict=True)]
 
 
 def openings_of(games: Games) -> tuple[list[str | None], list[str | None]]:

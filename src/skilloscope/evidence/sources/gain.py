@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.text import typed
 from skilloscope.evidence.axis import ELO, Effects
 from skilloscope.models.gain import GainHistogram
 
@@ -52,9 +53,8 @@ class GainScale:
     @classmethod
     def from_json(cls, text: str) -> GainScale:
         """Read a scale of gains."""
-        raw = json.loads(text)
-        read: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in raw.items()}
-        return cls(**read)
+        found: GainScale = typed(cls, json.loads(text))
+        return found
 
     def to_json(self) -> str:
         """Return the scale as JSON text."""

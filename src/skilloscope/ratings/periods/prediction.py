@@ -6,23 +6,29 @@ Brier score and the calibration.
 The total discrepancies of two period lengths do not compare as they are: short periods predict a game from yesterday's
 results, long ones from last year's. So all lengths predict the same games at the same distance: every game from what
 was known before the longest of the periods, in which it lies, began.
+
+The link goes from strengths to expected scores. (16) has one fixed slope, and its strengths know nothing of careers. In
+tables of real games the slope depends on the level and changes over the years, and strengths are biased where players
+are new, return after a pause or improve steadily. `linked` learns both: a logistic regression on what is known of both
+players, whose weights are a random walk, updated with each month of games (an extended Kalman filter). It starts at
+(16) with small prior deviations, so that few games change little. Not in the paper.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
-from scipy.special import xlogy
+from scipy.special import expit, xlogy
 
 from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.models.paired_comparison import davidson, discrepancy, win_probability
+from skilloscope.models.paired_comparison import Q, davidson, discrepancy, g, win_probability
 from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variances import VarianceFit, fit_variances
@@ -83,6 +89,154 @@ def predicted(history: History, games: PeriodGames) -> Array:
     return win_probability(*moments[0], *moments[1], advantage=history.state.advantage)
 
 
+@dataclass(frozen=True, eq=False)
+class Link:
+    """The weights by which strengths and careers of both players become an expected score, after some games.
+
+    `draws` are those of log κ of `davidson`: its level, and how it changes with the strength of the players.
+    """
+
+    weights: Array
+    draws: Array | None  # None before the first draw
+    years: float  # the length of a period
+
+
+TERMS = (
+    *("advantage", "gap", "gap × level", "gap × uncertainty", "gap × |gap|", "games", "new × level", "pause", "career"),
+    *("log career", "uncertainty", "uncertainty × level", "rise in a year", "its gain", "rise × level", "rise", "last"),
+)
+"""What the link depends on; beyond the first five each is a difference between the players. The last are published."""
+_START = np.where(np.array(TERMS) == "gap", 1.0, 0.0)
+_PRIOR, _STEP = np.where(_START > 0, 0.1, 0.05), np.where(_START > 0, 0.03, 0.015)  # a step is the deviation of a year
+_DRAWS_START, _DRAWS_PRIOR, _DRAWS_STEP = np.array([0.0, 0.0]), np.array([2.0, 0.3]), np.array([0.1, 0.05])
+Slopes = Callable[[slice, Array], tuple[Array, Array]]
+
+
+def linked(history: History, games: PeriodGames, years: float) -> tuple[Array, Array, Link]:
+    """Return each game's expected score and κ by the link that months before its own give, and the link at the end.
+
+    The history holds all games since its players' first; `years` is the length of a period.
+    """
+    rows, when = np.stack(history.rows_of(games)), games.first + games.period
+    codes = np.stack([history.codes_of(games.players)[side] for side in (games.player_1, games.player_2)])
+    moments = history.prior_mean[rows], history.prior_variance[rows]
+    terms = _terms(history, codes, when, moments, history.seen[rows], years)
+    month, score = np.floor(when * years * 12 + 1e-6), games.score
+
+    def scores(part: slice, logit: Array) -> tuple[Array, Array]:
+        p = expit(logit)
+        return score[part] - p, p * (1 - p)
+
+    logit, weights = _followed(terms, month, scores, (_START, _PRIOR, _STEP))
+    p = expit(logit)
+
+    def draws(part: slice, log: Array) -> tuple[Array, Array]:
+        s, (win, draw, loss) = score[part], davidson(p[part], np.exp(log))
+        rise = (davidson(p[part], np.exp(log + 1e-4))[1] - draw) / 1e-4
+        each = ((win, s == 1, -0.5), (draw, s == 0.5, 1.0), (loss, s == 0, -0.5))
+        gradient = sum(np.where(came, share * rise / np.maximum(q, 1e-12), 0.0) for q, came, share in each)
+        curvature = rise**2 * sum(share**2 / np.maximum(q, 1e-12) for q, _, share in each)
+        return np.asarray(gradient), np.where(np.isin(s, (0.0, 0.5, 1.0)), curvature, 0.0)
+
+    level = _draw_terms(history, moments[0])
+    log_kappa, kept = _followed(level, month, draws, (_DRAWS_START, _DRAWS_PRIOR, _DRAWS_STEP))
+    first_draw = float(np.min(month[score == 0.5], initial=np.inf))
+    kappa = np.where(month > first_draw, np.exp(log_kappa), 0.0)
+    return p, kappa, Link(weights, kept if first_draw < np.inf else None, years)
+
+
+def linked_pairs(
+    link: Link, history: History, pairs: tuple[Sequence[str], Sequence[str]], at: int, entry: Mapping[str, float] | None
+) -> tuple[Array, Array]:
+    """Return the expected score of the first player of each pair in period `at`, and κ; the history holds all games."""
+    where = {name: i for i, name in enumerate(history.players)}
+    codes = np.array([[where.get(name, -1) for name in side] for side in pairs], dtype=np.int64)
+    beliefs = [history.state.beliefs(side, at, entry=entry) for side in pairs]
+    moments = np.stack([mean for mean, _ in beliefs]), np.stack([variance for _, variance in beliefs])
+    when = np.full(codes.shape[1], at)
+    terms = _terms(history, codes, when, moments, None, link.years)
+    draws = np.exp(_draw_terms(history, moments[0]) @ link.draws) if link.draws is not None else 0 * when
+    return expit(terms @ link.weights), np.asarray(draws, dtype=float)
+
+
+def _origin(history: History) -> float:
+    """Return the strength around which levels are measured."""
+    published = history.state.published
+    return published.origin if published else history.state.mean
+
+
+def _levels(history: History, mean: Array) -> Array:
+    return np.asarray(np.clip((mean - _origin(history)) / 400, -3, 3))
+
+
+def _draw_terms(history: History, mean: Array) -> Array:
+    return np.stack([np.ones(mean.shape[1]), _levels(history, mean).mean(axis=0)], axis=1)
+
+
+def _terms(
+    history: History, codes: Ints, when: Ints, moments: tuple[Array, Array], seen: Array | None, years: float
+) -> Array:
+    """Return the TERMS of each game; `codes`, `moments` and `seen` have a row for each side, −1 is somebody new.
+
+    `seen` are the ratings published before the games; None takes the last ones.
+    """
+    mean, variance = moments
+    level, unsure = _levels(history, mean), np.minimum(variance / 200**2, 4.0)
+    x = g(variance.sum(axis=0)) * Q * (mean[0] - mean[1] + history.state.advantage)
+    span = int(max(history.period.max(initial=0), when.max(initial=0))) + 2
+    keys, key = history.player * span + history.period, codes * span + when
+    last = np.searchsorted(keys, key) - 1  # the last row before the period
+    first = history.offsets[np.maximum(codes, 0)]
+    known = (codes >= 0) & (last >= first)
+    last, first = np.where(known, last, 0), np.where(known, first, 0)
+    year = np.searchsorted(keys, key - round(1 / years), side="right") - 1  # as it was a year before
+    total = np.append(0, np.cumsum(history.games))
+    games = np.where(known, total[last + 1] - total[first], 0)
+    age = np.where(known, (when - history.period[first]) * years, 0.0) if len(history) else 0.0 * games
+    pause = np.where(known, (when - history.period[last]) * years, 0.0) if len(history) else 0.0 * games
+    then, now = (history.seen if len(history) else np.zeros(1)), seen
+    now = then[last] if now is None else now
+
+    def rise(row: Ints, low: float, high: float) -> Array:
+        rated = known & (now > 0) & (then[row] > 0)
+        return np.where(rated, np.clip(now - then[row], low, high), 0.0)
+
+    gain, whole, latest = (
+        rise(np.maximum(year, first), -200, 200) / 100,
+        rise(first, -500, 800) / 400,
+        rise(last, -100, 100),
+    )
+    sides = (
+        np.log1p(games) / 4, level / (1 + games / 5), np.log1p(12 * pause) / 4, np.minimum(age, 10.0) / 10,
+        np.log1p(4 * age) / 4, unsure, unsure * level, gain, np.maximum(gain, 0.0), gain * level, whole,
+        latest / 100 * np.exp(-age / 4),
+    )  # fmt: skip
+    slopes = (x, x * level.mean(axis=0), x * unsure.sum(axis=0) / 2, x * np.abs(x) / 2)
+    return np.stack([np.ones_like(x), *slopes, *(side[0] - side[1] for side in sides)], axis=1)
+
+
+def _followed(terms: Array, month: Array, slopes: Slopes, prior: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    """Return the linear predictor of each game by the weights of the months before its own, and the weights at the end.
+
+    The weights start at a normal prior, wander by a step a year, and take each month's games by two steps of Newton's.
+    """
+    weights, deviation, step = prior
+    covariance, out = np.diag(deviation**2), np.empty(len(month))
+    edges = np.flatnonzero(np.diff(month, prepend=-np.inf, append=np.inf)) if len(month) else np.zeros(1, dtype=int)
+    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        part = slice(start, stop)
+        x, before = terms[part], weights
+        out[part] = x @ before
+        precision = np.linalg.inv(covariance)
+        for _ in range(2):
+            gradient, curvature = slopes(part, x @ weights)
+            hessian = precision + (x * curvature[:, None]).T @ x
+            weights = weights + np.linalg.solve(hessian, x.T @ gradient - precision @ (weights - before))
+        passed = (month[stop] - month[start]) / 12 if stop < len(month) else 0.0
+        covariance = np.linalg.inv(hessian) + np.diag(step**2) * passed
+    return out, weights
+
+
 def win_probabilities(
     state: State,
     player_1: Sequence[str],
@@ -124,11 +278,11 @@ def fit_draws(probability: npt.ArrayLike, score: npt.ArrayLike) -> tuple[float, 
     return math.exp(found.x), float(found.fun), tally
 
 
-def outcome_log_loss(probability: npt.ArrayLike, score: npt.ArrayLike, kappa: float) -> float:
+def outcome_log_loss(probability: npt.ArrayLike, score: npt.ArrayLike, kappa: npt.ArrayLike) -> float:
     """−log of what `davidson` gave to the win, draw or loss that came, per game; other scores do not count."""
     p, s = np.asarray(probability, dtype=float), np.asarray(score, dtype=float)
     usable = np.isin(s, (0.0, 0.5, 1.0))
-    (win, draw, loss), s = davidson(p[usable], kappa), s[usable]
+    (win, draw, loss), s = davidson(p[usable], np.broadcast_to(kappa, p.shape)[usable]), s[usable]
     return float(-np.mean(xlogy(s == 1, win) + xlogy(s == 0.5, draw) + xlogy(s == 0, loss)))
 
 

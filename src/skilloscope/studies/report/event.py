@@ -289,7 +289,7 @@ def _side(found: AnalysedGames, group: EvidenceTable | None, name: str | None, r
     if group is None or name not in group.people:
         return SideInGame(name, rating)
     own = group.select([person == name for person in group.people])
-    elo = found.asked.elo.posterior(own, found.asked.prior_of(rating))
+    elo = found.asked.elo.posterior(own, found.asked.prior_of(own))
     return SideInGame(name, rating, elo.mean, *elo.interval(found.asked.mass))
 
 

@@ -19,6 +19,8 @@ import pyarrow as pa
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError
 from skilloscope.models.paired_comparison import davidson, win_probability
+from skilloscope.ratings.competitors import Competitor, calibration_slope, compete
+from skilloscope.ratings.periods.histories import History
 from skilloscope.ratings.periods.prediction import (
     CalibrationBin,
     Evaluation,
@@ -26,7 +28,8 @@ from skilloscope.ratings.periods.prediction import (
     choose_period,
     evaluate,
     fit_draws,
-    forecast,
+    linked,
+    linked_pairs,
     outcome_log_loss,
     predicted,
     win_probabilities,
@@ -251,11 +254,13 @@ def predict_pairs(
     at: str | None = None,
     draws: bool = False,
     joint: bool = False,
+    link: bool = True,
 ) -> Predictions:
     """Predict games between pairs of players in the period of `at` (None: the period after the last).
 
     With `draws` a draw has a probability of its own, with the κ that fits the games of the run best. With `joint` all
-    games of all periods are estimated jointly, and each pair has its gap with its deviation.
+    games of all periods are estimated jointly, and each pair has its gap with its deviation. With `link` slope, bias
+    and κ are learned from past games, if all of them are at hand.
     """
     number = run.latest + 1 if at is None else int(run.calendar.number(at, last=True))
     if number < run.latest:
@@ -264,16 +269,23 @@ def predict_pairs(
             hint="predict a later period, or past ones by `predict --holdout`; rate fewer games to go back",
         )
     columns: dict[str, Array] = {}
+    kappa, each = None, None
+    whole_past = run.every is not None and int(run.history.games.sum()) == 2 * run.state.games
     if joint:
         probability, columns["gap"], columns["gap_sd"] = _joint(run, player_1, player_2, number)
+    elif link and whole_past and run.every is not None:
+        _, _, found = linked(run.history, run.every.by_period(run.period), run.calendar.years)
+        probability, each = linked_pairs(found, run.history, (player_1, player_2), number, run.entry)
+        kappa = float(np.mean(each)) if draws else None
     else:
         probability = win_probabilities(run.state, player_1, player_2, at=number, entry=run.entry)
-    kappa = None
-    if draws:
+    if draws and each is None:
         if not len(run.games):
             raise InputError("kept ratings do not tell how often games are drawn", hint="give results too")
         kappa = fit_draws(predicted(run.history, run.games), run.games.score)[0]
-        columns |= dict(zip(("win", "draw", "loss"), davidson(probability, kappa), strict=True))
+    if draws:
+        outcomes = davidson(probability, kappa or 0.0 if each is None else each)
+        columns |= dict(zip(("win", "draw", "loss"), outcomes, strict=True))
     table = np.column_stack([probability, *columns.values()])[:, 1:].tolist()
     pairs = zip(player_1, player_2, probability.tolist(), table, strict=True)
     known = {name for name, games in zip(run.state.players, run.state.lines["games"], strict=True) if games}
@@ -333,10 +345,12 @@ class HeldOutPeriods(ResultsStudy):
     evaluation: Evaluation
     kappa: float | None = None  # how often games are drawn, after Davidson
     outcome_log_loss: float | None = None  # of win, draw and loss as three outcomes
+    slope: float | None = None  # of the scores on our logits, where competitors were asked for
+    against: Sequence[Competitor] | None = None
 
     FIELDS: ClassVar = (
         "fit.sigma0", "fit.nu", "fit.advantage", "fit.drift", "fit.published", "period", "periods_held_out",
-        "*evaluation", "?kappa", "?outcome_log_loss", "warnings", "skipped", "noted",
+        "*evaluation", "?kappa", "?outcome_log_loss", "?slope", "?against", "warnings", "skipped", "noted",
     )  # fmt: skip
     title = "Held-out results"
 
@@ -354,7 +368,24 @@ class HeldOutPeriods(ResultsStudy):
             losses += f"; of win, draw and loss {self.outcome_log_loss:.4f} (κ = {self.kappa:.3f})"
         last = f"the last {self.periods_held_out} periods of {self.period}"
         title = f"{last}, predicted from those before ({parameters_text(self.fit)})"
-        return [Table.of(title, self.evaluation.calibration, columns, notes=[losses, *self.rows_notes])]
+        notes = [losses, *self.rows_notes]
+        curve = Table.of(title, self.evaluation.calibration, columns, notes=notes)
+        return [curve] if self.against is None else [curve, self._compared(self.against)]
+
+    def _compared(self, against: Sequence[Competitor]) -> Table:
+        """Return a row for each competitor."""
+        columns: list[Column[Competitor]] = [
+            Column("forecast", lambda row: row.name, label=True),
+            Column("games", lambda row: f"{row.games:,}"),
+            Column("log-loss", lambda row: f"{row.log_loss:.5f}"),
+            Column("Brier score", lambda row: f"{row.brier:.5f}"),
+            Column("calibration slope", lambda row: f"{row.slope:.3f}"),
+            Column("more than ours ± SE", lambda row: f"{row.behind:.5f} ± {row.standard_error:.5f}"),
+        ]
+        own = self.evaluation
+        first = Competitor("skilloscope", own.games, own.log_loss, own.brier, self.slope or 1.0, 0.0, 0.0)
+        note = "each fitted on the games before; slope and constant of competitors refitted every year"
+        return Table.of("the same games by others", [first, *against], columns, notes=[note])
 
     def figures(self) -> Sequence[Figure]:
         """Return the calibration curve: predicted and actual scores, with the diagonal."""
@@ -423,10 +454,13 @@ def _losses(found: Evaluation) -> str:
     return f"{plural(found.games, 'game')}: log-loss {found.log_loss:.4f}, Brier score {found.brier:.4f}"
 
 
-def hold_out(results: Results, held_out: int | str, options: RatingOptions, *, draws: bool = False) -> HeldOutPeriods:
+def hold_out(
+    results: Results, held_out: int | str, options: RatingOptions, *, draws: bool = False, against: Sequence[str] = ()
+) -> HeldOutPeriods:
     """Predict the last periods, so many or all since a date; the fit sees only the games before them.
 
-    With `draws` win, draw and loss are evaluated as three outcomes too.
+    With `draws` win, draw and loss are evaluated as three outcomes too. `against` names competitors to be fitted on
+    the same past.
     """
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
@@ -437,15 +471,21 @@ def hold_out(results: Results, held_out: int | str, options: RatingOptions, *, d
     if not 0 < periods < games.n_periods:
         hint = "hold out fewer, or since a date between"
         raise InputError(f"{periods} of {games.n_periods} periods cannot be held out", hint=hint)
-    early, fit, p = _predicted(games, games.n_periods - periods, games.n_periods, options, entry)
+    early, fit, p, each = _predicted(
+        games, (games.n_periods - periods, games.n_periods), calendar.years, options, entry
+    )
     before, p, score, kappa, loss = p[:early], p[early:], games.score[early:], None, None
     if draws:
         kappa, _, other = fit_draws(before, games.score[:early])
-        loss, noted = outcome_log_loss(p, score, kappa), noted + other
+        loss, noted = outcome_log_loss(p, score, kappa if each is None else each[early:]), noted + other
+        kappa = kappa if each is None else float(np.mean(each[early:]))
     rest, found = own.tally + left_out, evaluate(p, score)
+    others = [compete(name, games, early, calendar.years, p) for name in against]
+    slope = calibration_slope(p, score) if others else None
     return HeldOutPeriods(
-        fit, str(calendar), periods, found, kappa, loss, warnings=fit.warnings, tally=rest, noted=noted
-    )
+        fit, str(calendar), periods, found, kappa, loss, slope, others or None,
+        warnings=fit.warnings, tally=rest, noted=noted,
+    )  # fmt: skip
 
 
 def predict_folds(results: Results, folds: int, options: RatingOptions) -> TimeFolds:
@@ -459,7 +499,7 @@ def predict_folds(results: Results, folds: int, options: RatingOptions) -> TimeF
     games = own.by_period(period)
     rows, warnings, all_p, scores = list[TimeFold](), dict[str, None](), list[Array](), list[Array]()
     for start, stop in itertools.pairwise(fold_edges(games, folds)):
-        early, fit, p = _predicted(games, start, stop, options, entry)
+        early, fit, p, _ = _predicted(games, (start, stop), own.calendar(period).years, options, entry)
         all_p.append(p[early:])
         scores.append(games.score[early : len(p)])
         rows.append(TimeFold(games.labels[start], games.labels[stop - 1], evaluate(all_p[-1], scores[-1]), fit))
@@ -487,10 +527,17 @@ def fold_edges(games: PeriodGames, folds: int) -> list[int]:
 
 
 def _predicted(
-    games: PeriodGames, start: int, stop: int, options: RatingOptions, entry: Mapping[str, float]
-) -> tuple[int, VarianceFit, Array]:
-    """Fit to the periods before `start` and predict up to `stop`: how many games come before, the fit, all games."""
-    early = games.between(0, start)
+    games: PeriodGames, part: tuple[int, int], years: float, options: RatingOptions, entry: Mapping[str, float]
+) -> tuple[int, VarianceFit, Array, Array | None]:
+    """Fit to the periods before a part and predict to its end: how many games come before, the fit, all predictions.
+
+    With the learned link κ of each game comes last; `years` is the length of a period.
+    """
+    start, stop = part
+    early, played = games.between(0, start), games.between(0, stop)
     fit = options.fit(early, entry)
-    p, _ = forecast(games.between(0, stop), fit.start(), entry=entry or None)
-    return len(early), fit, p
+    history = History.played(played, fit.start(), entry or None)
+    if not options.link:
+        return len(early), fit, predicted(history, played), None
+    p, kappa, _ = linked(history, played, years)
+    return len(early), fit, p, kappa

@@ -61,6 +61,7 @@ class RatingOptions:
     reading: Reading = field(default_factory=Reading)
     aliases: Mapping[str, str] = field(default_factory=dict)
     allow_loss: bool = False  # whether to go on if more than a fifth of the rows cannot be used
+    link: bool = True  # whether predictions learn their slope and the bias of strengths from past games; not GLI99 (16)
 
     def length(self, results: Results) -> str:
         """Return the length of a period: the one that was given, or that of the dates."""

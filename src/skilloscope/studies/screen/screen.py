@@ -25,6 +25,7 @@ from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.columns import Ints
 from skilloscope.core.errors import InputError, OptionError
+from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.load import EngineBudget, EngineJob, Kind, by_kind, engine_of
 from skilloscope.inputs.pipeline import AnalysedGames, analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest, settings_warnings
@@ -323,7 +324,8 @@ def screen(
     """
     if not 0 <= prevalence < 1:
         raise OptionError(f"a prevalence is a share from 0 to below 1, got {prevalence:g}")
-    ratings, request = GivenRatings.from_text(str(elo)), request or RatingRequest.of(effort=effort, workers=workers)
+    ratings = GivenRatings.from_text(str(elo))
+    request = request or RatingRequest.of(elo_axis(), effort=effort, workers=workers)
     files: Sequence[Path] = []
     if not isinstance(games, Games):
         paths = [games] if isinstance(games, str | os.PathLike) else games

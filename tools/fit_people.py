@@ -1,0 +1,437 @@
+"""Fit what is known of a person beside the moves: the prior from the opponents' ratings, and what all moves share.
+
+    .venv/bin/python tools/fit_people.py [--kept FOLDER] [--write] [--folds 4] [--effort instant]
+
+In: ../shared/data (people, human) and measurements/. The network saw none of these people. The prior is a regression of
+ratings on the ratings of the opponents, fitted to people of one event each and, with a quarter of the weight, to people
+of human/ drawn alike over the ratings. The effects (temper of each source, what the opening has to itself, and
+`PersonEffect`) maximise the log-density of the true rating with one, four and all games of a person, half under that
+prior and half under a normal one. With --folds the figures are of people of other events than those fitted on.
+--write puts all of it into the axis that ships; how far results count comes along (`Beside`, by the number of games).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.stats import t as student
+
+import axis_data
+from skilloscope.chess.human.played import move_evidence
+from skilloscope.evidence.axis import (
+    ELO,
+    Beside,
+    Effects,
+    OpponentsPrior,
+    PersonEffect,
+    blurred,
+    elo_axis,
+    result_curve,
+)
+from skilloscope.studies.rate import RATED_SD
+
+Array = npt.NDArray[np.float64]
+
+TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "axis-default.json"
+EVERY = 2
+GRID: Array = ELO[::EVERY]
+STEP = float(GRID[1] - GRID[0])
+KNOTS = (1300.0, 1700.0, 2100.0, 2500.0)
+SIZES = (1, 4, 99)
+DEPTHS = {"instant": 0, "quick": 6, "full": 10}
+STRATA = 22
+"""People of human/ of each 100 Elo."""
+_SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
+_NORMAL = np.asarray(-0.5 * ((GRID - 1950.0) / 420.0) ** 2)
+_POPULATION = np.asarray(elo_axis().prior().log_density(GRID))
+
+
+@dataclass(frozen=True, eq=False)
+class PlayerGames:
+    """Player-games of people of known rating, person by person: who, ratings, score, and the curves on GRID."""
+
+    person: npt.NDArray[Any]
+    event: npt.NDArray[Any]
+    elo: Array
+    opponent: Array
+    score: Array
+    curves: Mapping[str, Array]
+
+    def take(self, rows: npt.NDArray[Any]) -> PlayerGames:
+        """Return some of them."""
+        columns = {name: getattr(self, name)[rows] for name in ("person", "event", "elo", "opponent", "score")}
+        return PlayerGames(**columns, curves={name: own[rows] for name, own in self.curves.items()})
+
+    @classmethod
+    def concat(cls, parts: Sequence[PlayerGames]) -> PlayerGames:
+        """Return the player-games of all."""
+        names = {name for part in parts for name in part.curves}
+        empty = {
+            name: [part.curves.get(name, np.zeros((len(part.elo), len(GRID)))) for part in parts] for name in names
+        }
+        columns = {
+            n: np.concatenate([getattr(p, n) for p in parts]) for n in ("person", "event", "elo", "opponent", "score")
+        }
+        return cls(**columns, curves={name: np.concatenate(rows) for name, rows in empty.items()})
+
+
+def evidence(
+    known: axis_data.Known, effort: str, kept: Path | None, events: Sequence[Any] | None = None
+) -> PlayerGames:
+    """Return what the moves of rated people say at an effort; from the file where it is there, else it is made."""
+    if kept is not None and kept.is_file():
+        found = np.load(kept)
+        names = [name for name in found.files if name.startswith("curve ")]
+        columns = {name: found[name] for name in ("person", "event", "elo", "opponent", "score")}
+        return PlayerGames(**columns, curves={name[6:]: found[name].astype(float) for name in names})
+    parts, weights = [], elo_axis().effort(effort).weights
+    for first in range(0, len(known.games), 200):
+        rows = np.arange(first, min(first + 200, len(known.games)))
+        analyses = None if known.analyses is None else known.analyses.of_games(rows)
+        some = axis_data.Known(known.games.select(rows), analyses)
+        moves = axis_data.judged(some).at_depth(DEPTHS[effort])
+        table = move_evidence(moves.moves, moves.names, weights=weights)
+        headers = some.games.headers
+        sides = [(g, s) for g, pair in enumerate(some.sides) for s, name in enumerate(pair) if name is not None]
+        place = {(some.sides[g][s], g): at for at, (g, s) in enumerate(sides)}
+        at = [place[person, game] for person, game in zip(table.people, table.games.tolist(), strict=True)]
+        curves = {name: np.zeros((len(sides), len(GRID))) for name in dict.fromkeys(table.sources)}
+        for row, source, curve in zip(at, table.sources, table.curves, strict=True):
+            curves[source][row] = curve[::EVERY]
+        elos = np.array([headers[name].to_pylist() for name in ("white_elo", "black_elo")], dtype=float)
+        score = [_SCORES.get(text or "", np.nan) for text in headers["result"].to_pylist()]
+        parts.append(
+            PlayerGames(
+                np.array([some.sides[g][s] for g, s in sides]),
+                np.array([str(events[rows[g]]) if events is not None else some.sides[g][s] for g, s in sides]),
+                np.array([elos[s, g] for g, s in sides]),
+                np.array([elos[1 - s, g] for g, s in sides]),
+                np.array([abs(s - score[g]) for g, s in sides]),
+                curves,
+            )
+        )
+        print(f"{rows[-1] + 1:,} of {len(known.games):,} games", flush=True)
+    found_all = PlayerGames.concat(parts)
+    if kept is not None:
+        columns = {name: getattr(found_all, name) for name in ("person", "event", "elo", "opponent", "score")}
+        small = {f"curve {name}": rows.astype(np.float32) for name, rows in found_all.curves.items()}
+        np.savez(kept, **columns, **small)
+    return found_all
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """People with at most so many of their games: the sums of their curves, the prior and the results."""
+
+    elo: Array
+    event: npt.NDArray[Any]
+    games: npt.NDArray[np.int64]
+    curves: Mapping[str, Array]
+    prior: Array
+    results: Array
+
+    def __len__(self) -> int:
+        return len(self.elo)
+
+    @classmethod
+    def of(cls, games: PlayerGames, most: int, opponents: OpponentsPrior) -> Sample:
+        """Return everybody with that many games, or with all."""
+        people = [rows[:most] for rows in own_rows(games) if len(rows) >= most or most > SIZES[1]]
+        rows, first = np.concatenate(people), np.cumsum([0, *(len(own) for own in people)])[:-1]
+        results = [
+            result_curve(games.opponent[own], np.full(len(own), RATED_SD), games.score[own], GRID)
+            for own in (one[np.isfinite(games.score[one])] for one in people)
+        ]
+        return cls(
+            np.array([games.elo[own].mean() for own in people]),
+            games.event[[own[0] for own in people]],
+            np.array([len(own) for own in people]),
+            {name: np.add.reduceat(curves[rows], first, axis=0) for name, curves in games.curves.items()},
+            np.array([opponents.prior(games.opponent[own]).log_density(GRID) for own in people]),
+            np.array(results),
+        )
+
+
+def own_rows(games: PlayerGames) -> list[npt.NDArray[np.int64]]:
+    """Return the rows of each person."""
+    people = np.unique(games.person, return_inverse=True)[1]
+    return [
+        np.asarray(rows) for rows in np.split(np.argsort(people, kind="stable"), np.cumsum(np.bincount(people))[:-1])
+    ]
+
+
+_PRIOR_START = np.array([2000.0, 1.2, 0.0, 0.0, np.log(120), np.log(0.3), np.log(150), 1.5])
+
+
+def fit_opponents(parts: Sequence[tuple[PlayerGames, float]]) -> OpponentsPrior:
+    """Return the regression under which ratings are likeliest, given those of the first 1, 2, … 9 opponents.
+
+    Each part has a weight; people of all but the first are weighted so that their ratings are spread as those there.
+    """
+    bands = [
+        np.array([games.elo[rows].mean() // 100 for rows in own_rows(games)], dtype=np.int64) for games, _ in parts
+    ]
+    share = [np.bincount(band, minlength=40) for band in bands]
+    cases: list[tuple[float, ...]] = []
+    for (games, weight), band, count in zip(parts, bands, share, strict=True):
+        alike = share[0] / np.maximum(count, 1)
+        scale = weight * share[0].sum() / alike[band].sum()
+        for rows, at in zip(own_rows(games), band.tolist(), strict=True):
+            sizes = range(1, min(9, len(rows)) + 1)
+            for n in sizes:
+                met = games.opponent[rows[:n]]
+                squares = float(((met - met.mean()) ** 2).sum())
+                cases.append((float(games.elo[rows].mean()), n, met.mean(), squares, scale * alike[at] / len(sizes)))
+    elo, n_met, mean, squared, weights = np.array(cases).T
+
+    def cost(free: Array) -> float:
+        regression = unpacked_prior(free)
+        middle, sd = regression.moments(n_met, mean, squared)
+        df = regression.df
+        logs = student.logpdf((elo - middle) / sd * np.sqrt(df / (df - 2)), df) - np.log(sd * np.sqrt((df - 2) / df))
+        return -float(np.average(logs, weights=weights)) + 1e-4 * float(((free - _PRIOR_START)[4:] ** 2).sum())
+
+    options = {"maxiter": 4000, "maxfev": 4000, "xatol": 1e-3, "fatol": 1e-7, "adaptive": True}
+    return unpacked_prior(minimize(cost, _PRIOR_START, method="Nelder-Mead", options=options).x)
+
+
+def unpacked_prior(free: Array) -> OpponentsPrior:
+    """Return the regression of the free numbers."""
+    pull, stays, spread, once = np.exp([free[2], *free[4:7]]).tolist()
+    return OpponentsPrior(*free[:2].tolist(), pull, float(free[3]), stays, spread, once, 2 + float(np.exp(free[7])))
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The effects of an effort: of each source, and of the person."""
+
+    effects: Mapping[str, Effects]
+    person: PersonEffect
+
+    def curve(self, sample: Sample) -> Array:
+        """Return what the moves say of each person, on GRID."""
+        total = np.zeros((len(sample), len(GRID)))
+        for name, rows in sample.curves.items():
+            own = self.effects[name]
+            total += blurred(own.temper * rows, own.person_sd, STEP)
+        return self.person.shared(total, GRID)
+
+
+def start_of(sources: Sequence[str], like: PersonEffect | None) -> tuple[Array, Array]:
+    """Return where the free numbers start, and how far (as sds) they are expected from there.
+
+    With an engine few people are known: there what people share is expected about where it is without one.
+    """
+    sd, mean, ends, wide = (110.0,) * 4, (0.0,) * 4, (0.05, 0.05), 250.0
+    loose = [0.7] * 4 + [200.0] * 4 + [1.0, 1.0, 0.3]
+    if like is not None:
+        sd, mean, ends, wide = like.sd, like.mean, (like.tail[0], like.tail[-1]), like.tail_sd
+        loose = [0.2] * 4 + [40.0] * 4 + [0.3, 0.3, 0.1]
+    start = [np.log(0.9)] * len(sources) + [np.log(60.0), *np.log(sd), *mean, *np.log(ends), np.log(wide)]
+    return np.array(start), np.array([0.3] * len(sources) + [0.7, *loose])
+
+
+def unpacked(free: Array, sources: Sequence[str], fixed: Mapping[str, Effects]) -> Fitted:
+    """Return the effects of the free numbers."""
+    n = len(sources)
+    opening = float(np.exp(free[n]))
+    effects = {
+        name: Effects(float(np.exp(free[at])), 0.0, opening if name == "opening" else 0.0)
+        for at, name in enumerate(sources)
+    }
+    sd, mean, ends = np.exp(free[n + 1 : n + 5]), free[n + 5 : n + 9], np.minimum(np.exp(free[n + 9 : n + 11]), 0.5)
+    tail = np.interp(KNOTS, [KNOTS[0], KNOTS[-1]], ends)
+    columns = [tuple(float(value) for value in column) for column in (mean, sd, tail)]
+    return Fitted({**fixed, **effects}, PersonEffect(KNOTS, *columns, float(np.exp(free[-1]))))
+
+
+def fit_effects(
+    samples: Sequence[Sample], sources: Sequence[str], fixed: Mapping[str, Effects], like: PersonEffect | None
+) -> Fitted:
+    """Return the effects under which the true ratings have the largest log-density."""
+    start, spread = start_of(sources, like)
+    people = max(len(sample) for sample in samples)
+
+    def cost(step: Array) -> float:
+        fitted = unpacked(start + step * spread, sources, fixed)
+        scores = []
+        for sample in samples:
+            curve = fitted.curve(sample)
+            scores += [scored(curve + prior, sample.elo).mean() for prior in (sample.prior, _NORMAL)]
+        return float(-np.mean(scores) + 0.5 * step @ step / people)
+
+    options = {"maxiter": 60, "eps": 3e-3, "ftol": 1e-7}
+    found = minimize(cost, np.zeros(len(start)), method="L-BFGS-B", bounds=[(-5.0, 5.0)] * len(start), options=options)
+    return unpacked(start + found.x * spread, sources, fixed)
+
+
+def fit_results(samples: Sequence[Sample], fitted: Fitted) -> Beside:
+    """Return how far moves and results count beside each other, by the number of games."""
+    curves = [fitted.curve(sample) for sample in samples]
+
+    def cost(free: Array) -> float:
+        beside = Beside(*free.tolist())
+        scores = []
+        for sample, curve in zip(samples, curves, strict=True):
+            moves, results = beside.of_games(sample.games)
+            scores.append(
+                scored(sample.prior + moves[:, None] * curve + results[:, None] * sample.results, sample.elo).mean()
+            )
+        return -float(np.mean(scores))
+
+    return Beside(*minimize(cost, np.array([1.0, 1.0, 0.1, 0.3]), method="Nelder-Mead").x.tolist())
+
+
+def scored(logs: Array, elo: Array) -> Array:
+    """Return the log-density of each true rating under posteriors on GRID."""
+    top = logs.max(axis=1)
+    total = np.log(np.exp(logs - top[:, None]).sum(axis=1) * STEP) + top
+    return np.array([np.interp(at, GRID, row) for at, row in zip(elo, logs, strict=True)]) - total
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Posteriors of people of known rating, and how good they are."""
+
+    elo: Array
+    logs: Array
+
+    def row(self, name: str, bands: bool = False) -> list[str]:
+        """Return a line of figures, and one for each 200 points of rating where they are wanted."""
+        density = np.exp(self.logs - self.logs.max(axis=1, keepdims=True))
+        density /= density.sum(axis=1, keepdims=True)
+        mean = density @ GRID
+        sd = np.sqrt(np.maximum(density @ GRID**2 - mean**2, 1.0))
+        below = np.cumsum(density, axis=1) - density / 2
+        place = np.array([np.interp(at, GRID, row) for at, row in zip(self.elo, below, strict=True)])
+        error, inside = mean - self.elo, (place > 0.025) & (place < 0.975)
+
+        def line(label: str, own: npt.NDArray[Any]) -> str:
+            e, n = error[own], int(own.sum())
+            rmse = float(np.sqrt((e**2).mean()))
+            sides = f"±{(e**2).std() / np.sqrt(n) / 2 / rmse:3.0f}", f"±{e.std() / np.sqrt(n):3.0f}"
+            z = np.sqrt(((e / sd[own]) ** 2).mean())
+            mae = np.abs(e).mean()
+            said = f"{rmse:5.0f} {sides[0]} {mae:5.0f} {sd[own].mean():5.0f} {e.mean():+5.0f} {sides[1]}"
+            return f"{label:44s} {n:5d} {said}  {z:5.2f}  {inside[own].mean():.3f}"
+
+        found = [f"{line(name, self.elo > 0)}  {scored(self.logs, self.elo).mean():.4f}"]
+        for low in range(1000, 2800, 200) if bands else ():
+            own = (self.elo >= low) & (self.elo < low + 200)
+            found += [line(f"    rated {low} to {low + 199}", own)] if own.sum() >= 20 else []
+        return found
+
+
+HEAD = f"{'':44s}     n  rmse      mae    sd  bias       rms z  covers  log-score"
+
+
+@dataclass(frozen=True, eq=False)
+class Effort:
+    """What is fitted at an effort: the people, of many events first, and the weights of sources that are known."""
+
+    name: str
+    parts: Sequence[PlayerGames]
+    opponents: OpponentsPrior
+    known: Mapping[str, Effects]
+    like: PersonEffect | None
+
+    def fitted(self, parts: Sequence[PlayerGames]) -> Fitted:
+        """Return the effects fitted to these people."""
+        whole = PlayerGames.concat(parts)
+        free = [name for name in ("opening", "human", "joint") if name in whole.curves and name not in self.known]
+        return fit_effects([Sample.of(whole, size, self.opponents) for size in SIZES], free, self.known, self.like)
+
+    def held_out(self, folds: int) -> dict[str, Estimates]:
+        """Return the posteriors of the people of many events, judged by fits to other events, by what is used."""
+        first = self.parts[0]
+        events, code = np.unique(first.event, return_inverse=True)
+        fold = np.random.default_rng(1).permutation(len(events))[code] % folds
+        found: dict[str, list[tuple[Array, Array]]] = {}
+        for number in range(folds):
+            rest = [first.take(fold != number), *self.parts[1:]]
+            fit = self.fitted(rest)
+            whole = PlayerGames.concat(rest)
+            beside = fit_results([Sample.of(whole, size, self.opponents) for size in (1, 2, 4, 99)], fit)
+            for size in SIZES:
+                sample = Sample.of(first.take(fold == number), size, self.opponents)
+                curve, (moves, results) = fit.curve(sample), beside.of_games(sample.games)
+                for name, logs in {
+                    "population alone": _POPULATION + 0 * curve,
+                    "opponents' ratings alone": sample.prior,
+                    "moves, prior population": curve + _POPULATION,
+                    "moves, prior opponents": curve + sample.prior,
+                    "and results": moves[:, None] * curve + results[:, None] * sample.results + sample.prior,
+                }.items():
+                    label = f"{'all' if size > SIZES[1] else size} games, {name}"
+                    found.setdefault(label, []).append((sample.elo, logs))
+        return {
+            name: Estimates(*(np.concatenate(column) for column in zip(*own, strict=True)))
+            for name, own in found.items()
+        }
+
+
+def main() -> None:
+    """Fit, print the figures of held-out people, and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kept", type=Path, help="a folder that keeps the curves of the moves")
+    parser.add_argument("--folds", type=int, default=4, help="0: fit only")
+    parser.add_argument("--effort", choices=DEPTHS, action="append")
+    parser.add_argument("--write", action="store_true", help="write what was fitted into the axis that ships")
+    asked = parser.parse_args()
+    alone = parts_of("instant", asked.kept)
+    opponents = fit_opponents([(alone[0], 1.0), (alone[-1], 0.25)])
+    print(opponents, flush=True)
+    axis = replace(elo_axis(), opponents=rounded(opponents))
+    for name in asked.effort or DEPTHS:
+        # Moves that no engine judged are few beside the others: their weight is that without an engine.
+        without = axis.effort("instant")
+        known, like = ({}, None) if name == "instant" else ({"human": without.effects["human"]}, without.person)
+        effort = Effort(name, alone if name == "instant" else parts_of(name, asked.kept), opponents, known, like)
+        if asked.folds:
+            print(f"\n{name}, people of other events than those fitted on\n{HEAD}")
+            for label, found in effort.held_out(asked.folds).items():
+                print("\n".join(found.row(label, bands=label.endswith("moves, prior opponents"))), flush=True)
+        best = effort.fitted(effort.parts)
+        whole = PlayerGames.concat(effort.parts)
+        beside = fit_results([Sample.of(whole, size, opponents) for size in (1, 2, 4, 99)], best)
+        print(f"{name}: {best}\n{beside}", flush=True)
+        effects = {source: rounded(own) for source, own in best.effects.items()}
+        changed = replace(axis.effort(name), effects=effects, person=rounded(best.person), beside=rounded(beside))
+        axis = replace(axis, efforts={**axis.efforts, name: changed})
+    if asked.write:
+        TARGET.write_text(axis.to_json(), encoding="utf-8")
+
+
+def parts_of(effort: str, kept: Path | None) -> list[PlayerGames]:
+    """Return the people fitted on: of many events first, which the figures are of; of human/ last."""
+
+    def path(name: str) -> Path | None:
+        return None if kept is None else kept / f"{name}-{effort}.npz"
+
+    if effort != "instant":
+        known, events = axis_data.people_searched()
+        return [evidence(known, effort, path("searched"), events), evidence(axis_data.people(), effort, path("people"))]
+    events = np.load(axis_data.SHARED / "people" / "games.npz")["event"].tolist()
+    drawn = axis_data.strata(STRATA, 0.0, axis_data.HELD_OUT, 1)
+    everybody = evidence(axis_data.people_of_events(), effort, path("events"), events)
+    return [everybody, evidence(axis_data.people(), effort, path("people")), evidence(drawn, effort, path("strata"))]
+
+
+def rounded(one: Any) -> Any:
+    """Return a dataclass of numbers with four significant digits."""
+
+    def short(value: Any) -> Any:
+        return tuple(map(short, value)) if isinstance(value, tuple) else float(f"{value:.4g}")
+
+    return replace(one, **{name: short(value) for name, value in vars(one).items()})
+
+
+if __name__ == "__main__":
+    main()

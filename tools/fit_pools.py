@@ -1,0 +1,214 @@
+"""Curves of online people → the axes of the pools that ship, and how well they predict people not used for any of it.
+
+    python tools/fit_pools.py ONLINE.npz FIDE.npz --out FOLDER --report FILE
+
+ONLINE.npz and FIDE.npz are written by `tools/fine_tune_online.py --curves`: for each game of a person what the moves
+say along POOL_ELO, by the online network and by the one for play over the board; people are marked as for fitting
+(number mod 12 = 7) or for the report (mod 12 = 5). The prior of a pool is the mean and spread of its people, one vote
+each, without those of the report. The effects maximise the density of the true ratings of the people for fitting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from skilloscope.chess.human.model import shipped_network
+from skilloscope.chess.pgn.facts import POOLS
+from skilloscope.core.columns import Array, Bools, Ints
+from skilloscope.evidence import Normal
+from skilloscope.evidence.axis import ELO, Effects, elo_axis
+from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, posterior_accuracy
+
+SOURCES = ("opening", "human")
+FIT, REPORT = 0, 1
+NAMES = {"lichess": "Lichess", "chesscom": "chess.com"}
+BAND = 400.0
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Games of people of one pool: person, rating and curves by source, in the order of the person's games."""
+
+    person: Ints
+    number: Ints  # of the game among the person's
+    rating: Array
+    curves: Array  # [games, sources, POOL_ELO]
+    counts: Array
+
+    def first(self, games: int, *, at_least: int | None = None) -> People:
+        """Return so many games of each person who has as many."""
+        has = np.bincount(self.person)[self.person] >= (at_least or games)
+        return self.of(has & (self.number < games))
+
+    def of(self, wanted: Bools) -> People:
+        """Return some of the games."""
+        return People(*(getattr(self, name)[wanted] for name in ("person", "number", "rating", "curves", "counts")))
+
+    def evidence(self) -> PoolEvidence:
+        """Return the evidence by person."""
+        _, own = np.unique(self.person, return_inverse=True)
+        elo = np.bincount(own, self.rating) / np.bincount(own)
+        used = {name: self.counts[:, at] > 0 for at, name in enumerate(SOURCES)}
+        curves = {name: self.curves[used[name], at] for at, name in enumerate(SOURCES)}
+        return PoolEvidence(elo, curves, {name: own[used[name]] for name in SOURCES})
+
+
+def read_people(path: Path, pool: int, part: int) -> People:
+    """Return the games of one pool and part."""
+    table = np.load(path)
+    want = table["want"]  # part, pool, person, game, side, number of the game
+    own = (want[:, 1] == pool) & (want[:, 0] == part)
+    return People(
+        want[own, 2], want[own, 5], table["rating"][own].astype(float), table["curves"][own], table["count"][own]
+    )
+
+
+def joined(parts: list[PoolEvidence]) -> PoolEvidence:
+    """Return several samples of people as one: somebody may be in it with one game and with twenty."""
+    shift = np.cumsum([0, *(len(part) for part in parts)])
+    owner = {
+        name: np.concatenate([part.owner[name] + first for part, first in zip(parts, shift, strict=False)])
+        for name in SOURCES
+    }
+    curves = {name: np.concatenate([part.curves[name] for part in parts]) for name in SOURCES}
+    return PoolEvidence(np.concatenate([part.elo for part in parts]), curves, owner)
+
+
+def prior_of(games: Mapping[str, Array], pool: int) -> tuple[Normal, int]:
+    """Return the mean and spread of a pool's people (one vote each, those of the report left out), and how many."""
+    speed = np.minimum(games["speed"], np.where(games["platform"] == 1, 2, 3))
+    own = np.where(games["platform"] == 0, 1 + speed, 5 + speed) == pool
+    person = np.concatenate([games["white"][own], games["black"][own]])
+    rating = np.concatenate([games["white_elo"][own], games["black_elo"][own]]).astype(float)
+    rating, person = rating[person % 12 != 5], person[person % 12 != 5]
+    _, who = np.unique(person, return_inverse=True)
+    means = np.bincount(who, rating) / np.bincount(who)
+    return Normal(round(float(means.mean()), -1), round(float(means.std()), -1), float(ELO[0]), float(ELO[-1])), len(
+        means
+    )
+
+
+def line_to_fide(people: People, effects: Mapping[str, Effects]) -> dict[str, float]:
+    """Return the line from ratings to the Elo of the model for play over the board, with the scatter about it."""
+    evidence = people.evidence()
+    logs = evidence.logs(effects)
+    logs -= logs.max(axis=1, keepdims=True)
+    origin = round(float(np.median(evidence.elo)), -1)
+
+    def cost(free: Array) -> float:
+        at, slope, log_sd = free[0] * 100, free[1], free[2]
+        sd = 50 * np.exp(log_sd)
+        apart = (POOL_ELO - (at + slope * (evidence.elo - origin))[:, None]) / sd
+        inside = np.exp(logs - 0.5 * apart**2).sum(axis=1) / np.exp(-0.5 * apart**2).sum(axis=1)
+        return -float(np.log(np.maximum(inside, 1e-300)).sum()) + 0.5 * log_sd**2
+
+    found = minimize(cost, np.array([15.0, 0.7, 0.5]), method="Nelder-Mead", options={"maxiter": 2000}).x
+    rounded = {"at": round(float(found[0] * 100)), "slope": round(float(found[1]), 3)}
+    return {"origin": origin, **rounded, "sd": round(float(50 * np.exp(found[2])))}
+
+
+def accuracy(people: People, effects: Mapping[str, Effects], prior: Normal) -> dict[str, Any]:
+    """Return the figures for people with one, five and twenty games, with the bias by band of ratings."""
+    found: dict[str, Any] = {}
+    for games, name in ((1, "one_game"), (5, "five_games"), (20, "twenty_games")):
+        some = people.first(games)
+        if len(np.unique(some.person)) < 10:
+            continue
+        evidence = some.evidence()
+        logs = evidence.logs(effects) + np.asarray(prior.log_density(POOL_ELO))
+        whole = posterior_accuracy(logs, evidence.elo, prior.mean)
+        about = {
+            key: value for key, value in whole.as_dict().items() if key not in ("mae", "constant_mae", "slope", "score")
+        }
+        density = np.exp(logs - logs.max(axis=1, keepdims=True))
+        mean = density @ POOL_ELO / density.sum(axis=1)
+        bands = {}
+        for low in np.arange(400.0, 3200.0, BAND):
+            inside = (evidence.elo >= low) & (evidence.elo < low + BAND)
+            if inside.sum() >= 10:
+                part = posterior_accuracy(logs[inside], evidence.elo[inside], prior.mean)
+                bias = float((mean - evidence.elo)[inside].mean())
+                name_of_band = f"{low:.0f}-{low + BAND - 1:.0f}"
+                covers, rmse = round(part.covers, 3), round(part.rmse)
+                bands[name_of_band] = {"people": int(inside.sum()), "rmse": rmse, "bias": round(bias), "covers": covers}
+        found[name] = {
+            **{
+                key: round(value, 3) if value is not None and value < 2 else value and round(value)
+                for key, value in about.items()
+            },
+            "bands": bands,
+        }
+    return found
+
+
+def fitted(people: People, prior: Normal) -> dict[str, Effects]:
+    """Return the effects that make the true ratings likeliest, over people with all, five and one of their games."""
+    samples = [people.evidence(), people.first(5, at_least=20).evidence(), people.first(1).evidence()]
+    start = {name: replace(own, shift=0.0, stretch=1.0) for name, own in elo_axis().effort("instant").effects.items()}
+    found = fit_pool(joined([one for one in samples if len(one)]), prior, start)
+    return {name: Effects(*(round(value, 4) for value in vars(own).values())) for name, own in found.items()}
+
+
+def main() -> None:
+    """Fit, measure, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("online", type=Path)
+    parser.add_argument("fide", type=Path)
+    parser.add_argument("--data", type=Path, required=True, help="folder with games.npz")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--report", type=Path, required=True)
+    options = parser.parse_args()
+    games, report = dict(np.load(options.data / "games.npz")), {}
+    sides = np.where(games["platform"] == 0, 1, 5) + np.minimum(games["speed"], np.where(games["platform"] == 1, 2, 3))
+    for number, pool in enumerate(POOLS[1:], start=1):
+        platform, _, speed = pool.partition("-")
+        title = f"{NAMES[platform]} {speed}"
+        prior, population = prior_of(games, number)
+        people = read_people(options.online, number, FIT)
+        effects = fitted(people, prior)
+        measured = accuracy(read_people(options.online, number, REPORT), effects, prior)
+        start = elo_axis().effort("instant").effects
+        across = line_to_fide(read_people(options.fide, number, FIT), start)
+        tested = line_to_fide(read_people(options.fide, number, REPORT), start)
+        report[pool] = {
+            "measured": measured,
+            "across": across,
+            "across_of_others": tested,
+            "effects": {n: vars(e) for n, e in effects.items()},
+        }
+        rating = people.evidence().elo
+        source = f"the ratings of {population:,} people of {int((sides == number).sum()):,} games, one vote each"
+        instant = {"effects": report[pool]["effects"], "settings": {}, "weights": None, "measured": measured}
+        low, high = (float(np.clip(round(v, -2), 700, 3000)) for v in np.percentile(rating, [2, 98]))
+        text = {
+            "name": pool,
+            "population": {
+                "name": f"players of {title}", "mean": prior.mean, "sd": prior.sd, "players": population,
+                "source": source,
+            },
+            "valid": [low, high],
+            "data": f"{len(people.person):,} games of {len(rating):,} people",
+            "model": shipped_network(pool).sha256,
+            "opening_moves": elo_axis().opening_moves,
+            "axis": f"{title} rating",
+            "schema": 1,
+            "pool": pool,
+            "across": across,
+            "efforts": {"instant": instant},
+        }  # fmt: skip
+        (options.out / f"axis-{pool}.json").write_text(json.dumps(text, indent=1, ensure_ascii=False) + "\n")
+        short = {n: {k: v for k, v in own.items() if k != "bands"} for n, own in measured.items()}
+        print(pool, prior, short, across, tested, effects, flush=True)
+    options.report.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
