@@ -118,6 +118,8 @@ def lay_out_files(folder: Path, page: Path) -> None:
     shutil.copy(demo_file("simulated.pgn"), folder / "games.pgn")
     shutil.copy(demo_file("analyses.jsonl.gz"), folder / "analyses.jsonl.gz")
     shutil.copy(demo_file("game_of_the_century.pgn"), folder / "century.pgn")
+    for file in demo_file("simulated.pgn").parent.iterdir():  # the pages for getting started use them by their names
+        shutil.copy(file, folder)
     for command in (*(found for reference in COMMAND_PAGES for found in commands(reference)), *commands(page)):
         words = shlex.split(command.line, comments=True)
         if words[0] == "cat":
@@ -155,8 +157,11 @@ def test_the_errors_that_other_pages_quote_are_those_of_the_page_of_accuracy():
     gain = (DOCS / "gain.md").read_text(encoding="utf-8")
     for effort, errors in measured.items():
         assert re.search(rf"`{effort}`\) \| [\d.]+ \| {' [|] '.join(errors)} \|", gain), (effort, errors)
+    start = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert f"from 1, 4 and 7 games, RMSE | {', '.join(measured['full'])} |" in start
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"from 1, 4 and 7 games, RMSE | {', '.join(measured['full'])} |" in readme
+    for games, *errors in zip((1, 4, 7), *measured.values(), strict=True):
+        assert f"\n| {games} | {' | '.join(errors)} |\n" in readme
 
 
 def test_every_json_field_is_named_on_the_pages_of_commands(without_engine):
@@ -323,7 +328,7 @@ def test_every_page_is_in_the_navigation_and_data_come_first():
 
     nav = list(nav_pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]))
     assert sorted(nav) == sorted(str(page.relative_to(DOCS)) for page in PAGES if page.is_relative_to(DOCS))
-    assert nav[:2] == ["index.md", "data.md"]
+    assert [page for page in nav if not page.startswith("start/")][:2] == ["index.md", "data.md"]
 
 
 @pytest.fixture(scope="module")
@@ -342,6 +347,16 @@ def test_the_site_builds_without_a_warning_and_has_every_page(site):
     built = {str(path.relative_to(site)) for path in site.rglob("*.html")}
     wanted = {str(page.relative_to(DOCS).with_suffix(".html")) for page in PAGES if page.is_relative_to(DOCS)}
     assert {file.replace("README.html", "index.html") for file in wanted} <= built
+
+
+def test_every_page_of_the_site_links_to_the_glossary(site):
+    pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
+    assert len(pages) > 60
+    assert [page.name for page in pages if "glossary.html" not in page.read_text(encoding="utf-8")] == []
+
+
+def test_the_readme_is_short():
+    assert (ROOT / "README.md").read_text(encoding="utf-8").count("\n") <= 120
 
 
 def test_the_site_fetches_nothing_from_elsewhere(site):
