@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from skilloscope.core.arrays import Array, Bools
+from skilloscope.core.columns import Array, Bools
 from skilloscope.core.compiled import njit
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.paired_comparison import Q
