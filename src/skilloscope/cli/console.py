@@ -218,7 +218,7 @@ def show_done(
 
 def _write_figures(path: Path, figures: Sequence[Figure]) -> None:
     if not figures:
-        raise InputError("there is no figure of this", hint="--html FILE writes the tables")
+        raise InputError("this has no figure", hint="--html FILE writes the tables")
     for place, figure in enumerate(figures, start=1):
         numbered = path.with_stem(f"{path.stem}-{place}") if len(figures) > 1 else path
         _write(numbered, figure.file(path.suffix[1:].lower()), "figure")

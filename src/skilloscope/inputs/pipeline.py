@@ -194,7 +194,7 @@ def analysed_games(
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
     """Return the request with what all the games say of each player before any move of that player is read.
 
-    A part of somebody's play has the prior of all of it. The prior `file` reads what people play alone, so that it is
+    A part of a player has the prior of all moves. The prior `file` reads what people play alone, so that it is
     the same at every effort.
     """
     if asked.priors is not None:
@@ -257,7 +257,7 @@ def analysed_given(
 
 
 class HumanOnCluster(Human):
-    """The human model run by the workers of a scheduler's cluster; every call connects anew."""
+    """The human model run by the workers of a scheduler's cluster; every call makes a new connection."""
 
     def __init__(self, scheduler: str, pool: str) -> None:
         super().__init__(shipped_network(pool), pool)
@@ -301,7 +301,7 @@ class GameEvidence:
     """The label of each move; those that count for nobody are absent."""
     tally: Tally
     idle: dict[str, str]
-    """Players of whom no move counts, with the reason."""
+    """Players without a usable move, with the reason."""
 
     @property
     def main(self) -> EvidenceTable:
@@ -466,7 +466,7 @@ def _no_rows() -> EvidenceTable:
 
 
 def _idle(games: Games, wanted: frozenset[str], seen: Mapping[str, Counter[str]]) -> dict[str, str]:
-    """Return the players of whom no move counts, with the reason."""
+    """Return the players without a usable move, with the reason."""
     names = dict.fromkeys(name for side in ("white", "black") for name in games.headers[side].to_pylist() if name)
     idle = {}
     for name in names:

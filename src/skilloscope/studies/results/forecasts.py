@@ -281,7 +281,7 @@ def predict_pairs(
         probability = win_probabilities(run.state, player_1, player_2, at=number, entry=run.entry)
     if draws and each is None:
         if not len(run.games):
-            raise InputError("kept ratings do not tell how often games are drawn", hint="give results too")
+            raise InputError("saved ratings do not include how often games are drawn", hint="give results too")
         kappa = fit_draws(predicted(run.history, run.games), run.games.score)[0]
     if draws:
         outcomes = davidson(probability, kappa or 0.0 if each is None else each)
