@@ -3,8 +3,8 @@
     .venv/bin/python tools/option_tables.py
 
 A table stands between `<!-- options: COMMAND -->` and `<!-- end of options -->`. Options that many commands share have
-a table of their own, under the name of their group, and one row in the tables of those commands. `commands` is the table of
-all commands. Prose stays as it is.
+a table of their own, under the name of their group, and one row in the tables of those commands. `commands` is the
+table of all commands. Prose stays as it is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from skilloscope.cli.results import ResultsOptions
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "commands"
 PLACE = re.compile(r"(<!-- options: ([\w -]+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
 GROUPS: dict[str, tuple[type[Options], str]] = {
-    "results": (ResultsOptions, "[of every command that reads results](options.md#options-of-every-command-that-reads-results)"),
+    "results": (
+        ResultsOptions,
+        "[of every command that reads results](options.md#options-of-every-command-that-reads-results)",
+    ),
     "page": (Output, "[of every command with a page](options.md#options-of-every-command-with-a-page)"),
     "engine": (EngineOptions, "[of every command with an engine](options.md#options-of-every-command-with-an-engine)"),
 }

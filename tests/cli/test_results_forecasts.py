@@ -143,3 +143,12 @@ def test_later_games_change_no_earlier_stretch(folder, tmp_path):
     short = (tmp_path / "early.csv").read_text().splitlines(keepends=True)
     (tmp_path / "shorter.csv").write_text("".join([short[0], *(x for x in short[1:] if x[:7] <= whole["to"])]))
     assert sent("predict", tmp_path / "shorter.csv", *start)["log_loss"] == whole["log_loss"]
+
+
+def test_one_run_compares_with_competitors(folder):
+    words = [folder / "r.csv", "--period", "1M", "--holdout", "3"]
+    out, _ = run("predict", *words, "--against", "elo,trueskill")
+    assert "more than ours" in out
+    report = sent("predict", *words, "--against", "elo,glicko2")
+    assert [row["name"] for row in report["against"]] == ["elo", "glicko2"]
+    run("predict", folder / "r.csv", *FIXED, "--pairs", folder / "r.csv", "--against", "elo", code=2)

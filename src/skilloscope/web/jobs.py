@@ -162,6 +162,8 @@ class Jobs:
         tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if version not in (0, 1, 2, SCHEMA) or bool(version) != ("jobs" in tables) or (tables and not version):
             raise StoreError(f"{self.path}: no jobs, or of another version", hint="name another folder with --store")
+        if version == SCHEMA:  # nothing is written: the disk may be full
+            return
         for table, column in _ADDED if version else ():
             if column.split()[0] not in {row[1] for row in base.execute(f"PRAGMA table_info({table})")}:
                 base.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
@@ -189,7 +191,8 @@ class Jobs:
                 "VALUES (?,?,?,?,?,?,?,?,'waiting')",
                 (*given, row_digest(*given), lane),
             )
-            rows = [(name, label, body, row_digest(name, label, body)) for label, body in inputs]
+            of = len(inputs)
+            rows = [(name, *one, row_digest(name, at, of, *one)) for at, one in enumerate(inputs)]
             base.executemany("INSERT INTO inputs VALUES (?,?,?,?)", rows)
         return self[name]
 
@@ -212,8 +215,9 @@ class Jobs:
 
     def inputs(self, name: str) -> list[tuple[str, bytes]]:
         """Return what was uploaded for a job."""
-        rows = self._base().execute("SELECT name, body, digest FROM inputs WHERE job = ? ORDER BY rowid", (name,))
-        return [(label, _sound(digest, name, label, body)) for label, body, digest in rows]
+        query = "SELECT name, body, digest FROM inputs WHERE job = ? ORDER BY rowid"
+        rows = self._base().execute(query, (name,)).fetchall()
+        return [(row[0], _sound(row[2], name, at, len(rows), *row[:2])) for at, row in enumerate(rows)]
 
     def report(self, name: str, part: str) -> Any:
         """Return a report of a job, None where there is none (yet)."""
@@ -297,7 +301,8 @@ class Jobs:
             self._reserve.unlink(missing_ok=True)
             with self._write() as base:
                 _forget(base, name)
-            self._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            with contextlib.suppress(sqlite3.OperationalError):  # for which there may be no room yet
+                self._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def damaged(self) -> Iterator[tuple[str, str]]:
         """Yield what is damaged in the file and why: the file itself, jobs, uploads, reports."""
@@ -305,7 +310,12 @@ class Jobs:
         yield from (
             (str(self.path), found) for (found,) in base.execute("PRAGMA integrity_check(100)") if found != "ok"
         )
-        for table, columns in (("jobs", _GIVEN), ("inputs", "job, name, body"), ("reports", "job, name, body")):
+        for (name,) in base.execute("SELECT DISTINCT job FROM inputs"):
+            try:
+                self.inputs(name)
+            except StoreError as error:
+                yield f"uploads of job {name!r}", str(error)
+        for table, columns in (("jobs", _GIVEN), ("reports", "job, name, body")):
             for row in base.execute(f"SELECT {columns}, digest FROM {table}"):
                 if row[-1] not in (None, row_digest(*row[:-1])):
                     yield f"{table} of job {row[0]!r}", "it is not what was stored"
@@ -426,8 +436,10 @@ class JobTask:
     _lane: str = ""
 
     def inputs(self) -> list[tuple[str, bytes]]:
-        """Return what was uploaded."""
-        return self.jobs.inputs(self.job.id)
+        """Return what was uploaded; there is no job without."""
+        if not (found := self.jobs.inputs(self.job.id)):
+            raise StoreError("what was uploaded is lost by damage to the server's disk", hint="upload it again")
+        return found
 
     @contextlib.contextmanager
     def folder(self) -> Iterator[Path]:

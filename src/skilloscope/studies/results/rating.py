@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.inputs.results import read_entry, read_files
 from skilloscope.ratings.periods.histories import History, Ranked, components, leaderboard, past_leaderboard, peaks
@@ -22,7 +23,7 @@ from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.saved import SavedRatings, with_further_games
 from skilloscope.ratings.periods.smoothing import smoothed_history
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variances import FEWEST_TO_FIT, VarianceFit, fit_variances
+from skilloscope.ratings.periods.variances import FEWEST_TO_FIT, VarianceFit, added_variance, fit_variances
 from skilloscope.report.charts import Chart, Figure
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
@@ -180,6 +181,11 @@ class Rated:
             return {}
         numbers = components(self.games).tolist()
         return {name: n for name, n in zip(self.games.players, numbers, strict=True) if n >= 0}
+
+    @cached_property
+    def added(self) -> Array | float:
+        """The further variance of each player, since the parameters are fitted to few."""
+        return added_variance(self.games, self.fit, self.state) if self.fit and not self.entry else 0.0
 
     @property
     def components(self) -> int | None:
@@ -458,7 +464,7 @@ def leaderboard_study(
         if number is not None and run.state.latest is not None and number < run.state.latest:
             hint = "`rate --at` looks ahead; `smooth --at` gives what is now known of the past"
             raise InputError(f"there are games after {run.calendar.label(number)}", hint=hint)
-        board = leaderboard(run.state, active_within=within, at=number, level=mass)
+        board = leaderboard(run.state, active_within=within, at=number, level=mass, added=run.added)
     else:
         board = past_leaderboard(run.history, active_within=within, at=number, level=mass)
         tops, periods = peaks(run.history)
