@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -202,15 +201,14 @@ def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
     priors: dict[str, Prior] = {}
     population = asked.axis.prior()
     if asked.prior == "opponents" and asked.axis.opponents is not None:
-        met: dict[str, list[float]] = {}
-        names, ratings = (
-            [games.headers[column].to_pylist() for column in columns]
-            for columns in (("white", "black"), ("black_elo", "white_elo"))
-        )
-        for name, rating in zip(chain(*names), chain(*ratings), strict=True):
-            if name and rating:
-                met.setdefault(name, []).append(rating)
-        priors = {name: asked.axis.opponents.prior(own) for name, own in met.items()}
+        met: dict[str, dict[tuple[str | None, float], None]] = {}
+        sides = [games.headers[name].to_pylist() for name in ("white", "black", "white_elo", "black_elo")]
+        for white, black, white_elo, black_elo in zip(*sides, strict=True):
+            for name, opponent, rating in ((white, black, black_elo), (black, white, white_elo)):
+                if name and rating:
+                    # Many games with one opponent, a match, say no more of the player's level than one.
+                    met.setdefault(name, {})[opponent, float(rating)] = None
+        priors = {name: asked.axis.opponents.prior([elo for _, elo in own]) for name, own in met.items()}
     elif asked.prior == "file" and isinstance(population, Normal):
         plain = replace(asked.without_engine(), by="player", priors={})
         people = elo_evidence(AnalysedGames(games, None, plain)).main.groups()
