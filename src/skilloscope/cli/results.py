@@ -487,7 +487,9 @@ def _code(study: ResultsStudy, how: ResultsOptions, games: int) -> int:
     """Return the exit code: a few rows at fault in a large table are named and noted, and no failure."""
     faults = len(study.tally.faults)
     if faults and not how.strict and faults <= min(_MOST_FAULTS, _MOST_SHARE * (games + faults)):
-        report_notes([f"{faults:,} rows at fault were left out, less than 1 % (exit code 0; --strict makes it 1)"])
+        from skilloscope.report.table import plural
+
+        report_notes([f"{plural(faults, 'row')} at fault left out, less than 1 % (exit code 0; --strict makes it 1)"])
         return 0
     return exit_code(study.tally)
 

@@ -87,11 +87,10 @@ def typed(kind: Any, value: Any, name: str = "it") -> Any:
         if missing or not value.keys() <= known.keys():
             raise InputError(f"{name}: fields that are missing or unknown: {missing or sorted({*value} - {*known})}")
         make: Any = origin
-        own = [kinds[key] for key in value]
-        return make(**dict(zip(value, map(typed, own, value.values(), value), strict=True)))
+        return make(**dict(zip(value, map(typed, map(kinds.get, value), value.values(), value), strict=True)))
     elif origin is np.ndarray and isinstance(value, list) and value:
         rows = tuple(map(typed, repeat(tuple[float, ...]), value, repeat(name)))
-        if len({len(row) for row in rows}) == 1:
+        if len(set(map(len, rows))) == 1:
             return np.array(rows)
     elif isinstance(value, dict) and inside[:1] == (str,):
         names = [f"{name} {key}" for key in value]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import resources
 from pathlib import Path
 from statistics import NormalDist
@@ -130,7 +130,7 @@ class PersonEffect:
 def _person_kernel(effect: PersonEffect, low: float, high: float, size: int) -> Array:
     """Return K, a column for each E."""
     grid = np.linspace(low, high, size)
-    mean, sd, tail = (np.interp(grid, effect.elo, own) for own in (effect.mean, effect.sd, effect.tail))
+    mean, sd, tail = map(partial(np.interp, grid, effect.elo), (effect.mean, effect.sd, effect.tail))
     found = np.zeros((size, size))
     for weight, wide in ((1 - tail, sd), (tail, np.hypot(sd, effect.tail_sd))):
         logs = -0.5 * ((grid[:, None] - grid - mean) / np.maximum(wide, (grid[1] - grid[0]) / 4)) ** 2
@@ -426,8 +426,9 @@ class EloAxis:
             raw = read_object(text)
             if raw.get("schema") != SCHEMA:
                 raise InputError(f"schema {raw.get('schema')}, this version reads {SCHEMA}")
-            efforts = {name: {"name": name, **given} for name, given in raw["efforts"].items()}
-            found: EloAxis = typed(cls, {**raw, "efforts": efforts})
+            for name, given in raw["efforts"].items():
+                given["name"] = name
+            found: EloAxis = typed(cls, raw)
             found._check()
             return found
         except (ValueError, KeyError, TypeError, AttributeError) as error:  # InputError is a ValueError
@@ -438,12 +439,13 @@ class EloAxis:
     def _check(self) -> None:
         """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
         people = self.population
-        typed(tuple[str, str, float, float], [people[one] for one in ("name", "source", "mean", "sd")], "population")
+        typed(tuple[str, str, float, float], list(map(people.get, ("name", "source", "mean", "sd"))), "population")
         if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
             raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
-        for one in (effects for effort in self.efforts.values() for effects in effort.effects.values()):
-            if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
-                raise InputError("an effect that is negative or too wide")
+        for effort in self.efforts.values():
+            for one in effort.effects.values():
+                if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
+                    raise InputError("an effect that is negative or too wide")
 
     def to_json(self) -> str:
         """Return the axis as JSON text."""

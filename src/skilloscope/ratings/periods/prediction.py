@@ -233,7 +233,7 @@ def _followed(terms: Array, month: Array, slopes: Slopes, prior: tuple[Array, Ar
             hessian = precision + (x * curvature[:, None]).T @ x
             weights = weights + np.linalg.solve(hessian, x.T @ gradient - precision @ (weights - before))
         passed = (month[stop] - month[start]) / 12 if stop < len(month) else 0.0
-        covariance = np.linalg.inv(hessian) + np.diag(step**2) * passed
+        covariance = np.asarray(np.linalg.inv(hessian) + np.diag(step**2) * passed, dtype=np.float64)
     return out, weights
 
 

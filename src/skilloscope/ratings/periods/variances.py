@@ -192,19 +192,21 @@ def added_variance(games: PeriodGames, fit: VarianceFit, state: State) -> Array:
     if not {*_NAMES} <= {*fit.fitted} or fit.players >= ENOUGH_PLAYERS or games.ratings is not None:
         return np.zeros(len(state))
     fine, pieces = _one_by_one(games) if fit.games_per_player_and_period > 1 else (games, 1)
-    about = {"mean": fit.mean, "advantage": fit.advantage}
     root = math.sqrt(pieces)
 
     def minus_log(x: Array) -> float:
         ratio = x[1] + 0.5 * math.log(games.n_periods) - x[0]
         prior = ((x[0] - _SPREAD_PRIOR[0]) / _SPREAD_PRIOR[1]) ** 2 + ((ratio - _DRIFT_PRIOR[0]) / _DRIFT_PRIOR[1]) ** 2
         sigma0, nu = np.exp(np.clip(x, -3.0, 9.0)).tolist()
-        return total_discrepancy(fine, sigma0, nu / root, **about) + 0.5 * prior
+        loss = total_discrepancy(fine, sigma0, nu / root, mean=fit.mean, advantage=fit.advantage)
+        return loss + 0.5 * float(prior)
 
     start = np.array([_SPREAD_PRIOR[0], _SPREAD_PRIOR[0] + _DRIFT_PRIOR[0] - 0.5 * math.log(games.n_periods)])
     mode, _ = descend(minus_log, start, highest=9.0)
     h = 0.3 * np.eye(2)
-    sides = [minus_log(mode + a) + minus_log(mode - a) - 2 * minus_log(mode) for a in (*h, h[0] + h[1])]
+    sides, least = [], minus_log(mode)
+    for a in (*h, h[0] + h[1]):
+        sides.append(minus_log(mode + a) + minus_log(mode - a) - 2 * least)
     both = (sides[2] - sides[0] - sides[1]) / 2
     values, axes = np.linalg.eigh(np.array([[sides[0], both], [both, sides[1]]]) / 0.3**2)
     steps = axes / np.sqrt(np.maximum(values, 0.5))
@@ -213,12 +215,13 @@ def added_variance(games: PeriodGames, fit: VarianceFit, state: State) -> Array:
         x = mode + steps @ [a, b]
         logs.append(math.log(_NODE_WEIGHTS[i] * _NODE_WEIGHTS[j]) - minus_log(x) + 0.5 * (a * a + b * b))
         sigma0, nu = np.exp(x).tolist()
-        moments.append(State.empty(sigma0=sigma0, nu=nu / root, **about).play(fine)[0].moments())
+        fresh = State.empty(sigma0=sigma0, nu=nu / root, mean=fit.mean, advantage=fit.advantage)
+        moments.append(fresh.play(fine)[0].moments())
     weights = np.exp(np.array(logs) - max(logs))[:, None] / np.sum(np.exp(np.array(logs) - max(logs)))
-    mean, variance = (np.array(column) for column in zip(*moments, strict=True))
+    mean, variance = map(np.array, zip(*moments, strict=True))
     shown, own = state.moments()
     off = (mean - np.nanmean(mean, axis=1, keepdims=True)) - (shown - np.nanmean(shown))
-    return np.nan_to_num(np.maximum((weights * (variance + off**2)).sum(axis=0) - own, 0.0))
+    return np.asarray(np.nan_to_num(np.maximum((weights * (variance + off**2)).sum(axis=0) - own, 0.0)))
 
 
 def _one_by_one(games: PeriodGames) -> tuple[PeriodGames, int]:
