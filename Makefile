@@ -17,10 +17,11 @@ demo: runtime-setup engine ## rate the games that ship; writes demo.html
 test: test-setup engines browser ## everything but the slow tests
 	$(BIN)/python -m pytest -ra -n auto --dist loadfile -m "not soak"
 
-check: test-setup ## style, format and types
+check: test-setup ## style, format, types and words
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
+	$(BIN)/python tools/check_words.py
 
 soak: test-setup engines browser ## the slow tests: kills, fuzzing, large streams, other random examples
 	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -ra -m "soak or hypothesis"

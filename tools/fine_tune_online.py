@@ -42,8 +42,9 @@ CLOSE = 2e-4  # how much a matrix is held to the best line
 ILLEGAL = -1e9
 GRID = torch.arange(700.0, 3001.0, 50.0)  # the Elos of curves: POOL_ELO of skilloscope.studies.calibrate
 MOST_LEGAL = 96
-PLAN = {3: (40, 60), 2: (40, 60), 1: (30, 40), 4: (15, 15), 5: (15, 15), 6: (12, 12), 7: (5, 5)}  # people, 20 games
-FIVES, SINGLES = (0, 40, 50, 60, 20, 30, 10, 5), (0, 120, 200, 200, 60, 100, 120, 120)  # people with 5 games, with one
+MANY, FEW = ((15, 30, 80), (25, 40, 60)), ((3, 6, 50), (3, 6, 50))  # people with 20, 5 and 1 games: to fit, to report
+PLAN = (FEW, ((4, 15, 40), (8, 15, 30)), MANY, MANY, FEW, FEW, FEW, FEW)  # by pool
+MOST_GAMES = (10, 20)  # of a person
 OPENING_PLIES = 24  # of the source `opening`
 
 
@@ -263,11 +264,11 @@ def people_of(table: Table, seed: int = 7) -> np.ndarray:
             person, game, side = person[order], game[order], side[order]
             who, first, count = np.unique(person, return_index=True, return_counts=True)
             free = np.ones(len(who), bool)
-            for games, many in ((20, PLAN[pool][part]), (5, FIVES[pool]), (1, SINGLES[pool])):
+            for games, many in zip((20, 5, 1), PLAN[pool][part], strict=True):
                 taken = rng.permutation(np.flatnonzero(free & (count >= games)))[:many]
                 free[taken] = False
                 for at in taken:
-                    few = range(min(games, count[at]))
+                    few = range(min(games, count[at], MOST_GAMES[part]))
                     rows += [(part, pool, who[at], game[first[at] + j], side[first[at] + j], j) for j in few]
     return np.array(rows)
 

@@ -31,6 +31,7 @@ SOURCES = ("opening", "human")
 FIT, REPORT = 0, 1
 NAMES = {"lichess": "Lichess", "chesscom": "chess.com"}
 BAND = 400.0
+MANY_PEOPLE = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +151,14 @@ def accuracy(people: People, effects: Mapping[str, Effects], prior: Normal) -> d
 
 
 def fitted(people: People, prior: Normal) -> dict[str, Effects]:
-    """Return the effects that make the true ratings likeliest, over people with all, five and one of their games."""
-    samples = [people.evidence(), people.first(5, at_least=20).evidence(), people.first(1).evidence()]
+    """Return the effects that make the true ratings likeliest, over people with all, five and one of their games.
+
+    The network was trained on ratings of the pool: a line between the two is fitted only where people are many.
+    """
+    samples = [people.evidence(), people.first(5, at_least=10).evidence(), people.first(1).evidence()]
     start = {name: replace(own, shift=0.0, stretch=1.0) for name, own in START.items()}
-    found = fit_pool(joined([one for one in samples if len(one)]), prior, start)
+    mapped = len(samples[0]) >= MANY_PEOPLE
+    found = fit_pool(joined([one for one in samples if len(one)]), prior, start, mapped=mapped)
     return {name: Effects(*(round(value, 4) for value in vars(own).values())) for name, own in found.items()}
 
 

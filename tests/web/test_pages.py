@@ -8,6 +8,7 @@ import re
 import signal
 import time
 import urllib.request
+import zipfile
 from typing import Any
 
 import chess
@@ -23,8 +24,10 @@ from skilloscope.inputs.pipeline import analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.studies.moves import moves_study
 from skilloscope.studies.report import report_on
+from skilloscope.web.api import ratings_view
 from skilloscope.web.app import ServeOptions, serving
 from skilloscope.web.jobs import Jobs
+from skilloscope.web.pages import rendered
 from skilloscope.web.uploads import add_upload
 from web.conftest import DECISIONS, ITALIAN, Filled, do, feeding, few_games, kill, pgn, start_server, wait_for
 
@@ -276,3 +279,35 @@ def test_serve_says_where_it_is_and_keeps_its_folder_to_itself(tmp_path):
     (tmp_path / "word").write_text("short")
     assert "at least eight" in CliRunner().invoke(app, [*line, "--password-file", str(tmp_path / "word")]).stderr
     assert "no password" in CliRunner().invoke(app, [*line, "--host", "0.0.0.0"]).stderr
+
+
+def test_an_export_of_a_server_is_answered_in_its_own_rating_first(tmp_path, stockfish):
+    speeds = [("Rapid", "600+0")] * 3 + [("Blitz", "180+2"), ("Blitz", "180+2")]
+    texts = [
+        pgn("Stranger", f"Other {n}", Event=f"Rated {speed} game", Site="https://lichess.org/x", TimeControl=time)
+        for n, (speed, time) in enumerate(speeds)
+    ]
+    texts.append(
+        pgn("Stranger", "Friend", Event="Casual Rapid game", Site="https://lichess.org/x", TimeControl="600+0")
+    )
+    texts.append(pgn("Stranger", "Foe", Event="Rated Atomic game", Variant="Atomic", TimeControl="180+0"))
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w") as archive:
+        archive.writestr("lichess_stranger.pgn", "".join(texts))
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    job = add_upload(jobs, "games", [("games.zip", body.getvalue())], owner="me", options={"effort": "quick"})
+    do(jobs, job, tmp_path)
+    ratings = jobs.report(job.id, "ratings")
+    assert (ratings["scale"]["pool"], ratings["players"][0]["player"]) == ("lichess-rapid", "Stranger")
+    assert ratings["others"][0]["scale"]["pool"] == "lichess-blitz"
+    assert ratings["skipped"]["unrated game or variant of a server"] == 1
+    assert any("several pools" in line for line in ratings["warnings"])
+    assert any("the engine reviews" in line for line in ratings["warnings"])
+    assert do(jobs, jobs[job.id], tmp_path).state == "done"  # the engine's part, which leaves the ratings as they are
+    assert jobs.report(job.id, "ratings") == ratings
+    assert jobs.report(job.id, "game/1")["moves"]
+    shown = rendered("_ratings.html", job=jobs[job.id], view=ratings_view(jobs, jobs[job.id]))
+    first = re.search(r'<p class="lead">(.*?)</p>', shown)
+    assert first is not None
+    assert first[1].startswith("<bdi>Stranger</bdi>: Lichess rapid rating ")
+    assert "Lichess blitz rating" in shown

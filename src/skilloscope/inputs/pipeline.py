@@ -113,7 +113,7 @@ def analysed_files(
     """
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
-    names = list(dict.fromkeys(resolve_player(player, known_players(games)) for player in players))
+    names = list(dict.fromkeys(map(partial(resolve_player, known=known_players(games)), players))) if players else []
     parts = []
     for pool, own in split_pools(games, asked.pool):
         here, mine = with_priors(asked.for_pool(pool), own), [name for name in names if name in known_players(own)]
@@ -126,6 +126,8 @@ def analysed_files(
             unread = f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone"
             found = replace(found, told=[*found.told, unread])
         parts.append(found)
+    if len(parts) == 1:
+        return parts[0], names
     parts.sort(key=lambda part: -len(part.games))
     told = [*parts[0].told, *pools_told([(part.asked.axis.pool, part.games) for part in parts])]
     return replace(parts[0], told=told, others=parts[1:]), names
@@ -136,7 +138,7 @@ def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
 
     A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
     """
-    pools = np.array([pool or "" for pool in pools_of(games)] if wanted else [], dtype=object)
+    pools = np.array(pools_of(games) if wanted else [], dtype=object)
     if wanted not in ("", AUTO):
         own = pools == wanted
         return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
@@ -193,7 +195,7 @@ def analysed_games(
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
     """Return the request with what all the games say of each player before any move of that player is read.
 
-    A part of somebody's play has the prior of all of it. The prior `file` reads what people play alone, so that it is
+    A part of a player has the prior of all moves. The prior `file` reads what people play alone, so that it is
     the same at every effort.
     """
     if asked.priors is not None:
@@ -255,7 +257,7 @@ def analysed_given(
 
 
 class HumanOnCluster(Human):
-    """The human model run by the workers of a scheduler's cluster; every call connects anew."""
+    """The human model run by the workers of a scheduler's cluster; every call makes a new connection."""
 
     def __init__(self, scheduler: str, pool: str) -> None:
         super().__init__(shipped_network(pool), pool)
@@ -299,7 +301,7 @@ class GameEvidence:
     """The label of each move; those that count for nobody are absent."""
     tally: Tally
     idle: dict[str, str]
-    """Players of whom no move counts, with the reason."""
+    """Players without a usable move, with the reason."""
 
     @property
     def main(self) -> EvidenceTable:
@@ -464,7 +466,7 @@ def _no_rows() -> EvidenceTable:
 
 
 def _idle(games: Games, wanted: frozenset[str], seen: Mapping[str, Counter[str]]) -> dict[str, str]:
-    """Return the players of whom no move counts, with the reason."""
+    """Return the players without a usable move, with the reason."""
     names = dict.fromkeys(name for side in ("white", "black") for name in games.headers[side].to_pylist() if name)
     idle = {}
     for name in names:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -64,6 +64,17 @@ class InstalledPart:
 
 
 @dataclass(frozen=True)
+class PoolError:
+    """How far off the ratings of people with so many games are, and how often the 95 % interval holds."""
+
+    games: int
+    people: int
+    rmse: float
+    constant_rmse: float
+    covers: float
+
+
+@dataclass(frozen=True)
 class InstalledPool:
     """A pool of ratings: what its axis was fitted to, and how well it predicts the ratings of other people."""
 
@@ -71,13 +82,11 @@ class InstalledPool:
     axis: str
     data: str
     valid: tuple[float, float]
-    measured: Mapping[str, Any]
+    accuracy: Sequence[PoolError]
 
     def __str__(self) -> str:
-        named = (("one_game", "1"), ("five_games", "5"), ("twenty_games", "20"))
-        known = [(games, self.measured[name]) for name, games in named if name in self.measured]
-        errors = ", ".join(f"{own['rmse']} from {n}" for n, own in known)
-        worth = f"; RMSE by games {errors} (a constant: {known[0][1]['constant_rmse']})" if known else ""
+        known = ", ".join(f"{one.rmse:.0f} from {one.games}" for one in self.accuracy)
+        worth = f"; RMSE by games {known} (a constant: {self.accuracy[0].constant_rmse:.0f})" if known else ""
         return f"{self.axis}; {self.data}{worth}"
 
 
@@ -157,7 +166,11 @@ def installation() -> Installation:
 
 def _pool(name: str) -> InstalledPool:
     axis = elo_axis(name)
-    return InstalledPool(name, axis.axis, axis.data, axis.valid, axis.effort("instant").measured)
+    measured, named = axis.effort("instant").measured, (("one_game", 1), ("five_games", 5), ("twenty_games", 20))
+    known = [(games, measured[key]) for key, games in named if key in measured]
+    wanted = ("people", "rmse", "constant_rmse", "covers")
+    accuracy = [PoolError(games, *(own[key] for key in wanted)) for games, own in known]
+    return InstalledPool(name, axis.axis, axis.data, axis.valid, accuracy)
 
 
 def _engine(name: str | None) -> InstalledPart:

@@ -1,12 +1,15 @@
 """What people upload: files or a pasted text become a job, or a message that says why not.
 
-In: names and bytes. Out: a job in the queue. Only the first bytes are read here: compressed and binary files are
-refused, since a small archive can hold gigabytes.
+In: names and bytes. Out: a job in the queue. A ZIP archive is unpacked up to a bound, since a small one can hold
+gigabytes; other compressed and binary files are refused.
 """
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
+import zlib
 from collections.abc import Sequence
 
 from skilloscope.core.errors import InputError
@@ -17,6 +20,9 @@ EFFORTS = ("instant", "quick", "full")
 MOST_WAITING = 200
 """How many jobs may wait at once, of all people together."""
 _MOST_NAME = 120
+MOST_UNZIPPED = 64 << 20
+"""Bytes of all files in a ZIP archive."""
+_MOST_FILES = 100
 _SUFFIX = {"games": ".pgn", "results": ".csv"}
 
 
@@ -26,7 +32,7 @@ def add_upload(
     """Put what was uploaded into the queue."""
     if kind not in KINDS:
         raise InputError(f"no kind {kind!r}", hint=f"the kinds: {', '.join(KINDS)}")
-    given = [(name, body) for name, body in files if body.strip()]
+    given = [one for name, body in files if body.strip() for one in _unzipped(name, body)]
     if not given:
         raise InputError("there is nothing in it", hint="choose a file, or paste its text")
     for name, body in given:
@@ -40,7 +46,7 @@ def add_upload(
 def add_feed(jobs: Jobs, address: str, *, owner: str) -> Job:
     """Put an address that is to be followed into the queue."""
     if not re.match(r"https?://[^\s/]+", address) or len(address) > 2000:
-        raise InputError("this is no address of the web", hint="it begins with https:// or http://")
+        raise InputError("this is not a web address", hint="it begins with https:// or http://")
     _check_room(jobs)
     return jobs.add("live", address, [], owner=owner, lane="live", options={"address": address})
 
@@ -57,6 +63,25 @@ def suffix_of(kind: str, body: bytes) -> str:
 def _check_room(jobs: Jobs) -> None:
     if jobs.counts().get("waiting", 0) >= MOST_WAITING:
         raise BusyError(f"{MOST_WAITING} jobs are waiting already", hint="try again in a while")
+
+
+def _unzipped(name: str, body: bytes) -> list[tuple[str, bytes]]:
+    """Return the files of a ZIP archive, of bounded size whatever it says of itself; any other file as it is."""
+    if body[:4] != b"PK\x03\x04":
+        return [(name, body)]
+    found, left = [], MOST_UNZIPPED
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            for one in [inside for inside in archive.infolist() if not inside.is_dir()]:
+                with archive.open(one) as file:
+                    text = file.read(left + 1)
+                left -= len(text)
+                if left < 0 or len(found) >= _MOST_FILES:
+                    raise InputError(f"{_short(name)} holds too much", hint="unpack it and give some of its files")
+                found.append((one.filename, text))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
+        raise InputError(f"{_short(name)} cannot be unpacked ({error})", hint="unpack it first") from error
+    return found
 
 
 def _check_text(name: str, body: bytes) -> None:
