@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ FIT, REPORT = 0, 1
 NAMES = {"lichess": "Lichess", "chesscom": "chess.com"}
 BAND = 400.0
 MANY_PEOPLE = 80
+START = {"opening": Effects(0.8, 60.0, 150.0), "human": Effects(0.75, 150.0, 80.0)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ def line_to_fide(people: People, effects: Mapping[str, Effects]) -> dict[str, fl
         sd = 50 * np.exp(log_sd)
         apart = (POOL_ELO - (at + slope * (evidence.elo - origin))[:, None]) / sd
         inside = np.exp(logs - 0.5 * apart**2).sum(axis=1) / np.exp(-0.5 * apart**2).sum(axis=1)
-        return -float(np.log(np.maximum(inside, 1e-300)).sum()) + 0.5 * log_sd**2
+        return float(0.5 * log_sd**2 - np.log(np.maximum(inside, 1e-300)).sum())
 
     found = minimize(cost, np.array([15.0, 0.7, 0.5]), method="Nelder-Mead", options={"maxiter": 2000}).x
     rounded = {"at": round(float(found[0] * 100)), "slope": round(float(found[1]), 3)}
@@ -156,9 +157,8 @@ def fitted(people: People, prior: Normal) -> dict[str, Effects]:
     The network was trained on ratings of the pool: a line between the two is fitted only where people are many.
     """
     samples = [people.evidence(), people.first(5, at_least=10).evidence(), people.first(1).evidence()]
-    start = {name: replace(own, shift=0.0, stretch=1.0) for name, own in elo_axis().effort("instant").effects.items()}
     mapped = len(samples[0]) >= MANY_PEOPLE
-    found = fit_pool(joined([one for one in samples if len(one)]), prior, start, mapped=mapped)
+    found = fit_pool(joined([one for one in samples if len(one)]), prior, START, mapped=mapped)
     return {name: Effects(*(round(value, 4) for value in vars(own).values())) for name, own in found.items()}
 
 
