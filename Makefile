@@ -17,10 +17,11 @@ demo: runtime-setup engine ## rate the games that ship; writes demo.html
 test: test-setup engines browser ## everything but the slow tests
 	$(BIN)/python -m pytest -ra -n auto --dist loadfile -m "not soak"
 
-check: test-setup ## style, format and types
+check: test-setup ## style, format, types and words
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
+	$(BIN)/python tools/check_words.py
 
 soak: test-setup engines browser ## the slow tests: kills, fuzzing, large streams, other random examples
 	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -ra -m "soak or hypothesis"
@@ -30,6 +31,7 @@ bench: test-setup engine ## how fast each part is
 
 accuracy: test-setup ## how good the ratings are
 	$(BIN)/python tools/accuracy.py
+	cd tools && ../$(BIN)/python accuracy_people.py
 	cd tools && ../$(BIN)/python accuracy_axis.py
 	cd tools && ../$(BIN)/python forecast_fused.py
 	cd tools && ../$(BIN)/python years_check.py

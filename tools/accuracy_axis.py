@@ -1,10 +1,10 @@
-"""How good the Elo of the axis is, on people whom neither the network nor the fit has seen.
+"""How good the Elo of the axis is for games of like rating, of people whom neither the network nor the fit has seen.
 
     .venv/bin/python tools/accuracy_axis.py
 
-For every effort: RMSE, MAE, coverage of the 95 % interval, posterior sd, slope of truth on estimate, for 1, 4, 7 and
-more games of one person (persons/) and for 1, 5 and 18 games of like rating (analysed/, weights cross-fitted by
-connected players), under the prior that ships and under the smoothed ratings of the set. CPU seconds stand beside.
+For every effort: RMSE, MAE, coverage of the 95 % interval, posterior sd, slope of truth on estimate, for 1, 5 and 18
+games of like rating (analysed/, weights cross-fitted by connected players), under the prior of the population and under
+the smoothed ratings of the set. accuracy_people.py has the figures of people.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import axis_data
 from effects_fitting import KnownPerson
 from fit_axis import EFFORT_DEPTHS, weights_of
 from model_fits import fit_weights
-from skilloscope.evidence.axis import EFFORTS, ELO, Effects, EloAxis, combined, elo_axis
+from skilloscope.evidence.axis import EFFORTS, ELO, Effects, EloAxis, PersonEffect, combined, elo_axis
 from skilloscope.models.joint import JointChoices, JointWeights, elo_basis, log_choice
 
 Array = npt.NDArray[np.float64]
@@ -33,32 +33,15 @@ def main() -> None:
     """Print the tables."""
     axis = elo_axis()
     begin = time.process_time()
-    persons = axis_data.judged(axis_data.persons())
     analysed = axis_data.judged(axis_data.analysed())
     seconds = time.process_time() - begin
-    moves = len(persons.moves) + len(analysed.moves)
+    moves = len(analysed.moves)
     print(f"axis {axis.name!r}: {axis.data}; human model on {moves:,} moves in {seconds:.0f} CPU-s")
     evidence_alone(axis, analysed)
     for effort in EFFORTS:
         depth = EFFORT_DEPTHS.get(effort, 0)
         print(f"\n{effort} (depth {depth or 'none'})\n{_HEAD}")
-        by_person(axis, effort, persons.at_depth(depth))
         by_band(axis, effort, analysed.at_depth(depth), depth)
-
-
-def by_person(axis: EloAxis, effort: str, batch: axis_data.JudgedPeople) -> None:
-    """Print the figures of real people with 1, 4 and 7 games."""
-    weights, effects = axis.effort(effort).weights, axis.effort(effort).effects
-    people = batch.people(weights)
-    own = smoothed([person.elo for person in people])
-    ships = np.asarray(axis.prior().log_density(ELO))
-    for games, sample in (
-        (1, batch.people(weights, each_game=True)),
-        (4, [p.with_games(4) for p in people]),
-        (7, [p.with_games(7) for p in people]),
-    ):
-        for name, prior in (("ratings of the set", own), ("prior that ships", ships)):
-            show(f"one person, {games} games, {name}", sample, effects, prior)
 
 
 def by_band(axis: EloAxis, effort: str, batch: axis_data.JudgedPeople, depth: int) -> None:
@@ -69,10 +52,12 @@ def by_band(axis: EloAxis, effort: str, batch: axis_data.JudgedPeople, depth: in
     ships = np.asarray(axis.prior().log_density(ELO))
     rng = np.random.default_rng(1)
     strangers = {name: replace(one, person_sd=0.0) for name, one in effects.items()}
+    person = axis.effort(effort).person
     for games, sample in ((1, found), (5, alike(found, 5, rng)), (18, alike(found, 18, rng))):
-        for name, prior in (("ratings of the set", own), ("prior that ships", ships)):
+        for name, prior in (("ratings of the set", own), ("population", ships)):
             believed = effects if games == 1 else strangers  # games of many people: what stays with one averages out
-            show(f"bands, {games} games of like rating, {name}", sample, believed, prior)
+            shared = person if games == 1 else None
+            show(f"bands, {games} games of like rating, {name}", sample, believed, prior, shared)
 
 
 def evidence_alone(axis: EloAxis, analysed: axis_data.JudgedPeople) -> None:
@@ -170,9 +155,15 @@ def smoothed(elos: Sequence[float], sd: float = 100.0) -> Array:
     return np.asarray(np.log(np.exp(-0.5 * steps**2).sum(axis=1) + np.finfo(float).tiny))
 
 
-def show(name: str, people: Sequence[KnownPerson], effects: Mapping[str, Effects], prior: Array) -> None:
+def show(
+    name: str,
+    people: Sequence[KnownPerson],
+    effects: Mapping[str, Effects],
+    prior: Array,
+    shared: PersonEffect | None = None,
+) -> None:
     """Print one row."""
-    logs = np.array([combined(person.sources, effects) for person in people]) + prior
+    logs = np.array([combined(person.sources, effects, shared) for person in people]) + prior
     density = np.exp(logs - logs.max(axis=1, keepdims=True))
     density /= density.sum(axis=1, keepdims=True)
     truth, mean = np.array([person.elo for person in people]), density @ ELO

@@ -146,6 +146,29 @@ def strata(most: int, low: float, high: float, seed: int) -> Known:
     return human_games(drawn % n, player[drawn])
 
 
+def forty_games(most: int = 13, seed: int = 5) -> Known:
+    """Return people of human/ unseen by the network with forty games within 120 Elo: `most` of each 200 Elo."""
+    table = np.load(SHARED / "human" / "games.npz")
+    n = len(table["plies"])
+    player = np.concatenate([table["white"], table["black"]]).astype(np.int64)
+    elo = np.concatenate([table["white_elo"], table["black_elo"]]).astype(np.int64)
+    year, long = np.tile(table["year"].astype(np.int64), 2), np.tile(table["plies"] >= 30, 2)
+    rows = np.flatnonzero((hashed(player) < HELD_OUT) & long)
+    rows = rows[np.argsort(player[rows], kind="stable")]
+    steady = []
+    for own in np.split(rows, np.unique(player[rows], return_index=True)[1][1:]):
+        in_time = own[np.argsort(year[own], kind="stable")]
+        windows = [in_time[at : at + 40] for at in range(len(own) - 39)]
+        closest = min(windows, key=lambda window: int(np.ptp(elo[window])), default=None)
+        if closest is not None and np.ptp(elo[closest]) <= 120:
+            steady.append(closest)
+    band, rng = np.array([np.median(elo[own]) // 200 for own in steady]), np.random.default_rng(seed)
+    drawn = np.concatenate(
+        [steady[at] for b in np.unique(band) for at in rng.permutation(np.flatnonzero(band == b))[:most]]
+    )
+    return human_games(drawn % n, player[drawn])
+
+
 def _column(games: Games, name: str) -> npt.NDArray[np.float64]:
     return np.array([np.nan if elo is None else float(elo) for elo in games.headers[name].to_pylist()])
 

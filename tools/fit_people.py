@@ -29,6 +29,7 @@ from skilloscope.evidence.axis import (
     ELO,
     Beside,
     Effects,
+    EloAxis,
     OpponentsPrior,
     PersonEffect,
     blurred,
@@ -143,7 +144,7 @@ class Sample:
     @classmethod
     def of(cls, games: PlayerGames, most: int, opponents: OpponentsPrior) -> Sample:
         """Return everybody with that many games, or with all."""
-        people = [rows[:most] for rows in own_rows(games) if len(rows) >= most or most > SIZES[1]]
+        people = [rows[:most] for rows in own_rows(games) if len(rows) >= most or most == SIZES[-1]]
         rows, first = np.concatenate(people), np.cumsum([0, *(len(own) for own in people)])[:-1]
         results = [
             result_curve(games.opponent[own], np.full(len(own), RATED_SD), games.score[own], GRID)
@@ -361,20 +362,35 @@ class Effort:
             beside = fit_results([Sample.of(whole, size, self.opponents) for size in (1, 2, 4, 99)], fit)
             for size in SIZES:
                 sample = Sample.of(first.take(fold == number), size, self.opponents)
-                curve, (moves, results) = fit.curve(sample), beside.of_games(sample.games)
-                for name, logs in {
-                    "population alone": _POPULATION + 0 * curve,
-                    "opponents' ratings alone": sample.prior,
-                    "moves, prior population": curve + _POPULATION,
-                    "moves, prior opponents": curve + sample.prior,
-                    "and results": moves[:, None] * curve + results[:, None] * sample.results + sample.prior,
-                }.items():
-                    label = f"{'all' if size > SIZES[1] else size} games, {name}"
+                for name, logs in used(sample, fit, beside).items():
+                    label = f"{'all games' if size > SIZES[1] else f'{size} games' if size > 1 else '1 game'}, {name}"
                     found.setdefault(label, []).append((sample.elo, logs))
         return {
             name: Estimates(*(np.concatenate(column) for column in zip(*own, strict=True)))
             for name, own in found.items()
         }
+
+
+def used(sample: Sample, fit: Fitted, beside: Beside) -> dict[str, Array]:
+    """Return the posteriors of people by what is used, next to simple alternatives."""
+    curve, (moves, results) = fit.curve(sample), beside.of_games(sample.games)
+    return {
+        "population alone": _POPULATION + 0 * curve,
+        "opponents' ratings alone": sample.prior,
+        "moves, prior population": curve + _POPULATION,
+        "moves, prior opponents": curve + sample.prior,
+        "and results": moves[:, None] * curve + results[:, None] * sample.results + sample.prior,
+    }
+
+
+def effort_of(name: str, opponents: OpponentsPrior, axis: EloAxis, kept: Path | None) -> Effort:
+    """Return what is fitted at an effort; with an engine what is fitted without one is known."""
+    parts = parts_of(name, kept)
+    if name == "instant":
+        return Effort(name, parts, opponents, {}, None)
+    # Moves that no engine judged are few beside the others: their weight is that without an engine.
+    without = axis.effort("instant")
+    return Effort(name, parts, opponents, {"human": without.effects["human"]}, without.person)
 
 
 def main() -> None:
@@ -390,10 +406,7 @@ def main() -> None:
     print(opponents, flush=True)
     axis = replace(elo_axis(), opponents=rounded(opponents))
     for name in asked.effort or DEPTHS:
-        # Moves that no engine judged are few beside the others: their weight is that without an engine.
-        without = axis.effort("instant")
-        known, like = ({}, None) if name == "instant" else ({"human": without.effects["human"]}, without.person)
-        effort = Effort(name, alone if name == "instant" else parts_of(name, asked.kept), opponents, known, like)
+        effort = effort_of(name, opponents, axis, asked.kept)
         if asked.folds:
             print(f"\n{name}, people of other events than those fitted on\n{HEAD}")
             for label, found in effort.held_out(asked.folds).items():

@@ -6,8 +6,8 @@ The people are some of human/ whom the network has not seen, in years before whi
 known of them is the results of those games against opponents of known rating, and their own moves; their own rating
 is never used. Everything is fitted on one half of the people and reported on the other: log-loss of each game of the
 year, the gain of the fused forecast with its 95 % interval (people drawn again with all their games), and the slope
-of the calibration. With --write the axis that ships learns how far results count beside moves: without an engine from
-the fit half, with one from the people searched for the axis.
+of the calibration. With --write the effort `evaluations` of the axis that ships has how far results count beside moves;
+those of the other efforts are written by fit_people.py.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from scipy.special import expit, logit
 
 import axis_data
 from effects_fitting import fit_beside
-from fit_axis import EFFORT_DEPTHS, FLAT, TARGET
+from fit_axis import TARGET
 from people_evidence import MoveEvidence, PlayerGames, held_out_games, kept_evidence
-from skilloscope.evidence.axis import Beside, EloAxis, combined, elo_axis, result_curve
+from skilloscope.evidence.axis import EVALUATIONS, Beside, EloAxis, elo_axis, result_curve
 from skilloscope.models.paired_comparison import discrepancy, win_probability
 from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.prediction import predicted
@@ -290,39 +290,11 @@ def dependence(evidence: MoveEvidence, axis: EloAxis) -> float:
     return float(np.corrcoef(rise, surprise)[0, 1])
 
 
-def write(axis: EloAxis, instant: Beside) -> None:
-    """Write how far both count into the axis: with an engine fitted to the ratings of the people searched for it."""
-    people = axis_data.judged(axis_data.people())
-    found = {"instant": instant, "evaluations": instant}
-    for effort, depth in EFFORT_DEPTHS.items():
-        found[effort] = beside_engine(axis, effort, people.at_depth(depth))
-        print(effort, found[effort], flush=True)
-    rounded = {name: Beside(round(one.moves, 2), round(one.results, 2)) for name, one in found.items()}
-    efforts = {name: replace(one, beside=rounded[name]) for name, one in axis.efforts.items()}
-    TARGET.write_text(replace(axis, efforts=efforts).to_json(), encoding="utf-8")
-
-
-def beside_engine(axis: EloAxis, effort: str, people: axis_data.JudgedPeople) -> Beside:
-    """Return how far both count where an engine judged the moves."""
-    known = people.people(axis.effort(effort).weights)
-    names = list(dict.fromkeys(name for name in people.names if name))
-    curves = np.array([combined(one.sources, axis.effort(effort).effects)[::_EVERY] for one in known])
-    results = played_results(people)
-    told = np.array([result_curve(*np.array(results[name]).T, POOL_ELO) for name in names])
-    before = np.tile(np.asarray(FLAT.log_density(POOL_ELO)), (len(known), 1))
-    return fit_beside(before, curves, told, np.array([one.elo for one in known]))
-
-
-def played_results(people: axis_data.JudgedPeople) -> dict[str, list[tuple[float, float, float]]]:
-    """Return the opponents' ratings, their standard deviation and the scores of everybody."""
-    found: dict[str, list[tuple[float, float, float]]] = {}
-    scores = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
-    for row in people.moves.games.headers.to_pylist():
-        if row["result"] in scores:
-            score = scores[row["result"]]
-            found.setdefault(row["white"], []).append((row["black_elo"], RATED_SD, score))
-            found.setdefault(row["black"], []).append((row["white_elo"], RATED_SD, 1 - score))
-    return found
+def write(axis: EloAxis, found: Beside) -> None:
+    """Write how far both count into the effort `evaluations`; those of the others are of fit_people.py."""
+    rounded = Beside(round(found.moves, 2), round(found.results, 2))
+    changed = replace(axis.effort(EVALUATIONS), beside=rounded)
+    TARGET.write_text(replace(axis, efforts={**axis.efforts, EVALUATIONS: changed}).to_json(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from forecast_fused import HALVES, drawn_again
 from people_evidence import PlayerGames, held_out_games, kept_evidence
 from skilloscope.evidence import Normal
 from skilloscope.evidence.axis import Effects, EloAxis, elo_axis
-from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, fitted_prior
+from skilloscope.studies.calibrate import POOL_ELO, START, PoolEvidence, fit_pool, fitted_prior
 
 YEARS, GAMES = 3, 10
 
@@ -42,7 +42,7 @@ def main() -> None:
     axis = elo_axis()
     halves = {name: people_years(name, arguments.people, arguments.kept) for name in HALVES}
     second = halves["report"].evidence
-    ships = dict(axis.effort("instant").effects)
+    ships = dict(START)
     effects = {"fit": fit_pool(second, fitted_prior(second.elo), ships, mapped=False), "report": ships}
     for name, found in effects.items():
         print(f"{name}: judged by {found}")

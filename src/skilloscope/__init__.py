@@ -1,4 +1,4 @@
-"""skilloscope measures how well somebody decides, from the decisions themselves, on one Elo axis.
+"""skilloscope estimates how well people decide, from the decisions themselves, on one Elo axis.
 
 The names below are the library's face. They are loaded when first used, so that `import skilloscope` costs nothing.
 """

@@ -87,7 +87,7 @@ def test_draws_have_their_own_probability_where_asked_for(first_movers, tmp_path
     assert held["outcome_log_loss"] < np.log(3)
     run("rate", first_movers, *FIXED, "--state", tmp_path / "state")
     _, said = run("predict", "--state", tmp_path / "state", "--pairs", pairs, "--draws", "--no-link", code=1)
-    assert "do not tell how often games are drawn" in said
+    assert "do not include how often games are drawn" in said
 
 
 def test_draws_of_a_continued_run_are_fitted_as_they_were_foretold(first_movers, tmp_path):
@@ -143,3 +143,12 @@ def test_later_games_change_no_earlier_stretch(folder, tmp_path):
     short = (tmp_path / "early.csv").read_text().splitlines(keepends=True)
     (tmp_path / "shorter.csv").write_text("".join([short[0], *(x for x in short[1:] if x[:7] <= whole["to"])]))
     assert sent("predict", tmp_path / "shorter.csv", *start)["log_loss"] == whole["log_loss"]
+
+
+def test_one_run_compares_with_competitors(folder):
+    words = [folder / "r.csv", "--period", "1M", "--holdout", "3"]
+    out, _ = run("predict", *words, "--against", "elo,trueskill")
+    assert "more than ours" in out
+    report = sent("predict", *words, "--against", "elo,glicko2")
+    assert [row["name"] for row in report["against"]] == ["elo", "glicko2"]
+    run("predict", folder / "r.csv", *FIXED, "--pairs", folder / "r.csv", "--against", "elo", code=2)

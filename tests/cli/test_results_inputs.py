@@ -102,9 +102,9 @@ def test_first_ratings_at_fault_are_counted_and_named(tmp_path):
     path.write_text("period,player_1,player_2,score\n1,Ann,Bo,1\n")
     entry.write_text("player,rating\nAnn,strong\nBo,1700\nBo,1800\n,1500\n")
     out, said = run("rate", path, *FIXED, "--initial-ratings", entry, "--json", code=1)
-    reasons = {"first rating is no number": 1, "a second first rating of the same player": 1, "no player": 1}
+    reasons = {"first rating is not a number": 1, "a second first rating of the same player": 1, "no player": 1}
     assert json.loads(out)["skipped"] == reasons
-    assert "entry.csv, row 2: first rating is no number (Ann strong)" in said
+    assert "entry.csv, row 2: first rating is not a number (Ann strong)" in said
     entry.write_text("name,elo\nAnn,1500\n")
     assert "lacks player, rating" in run("rate", path, *FIXED, "--initial-ratings", entry, code=1)[1]
 

@@ -28,6 +28,7 @@ from skilloscope.core.files import as_text, lines_of
 from skilloscope.core.paths import effective_settings
 from skilloscope.core.table_files import write_table
 from skilloscope.decision.text import read_decisions, write_decisions
+from skilloscope.evidence.axis import EloAxis, elo_axis
 from skilloscope.evidence.scales import Scale, scale
 from skilloscope.inputs.bundled import demo_file
 from skilloscope.inputs.load import kind_of
@@ -97,6 +98,7 @@ def readers(folder: Path) -> dict[str, Reader]:
         "uci": Reader((UCI,), _read_uci),
         **_exports(made),
         "live": Reader((PGN, PGN[:300]), _read_live),
+        "axis": Reader((elo_axis().to_json().encode(), _small_axis()), _read_axis),
         "scale": Reader((scale().to_json().encode(), _small_scale()), _read_scale),
         **_kept(made),
         "settings": Reader(
@@ -283,6 +285,18 @@ def _read_live(data: bytes, folder: Path) -> None:
 def _small_scale() -> bytes:
     found = scale()
     return replace(found, fit={}, also={}, settings={}).to_json().encode()
+
+
+def _small_axis() -> bytes:
+    axis = elo_axis()
+    return replace(axis, efforts={"instant": axis.effort("instant")}, data="few").to_json().encode()
+
+
+def _read_axis(data: bytes, _: Path) -> None:
+    axis = EloAxis.from_json(data.decode("utf-8", "replace"))
+    assert EloAxis.from_json(axis.to_json()) == axis or axis.efforts["evaluations"].losses
+    for effort in axis.efforts:
+        assert np.isfinite(axis.posterior({}, effort, axis.prior()).mean)
 
 
 def _read_scale(data: bytes, folder: Path) -> None:

@@ -12,7 +12,7 @@ from fuzz.readers import plain, readers, scanned
 INPUTS = sorted((Path(__file__).parent / "inputs").iterdir())
 NAMES = (
     "pgn", "headers", "decisions-csv", "decisions-jsonl", "decisions-parquet", "results-csv", "results-parquet",
-    "uci", "exports-jsonl", "exports-parquet", "analysed", "evaluated", "live", "scale", "state", "history",
+    "uci", "exports-jsonl", "exports-parquet", "analysed", "evaluated", "live", "axis", "scale", "state", "history",
     "settings", "kinds",
 )  # fmt: skip
 

@@ -149,13 +149,11 @@ def test_the_commands_of_a_page_run_and_print_what_is_shown(page, without_engine
 
 def test_the_errors_that_other_pages_quote_are_those_of_the_page_of_accuracy():
     one_person = (DOCS / "accuracy.md").read_text(encoding="utf-8").split("\n## ")[1]
-    rows = re.findall(r"^\| `(\w+)` \| \d+ \| \d+ \| (\d+) ", one_person, re.MULTILINE)
-    measured = {effort: [rmse for name, rmse in rows if name == effort] for effort in ("instant", "quick", "full")}
-    gain = (DOCS / "gain.md").read_text(encoding="utf-8")
-    for effort, errors in measured.items():
-        assert re.search(rf"`{effort}`\) \| [\d.]+ \| {' [|] '.join(errors)} \|", gain), (effort, errors)
+    rows = re.findall(r"^\| (?:1|4|all) games?, ([^|]+) \| 524 \| (\d+) ", one_person, re.MULTILINE)
+    measured = {used: [rmse for name, rmse in rows if name == used] for used, _ in rows}
+    ours, simple = (", ".join(measured[used]) for used in ("moves, prior opponents", "opponents' ratings alone"))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"from 1, 4 and 7 games, RMSE | {', '.join(measured['full'])} |" in readme
+    assert f"RMSE | {ours} | the opponents' ratings alone {simple} |" in readme
 
 
 def test_every_json_field_is_named_on_the_page_of_commands(without_engine):

@@ -84,3 +84,12 @@ def test_the_demo_runs_from_the_wheel_in_an_empty_environment(wheel, tmp_path):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["positions"]["imported"] > 300
     assert (tmp_path / "demo.html").is_file()
+
+
+def test_the_bill_of_materials_names_every_pin_with_its_hashes() -> None:
+    done = subprocess.run([sys.executable, ROOT / "tools" / "sbom.py"], check=True, capture_output=True, text=True)
+    pins = (ROOT / "requirements" / "runtime.txt").read_text(encoding="utf-8")
+    parts = json.loads(done.stdout)["components"]
+    assert len(parts) == pins.count("==")
+    assert sum(len(part["hashes"]) for part in parts) == pins.count("--hash=")
+    assert all(part["hashes"] for part in parts)

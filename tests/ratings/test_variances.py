@@ -14,6 +14,7 @@ from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.prediction import choose_period
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variances import (
+    added_variance,
     fit_variances,
     played_again,
     simulated_intervals,
@@ -260,3 +261,28 @@ class TestIntervals:
         again = played_again(half, 200.0, 40.0, 0.0, np.random.default_rng(2))
         assert again.player_1 is half.player_1
         assert np.mean(again.score == 0.5) == pytest.approx(1 / 3, abs=0.05)
+
+
+def test_intervals_of_few_players_hold_the_truth_though_the_variances_are_fitted():
+    plain, allowed = [], []
+    for seed in range(25):
+        made = simulate_results(Population(10, 10, 1000, sigma0=300, nu=40), rng=np.random.default_rng(seed))
+        games = made.results.by_period()
+        fit = fit_variances(games)
+        state, _ = fit.start().play(games)
+        mean, variance = state.moments()
+        truth = made.strength[[int(name.split()[1]) for name in games.players], -1]
+        error = (mean - mean.mean()) - (truth - truth.mean())
+        added = added_variance(games, fit, state)
+        assert np.all(added >= 0)
+        for found, more in ((plain, 0.0), (allowed, added)):
+            found.append(np.mean(np.abs(error) < 1.96 * np.sqrt(variance + more)))
+    assert np.mean(plain) < 0.91 < 0.92 < np.mean(allowed) < 0.985
+
+
+def test_given_variances_or_many_players_add_nothing():
+    games, _ = wandering_games(np.random.default_rng(3), 500, 20, 5, 200, 30)
+    many, _ = wandering_games(np.random.default_rng(3), 3000, 80, 5, 200, 30)
+    for table, given in ((games, {"sigma0": 200.0, "nu": 30.0}), (games, {"sigma0": 200.0}), (many, {})):
+        fit = fit_variances(table, **given)
+        assert not added_variance(table, fit, fit.start().play(table)[0]).any()

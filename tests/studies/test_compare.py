@@ -199,12 +199,12 @@ class TestSplitting:
         with pytest.raises(InputError, match="from 2001 on") as late:
             split_by_date(self.dated(), "2001")
         assert late.value.hint == "the dates reach from 1999-01-01 to 2000-12-31; split between them"
-        with pytest.raises(InputError, match="is no date"):
+        with pytest.raises(InputError, match="is not a date"):
             split_by_date(self.dated(), "July")
 
     @pytest.mark.parametrize("day", ["2001-13", "2001-02-30", "2001-00-01"])
     def test_a_day_that_no_calendar_has_is_no_split(self, day):
-        with pytest.raises(InputError, match="is no date"):
+        with pytest.raises(InputError, match="is not a date"):
             split_by_date(self.dated(), day)
 
     def test_a_column_has_two_values_or_it_is_said_which(self):

@@ -22,7 +22,8 @@ from skilloscope.evidence.axis import ELO, Effects, elo_axis, elo_posterior, gam
 from skilloscope.evidence.scales import elo_prior, scale
 from skilloscope.inputs.budget import fair_order
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.inputs.request import effort_for, settings_warnings
+from skilloscope.inputs.pipeline import with_priors
+from skilloscope.inputs.request import RatingRequest, effort_for, settings_warnings
 from skilloscope.studies.basis import SELECTS
 from skilloscope.studies.elo_ratings import EloRatings
 
@@ -142,6 +143,16 @@ def test_the_opponents_rating_moves_the_prior_and_the_own_rating_does_not():
     assert "without prior" in one.tables()[-1].columns
     population = sk.rate(century(1500, 2500), effort="instant", prior="population")["Byrne, Donald"]
     assert population.elo.mean < byrne[0].elo.mean
+
+
+def test_a_match_tells_of_one_opponent_however_long_it_is():
+    text = demo_file("game_of_the_century.pgn").read_text()
+    tags = '[WhiteElo "1900"]\n[BlackElo "1300"]\n'
+    games = sk.read_games(io.StringIO("\n\n".join(f'[Round "{n}"]\n{tags}{text}' for n in range(1, 5))))
+    asked = RatingRequest.of(effort="instant")
+    one, match = (with_priors(asked, some).priors for some in (games.select([0]), games))
+    assert match == one
+    assert one["Byrne, Donald"].sd > 250
 
 
 def test_a_part_of_a_players_games_has_the_prior_of_all_of_them():

@@ -95,7 +95,7 @@ def test_a_match_is_the_first_choice_played_whatever_the_evaluation_does():
 def test_what_is_not_known_to_be_a_first_choice_is_counted_and_comments_are_refused():
     control = single_pv(control_losses([True, None, False, True, False, False]))
     assert control.tally.counts["first choice unknown"] == 1
-    with pytest.raises(InputError, match="which move the engine prefers"):
+    with pytest.raises(InputError, match="the engine's preferred move"):
         single_pv(Losses(("Ann",), np.zeros(1, np.int32), np.zeros(1), np.zeros(1)))
 
 

@@ -156,7 +156,7 @@ def test_the_page_holds_the_bars_and_every_move(tmp_path, fake_engine):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["no position"], "is no FEN"),
+        (["no position"], "is not a FEN"),
         (["8/8/8/8/8/8/8/K7 w - - 0 1"], "cannot arise"),
         (["bnrbkqnr/pppppppp/8/8/8/8/PPPPPPPP/BNRBKQNR w CHch - 0 1"], "Chess960"),
         (["7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"], "stalemate"),

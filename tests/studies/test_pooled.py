@@ -196,7 +196,7 @@ class TestSplit:
 
     def test_decisions_without_games_cannot_be_split(self):
         batch = Decisions.from_lists(["a"], [[0.0, -1.0]], [0], context={"result": [1.0]})
-        with pytest.raises(InputError, match="in which game"):
+        with pytest.raises(InputError, match="have no game"):
             results_split(player_games(batch, by="decider"))
 
     def test_the_bootstrap_covers_a_mean(self):

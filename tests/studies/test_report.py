@@ -199,7 +199,7 @@ def test_without_an_engine_the_report_says_what_is_missing(tmp_path):
     page, data = report("--player", players(sk.demo_games())[0], "--effort", "instant", tmp_path=tmp_path)
     assert data["judge"] == "people"
     assert all(move["loss"] is None and move["better"] is None for move in data["costliest"])
-    assert "No engine judged these games" in page
+    assert "No engine analysed these games" in page
 
 
 def test_a_pdf_that_cannot_be_made_is_refused_before_anything_is_read(monkeypatch, tmp_path):

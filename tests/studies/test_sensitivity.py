@@ -99,7 +99,7 @@ def test_what_is_not_there_is_refused_with_a_hint():
     for plan, message in (
         (Varied(depths=(3,)), "no values at depth 3"),
         (Varied(rules=("best",)), "no choice-set rule"),
-        (Varied(lists=(1,)), "no choice set"),
+        (Varied(lists=(1,)), "not a choice set"),
     ):
         with pytest.raises(InputError, match=message):
             sensitivity(batch, plan)

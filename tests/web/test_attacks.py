@@ -108,6 +108,16 @@ def test_before_the_password_only_little_is_taken(tmp_path: Path):
     assert client.post("/upload", content=iter([long] * 9)).status_code == 401
 
 
+def test_what_curl_calls_a_form_is_no_form_of_the_api(port: int):
+    kind = {**TOKEN, "Content-Type": "application/x-www-form-urlencoded"}
+    address = f"http://127.0.0.1:{port}/api/jobs"
+    with urlopen(Request(address, b"1. e4 e5 *\n\n" * 100_000, kind), timeout=60) as reply:
+        assert reply.status == 202
+    del kind["X-Skilloscope"]
+    with pytest.raises(OSError, match="403"):
+        urlopen(Request(address, b"csrf=1", kind), timeout=60)
+
+
 def test_many_large_texts_at_once_take_little_memory(port: int):
     body = (
         b'--b\r\nContent-Disposition: form-data; name="text"\r\n\r\n' + b"1. e4 e5 *\n\n" * 600_000 + b"\r\n--b--\r\n"

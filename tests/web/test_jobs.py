@@ -192,7 +192,7 @@ def test_two_uploads_of_the_same_name_stay_apart(jobs):
 
 @pytest.mark.parametrize("address", ["file:///etc/passwd", "ftp://x/y", "gopher://x", "//x", "http://", "https:// x"])
 def test_only_addresses_of_the_web_are_followed(jobs, address):
-    with pytest.raises(InputError, match="no address"):
+    with pytest.raises(InputError, match="not a web address"):
         add_feed(jobs, address, owner="me")
 
 

@@ -114,7 +114,9 @@ def playable_board(fen: str) -> chess.Board:
     board = _playable(fen)
     if not any(board.generate_legal_moves()):
         over = "checkmate" if board.is_check() else "stalemate"
-        raise InputError(f"there is no legal move in {fen!r}: it is {over}", hint="give a position that goes on")
+        raise InputError(
+            f"there is no legal move in {fen!r}: it is {over}", hint="give a position in which the game is not over"
+        )
     return board
 
 
@@ -122,7 +124,7 @@ def _playable(fen: str) -> chess.Board:
     try:
         board = chess.Board(fen, chess960=True)
     except ValueError as error:
-        raise InputError(f"{fen!r} is no FEN: {error}", hint="write it as `skilloscope moves 'FEN'`") from error
+        raise InputError(f"{fen!r} is not a FEN: {error}", hint="write it as `skilloscope moves 'FEN'`") from error
     if board.has_chess960_castling_rights():
         raise InputError(
             f"{fen!r} is a position of Chess960: its castling is unknown to the human model",
@@ -131,7 +133,7 @@ def _playable(fen: str) -> chess.Board:
     board.chess960 = False
     if not board.is_valid():
         wrong = str(board.status()).removeprefix("Status.").replace("|", ", ").lower()
-        raise InputError(f"{fen!r} cannot arise in chess: {wrong}", hint="check the pieces and whose move it is")
+        raise InputError(f"{fen!r} cannot arise in chess: {wrong}", hint="check the pieces and the side to move")
     return board
 
 

@@ -85,7 +85,7 @@ def san(fen: str, move: str) -> str:
     try:
         return board.san(board.parse_uci(move))
     except ValueError as error:
-        raise InputError(f"{move!r} is no move in {fen}") from error
+        raise InputError(f"{move!r} is not a move in {fen}") from error
 
 
 def sans(start: str | None, moves: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ class PlanOptions(Options):
         bool, typer.Option("--dry-run", help="Say how many positions there are, how many are known, and the time.")
     ] = False
     budget: Annotated[
-        float | None, typer.Option(help="Analyse a sample of the games that takes so long.", metavar="MINUTES")
+        float | None, typer.Option(help="Analyse a sample of the games that takes about this long.", metavar="MINUTES")
     ] = None
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the measurement.")] = 1
 

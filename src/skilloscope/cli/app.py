@@ -74,7 +74,7 @@ COMMANDS: dict[str, dict[str, Entry | Group]] = {
             "report": Entry("results:results_report", "--state ratings.state --since 2024-03",
                 "List who rose, fell, joined or left since a date, or one player's history and opponents."),
             "simulate": Entry("results:results_simulate", "--players 100 --games 5000 --out results.csv",
-                "Simulate players whose strength changes over time: results, and the true strengths."),
+                "Simulate players whose strength changes over time: results and true strengths."),
             "aliases": Entry("results:results_aliases", "results.csv --out aliases.csv",
                 "List names that may belong to one person, with games and years, for use with --alias."),
         }),

@@ -18,8 +18,8 @@ class PoolOptions(Options):
 
     name: Annotated[str, typer.Option(help="What the pool is called.", metavar="NAME")]
     out: Annotated[Path | None, typer.Option(help="Where the axis goes (default: NAME.json).", metavar="FILE")] = None
-    sample: Annotated[int, typer.Option(help="So many games are drawn where there are more.", min=1)] = 2000
-    seed: Annotated[int, typer.Option(help="Decides which games are drawn.")] = 1
+    sample: Annotated[int, typer.Option(help="Use a random sample of this many games if there are more.", min=1)] = 2000
+    seed: Annotated[int, typer.Option(help="Random seed of the sample of games.")] = 1
     check: Annotated[bool, typer.Option("--check", help="Only count who is rated; fit and write nothing.")] = False
 
     @property

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -101,7 +102,7 @@ def report_notes(notes: Iterable[str]) -> None:
 
 def exit_code(tally: Tally) -> int:
     """Return 1 if some input was at fault, though the rest was used; else 0. Null moves are shown and counted."""
-    return 1 if any(fault.reason != "null move" for fault in tally.faults) else 0
+    return int(len(tally.faults) > list(map(attrgetter("reason"), tally.faults)).count("null move"))
 
 
 @contextmanager
@@ -218,7 +219,7 @@ def show_done(
 
 def _write_figures(path: Path, figures: Sequence[Figure]) -> None:
     if not figures:
-        raise InputError("there is no figure of this", hint="--html FILE writes the tables")
+        raise InputError("this has no figure", hint="--html FILE writes the tables")
     for place, figure in enumerate(figures, start=1):
         numbered = path.with_stem(f"{path.stem}-{place}") if len(figures) > 1 else path
         _write(numbered, figure.file(path.suffix[1:].lower()), "figure")

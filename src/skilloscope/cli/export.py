@@ -20,7 +20,7 @@ def export(
         typer.Option("--positions", help="Write one row a position, too: .parquet or .arrow.", metavar="FILE"),
     ] = None,
     comments: Annotated[
-        bool, typer.Option("--comments", help="Keep the texts of comments, too; reading takes fifty times as long.")
+        bool, typer.Option("--comments", help="Keep the texts of comments too; reading takes fifty times as long.")
     ] = False,
     *,
     as_json: Json = False,

@@ -73,7 +73,7 @@ PoolName = Annotated[str, typer.Option("--pool", help="Whose levels: fide, or a 
 
 @dataclass(frozen=True)
 class EngineOptions(Options):
-    """What was said of the engine on the command line; None where nothing was said."""
+    """The engine options given on the command line; None where there were none."""
 
     store: StoreFolder = None
     engine: EngineName = None

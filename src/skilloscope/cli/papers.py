@@ -41,7 +41,9 @@ class WindowOptions(Options):
     """Which decisions count."""
 
     first_move: Annotated[int, typer.Option(help="The first move that counts; the paper's is 9.", min=1)] = 13
-    cut_off: Annotated[float, typer.Option(help="Positions beyond ± so many pawns are decided.", metavar="PAWNS")] = 3.0
+    cut_off: Annotated[float, typer.Option(help="Positions beyond ± this many pawns are decided.", metavar="PAWNS")] = (
+        3.0
+    )
     years: Annotated[
         str | None, typer.Option(help="Only games of these years, by date: 1991-1994.", metavar="FIRST-LAST")
     ] = None
@@ -90,9 +92,9 @@ def papers_ipr(
 class EventOptions(Options):
     """What is one event, and how a player's gains are pooled."""
 
-    pool: Annotated[str, typer.Option(help="Pool a player's gains by event, or by match (each opponent apart).")] = (
-        "event"
-    )
+    pool: Annotated[
+        str, typer.Option(help="Pool a player's gains by event, or by match (each opponent separately).")
+    ] = "event"
     events: Annotated[str, typer.Option(help="What makes games one event: file, event (the header) or all.")] = "file"
     surnames: Annotated[
         bool, typer.Option("--surnames", help="Call players by surname, so that several spellings are one person.")

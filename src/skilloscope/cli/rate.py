@@ -128,7 +128,7 @@ def _rate_by_agent(
 def breakdown(
     games: GameFiles,
     player: Annotated[
-        list[str] | None, typer.Option(help="A player; may be repeated. Without it everybody together.", metavar="NAME")
+        list[str] | None, typer.Option(help="A player; may be repeated. Default: all players together.", metavar="NAME")
     ] = None,
     by: Annotated[
         str, typer.Option(help="phase, colour, eco, time-left, time-spent, opponent-rating, year, event …")

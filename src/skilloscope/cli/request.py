@@ -175,10 +175,10 @@ def work_of(
 
 
 def refuse_single_lines(work: EngineJob) -> None:
-    """Refuse a search that lists one move: nobody can be rated from it."""
+    """Refuse a search that lists one move: it cannot be used for ratings."""
     if work.settings.multipv < 2:
         raise OptionError(
-            "one line is no choice set: nobody can be rated from it",
+            "one line is not a choice set: it cannot be used for ratings",
             hint="let the engine list more moves, as --multipv 10 does; `analyse` takes single lines",
         )
 

@@ -189,9 +189,7 @@ class BoardOptions(IntervalOutput):
     at: AtDate = None
     active: Annotated[
         str | None,
-        typer.Option(
-            help="Only players active in the last so many periods, or in the last 6M, 1Y …", metavar="N|LENGTH"
-        ),
+        typer.Option(help="Only players active in this many last periods, or in the last 6M, 1Y …", metavar="N|LENGTH"),
     ] = None
     player: Annotated[
         list[str] | None, typer.Option(help="Show only this player, with its place; may be repeated.", metavar="NAME")
@@ -331,16 +329,15 @@ def results_predict(
     ] = None,
     holdout: Annotated[
         str | None,
-        typer.Option(
-            help="Predict the last so many periods, or all since a date, and evaluate that.", metavar="N|DATE"
-        ),
+        typer.Option(help="Predict this many last periods, or all since a date, and evaluate that.", metavar="N|DATE"),
     ] = None,
     against: Annotated[
         str | None,
         typer.Option(help="With --holdout, compare with these: rating,elo,glicko2,trueskill.", metavar="LIST"),
     ] = None,
     folds: Annotated[
-        int | None, typer.Option(help="Predict so many stretches of time, each from all before it.", metavar="N", min=1)
+        int | None,
+        typer.Option(help="Predict this many stretches of time, each from all before it.", metavar="N", min=1),
     ] = None,
     *,
     how: ResultsOptions,
@@ -449,7 +446,7 @@ def results_simulate(
     seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 1,
     as_json: Json = False,
 ) -> int:
-    """Simulate players whose strength changes over time: results, and the true strengths."""
+    """Simulate players whose strength changes over time: results and true strengths."""
     import numpy as np
 
     from skilloscope.core.table_files import write_table
@@ -490,7 +487,9 @@ def _code(study: ResultsStudy, how: ResultsOptions, games: int) -> int:
     """Return the exit code: a few rows at fault in a large table are named and noted, and no failure."""
     faults = len(study.tally.faults)
     if faults and not how.strict and faults <= min(_MOST_FAULTS, _MOST_SHARE * (games + faults)):
-        report_notes([f"{faults:,} rows at fault were left out, less than 1 % (exit code 0; --strict makes it 1)"])
+        from skilloscope.report.table import plural
+
+        report_notes([f"{plural(faults, 'row')} at fault left out, less than 1 % (exit code 0; --strict makes it 1)"])
         return 0
     return exit_code(study.tally)
 

@@ -1,6 +1,6 @@
 """Dates as people write them: ISO, with dots or slashes, run together, or with the day or the month unknown.
 
-In: a text. Out: a WrittenDate, or None where no calendar has such a day. Whoever reads a date reads it here. Every
+In: a text. Out: a WrittenDate, or None where no calendar has such a day. All dates are read here. Every
 distinct text is read once, by `parse_dates`, however many games carry it.
 """
 
@@ -36,7 +36,7 @@ class WrittenDate(NamedTuple):
 
 
 def read_date(text: str, order: str | None = None) -> WrittenDate | None:
-    """Return what days a text means; None where it is no date. A day of an unknown month (`1936.??.14`) says a year.
+    """Return what days a text means; None where it is not a date. A day of an unknown month (`1936.??.14`) says a year.
 
     With the year last, dots are written after the day first (31.12.2024); of others (01/05/2024) `order` says if it is
     `dmy` or `mdy`, and without it they are no date.

@@ -128,5 +128,5 @@ def check_dispersion(dispersion: float) -> None:
     if not 0 < dispersion < float("inf"):
         raise OptionError(
             f"a dispersion is a positive number, got {dispersion}",
-            hint="1 believes every decision in full, more trusts less",
+            hint="1 uses every decision in full, more discounts it",
         )

@@ -97,7 +97,7 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
     def _size(self) -> int:
-        """Return how large the packed stream is, as far as it tells."""
+        """Return how large the packed stream is, as far as it is stated."""
         try:
             return os.fstat(self._raw.fileno()).st_size
         except (OSError, AttributeError):
@@ -283,7 +283,7 @@ def numbered_lines(source: Source, name: str = "") -> Iterator[tuple[int, str]]:
 
 
 def head_lines(path: Path) -> list[str]:
-    """Return the first lines that are not blank, to tell what a file is; none of what is no text or cannot be read."""
+    """Return the first lines that are not blank, to detect the kind; none if it is not text or cannot be read."""
     try:
         with open_lines(path) as lines:
             return list(islice((line.strip() for line in lines if line.strip()), _HEAD_LINES))

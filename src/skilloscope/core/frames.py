@@ -1,4 +1,4 @@
-"""pandas and polars frames at the edge: Arrow tables inside, frames where somebody wants them.
+"""pandas and polars frames at the edge: Arrow tables inside, frames on request.
 
 A frame loses what a table has besides its columns (depths, provenance, exact types). So a frame of ours carries the
 table's schema in a column of its own, `skilloscope`, the same text in every row; it takes one number a row. A frame
@@ -38,7 +38,7 @@ class Framed:
         return to_polars(self.to_arrow())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Hand the table to whoever speaks Arrow's PyCapsule interface: polars, DuckDB, pandas, pyarrow."""
+        """Hand the table to anything that speaks Arrow's PyCapsule interface: polars, DuckDB, pandas, pyarrow."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 

@@ -45,7 +45,7 @@ RESULT_ENDINGS = (".zip", *(f"{table}{packed}" for table in _TABLES for packed i
 def named_files(paths: Sequence[str | os.PathLike[str]], endings: tuple[str, ...] = GAME_ENDINGS) -> list[Path]:
     """Return the files that are named: a folder stands for all in it that end so, a pattern for those it fits.
 
-    A file that has the pattern as its name is that file; what is not there stays, and whoever opens it says so.
+    A file that has the pattern as its name is that file; what is not there stays, and an error when it is opened.
     """
     found: list[Path] = []
     for path in paths:
@@ -315,7 +315,7 @@ def _read(path: Path) -> dict[str, object]:
         raise InputError(f"{path}: unknown setting {', '.join(unknown)}", hint=f"the settings: {', '.join(KNOWN)}")
     for name, value in table.items():
         if not isinstance(value, str | int | float) or (isinstance(value, int) and abs(value) > _LARGEST):
-            raise InputError(f"{path}: {name} is neither a text nor a number of any use")
+            raise InputError(f"{path}: {name} is neither a text nor a valid number")
     return table
 
 

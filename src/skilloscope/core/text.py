@@ -86,19 +86,19 @@ def typed(kind: Any, value: Any, name: str = "it") -> Any:
         missing = [n for n, one in known.items() if one.default is one.default_factory and n not in value]
         if missing or not value.keys() <= known.keys():
             raise InputError(f"{name}: fields that are missing or unknown: {missing or sorted({*value} - {*known})}")
-        own = [kinds[key] for key in value]
-        return origin(**dict(zip(value, map(typed, own, value.values(), value), strict=True)))
+        make: Any = origin
+        return make(**dict(zip(value, map(typed, map(kinds.get, value), value.values(), value), strict=True)))
     elif origin is np.ndarray and isinstance(value, list) and value:
         rows = tuple(map(typed, repeat(tuple[float, ...]), value, repeat(name)))
-        if len({len(row) for row in rows}) == 1:
+        if len(set(map(len, rows))) == 1:
             return np.array(rows)
     elif isinstance(value, dict) and inside[:1] == (str,):
         names = [f"{name} {key}" for key in value]
         return dict(zip(value, map(typed, repeat(inside[1]), value.values(), names), strict=True))
     elif isinstance(value, list) and inside:
-        kinds = inside if len(inside) > 1 and inside[1] is not Ellipsis else inside[:1] * len(value)
-        if len(kinds) == len(value):
-            return tuple(map(typed, kinds, value, repeat(name)))
+        each = inside if len(inside) > 1 and inside[1] is not Ellipsis else inside[:1] * len(value)
+        if len(each) == len(value):
+            return tuple(map(typed, each, value, repeat(name)))
     elif origin in (str, bool, type(None)) and isinstance(value, origin):
         return value
     raise InputError(f"{name}: {str(value)[:40]} is no {getattr(origin, '__name__', 'such value')}")

@@ -30,7 +30,7 @@ Flat = npt.NDArray[np.floating[Any]]
 
 
 def align(first: Decisions, second: Decisions) -> tuple[Decisions, Decisions]:
-    """Return the decisions that stand in both batches, over the alternatives that both list.
+    """Return the decisions that are in both batches, over the alternatives that both list.
 
     >>> one = Decisions.from_lists(["Ann"], [[3.0, 2.0, 1.0]], [1], context={"problem": [7], LABELS: [["a", "b", "c"]]})
     >>> two = Decisions.from_lists(["Ann"], [[5.0, 9.0]], [0], context={"problem": [7], LABELS: [["b", "a"]]})
@@ -95,7 +95,7 @@ def kept_alternatives(batch: Decisions, keep: Bools, values: Flat | None = None,
     With `values` (one for each alternative) the alternatives get new values and a new order.
     """
     if not rows.any():
-        raise InputError("no decision is left that both judges valued", hint="docs/domains.md says what must match")
+        raise InputError("no decision is left that both engines valued", hint="docs/domains.md says what must match")
     mask = keep & np.repeat(rows, batch.counts)
     counts = np.add.reduceat(mask.astype(np.int64), batch.offsets[:-1])
     place = np.cumsum(mask) - 1
@@ -221,7 +221,7 @@ def first_day(at: str) -> datetime.date:
     """
     date = read_date(at)
     if date is None:
-        raise OptionError(f"{at!r} is no date", hint="write YYYY-MM-DD, YYYY-MM or YYYY")
+        raise OptionError(f"{at!r} is not a date", hint="write YYYY-MM-DD, YYYY-MM or YYYY")
     return date.first
 
 

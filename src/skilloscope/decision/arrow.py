@@ -146,7 +146,7 @@ def batch_to_parquet(batch: Decisions | Losses, path: str | Path) -> None:
 
 
 def batch_from_parquet(path: str | Path) -> Decisions | Losses:
-    """Read a batch from a Parquet file; its metadata or columns tell which kind it is."""
+    """Read a batch from a Parquet file; its metadata or columns determine the kind."""
     # Without buffers ahead, and put together here, so that the pieces are given back before they are used.
     table = read_checked(path, pre_buffer=False).combine_chunks()
     pa.default_memory_pool().release_unused()
@@ -158,7 +158,9 @@ def batch_from_parquet(path: str | Path) -> Decisions | Losses:
 def as_decisions(what: Any) -> Decisions:
     """Return decisions as they are, and those of a frame."""
     if not isinstance(what, Decisions) and not is_frame(what):
-        raise InputError(f"{type(what).__name__} is no decisions", hint="give Decisions, or a frame with their columns")
+        raise InputError(
+            f"{type(what).__name__} is not a batch of decisions", hint="give Decisions, or a frame with their columns"
+        )
     return what if isinstance(what, Decisions) else decisions_from_frame(what)
 
 

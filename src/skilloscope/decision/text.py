@@ -63,7 +63,7 @@ def read_decisions(path: str | Path, *, columns: Mapping[str, str] | None = None
 
 
 def table_kind(path: Path) -> str | None:
-    """Return the form of a table by its content, .csv, .jsonl or .parquet; by its name where that does not tell."""
+    """Return the form of a table by its content, .csv, .jsonl or .parquet; otherwise by its name."""
     if path.is_file():
         if is_parquet(path):
             return ".parquet"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import resources
 from pathlib import Path
 from statistics import NormalDist
@@ -97,7 +97,7 @@ class PersonEffect:
         L(E) = Σ_u K(u | E)·L_moves(u),   K = (1 − w)·N(E + mean, sd²) + w·N(E + mean, sd² + tail_sd²)
 
     mean, sd and w are straight lines between the Elos of `elo`. The tail is of people who play at another level than
-    they are rated, most of whom are young.
+    they are rated; most are young.
     """
 
     elo: tuple[float, ...]
@@ -130,7 +130,7 @@ class PersonEffect:
 def _person_kernel(effect: PersonEffect, low: float, high: float, size: int) -> Array:
     """Return K, a column for each E."""
     grid = np.linspace(low, high, size)
-    mean, sd, tail = (np.interp(grid, effect.elo, own) for own in (effect.mean, effect.sd, effect.tail))
+    mean, sd, tail = map(partial(np.interp, grid, effect.elo), (effect.mean, effect.sd, effect.tail))
     found = np.zeros((size, size))
     for weight, wide in ((1 - tail, sd), (tail, np.hypot(sd, effect.tail_sd))):
         logs = -0.5 * ((grid[:, None] - grid - mean) / np.maximum(wide, (grid[1] - grid[0]) / 4)) ** 2
@@ -178,7 +178,7 @@ def games_for_sd(
     sources: Collection[str] | None = None,
     shared: float = 0.0,
 ) -> int | None:
-    """Return how many games beside these bring one person's sd to the goal; None where no number of them does.
+    """Return how many further games bring one person's sd to the goal; None where no number of them does.
 
     `shared` is the variance of what all sources share.
 
@@ -209,9 +209,9 @@ def _bend(rows: Array, effects: Effects, elo: float) -> float:
 
 @dataclass(frozen=True)
 class Beside:
-    """How far moves and results of the same n games count beside each other: w = w₁·n^(−decay) for each of the two.
+    """How far moves and results of the same n games count together: w = w₁·n^(−decay) for each of the two.
 
-    A rating that lags behind shows in both, in every game: so many games tell less together than one by one.
+    A rating that lags behind shows in both, in every game: so many games carry less information than their sum.
     """
 
     moves: float
@@ -307,7 +307,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Effort:
-    """What one effort costs and believes: the engine's settings (none: the human model alone), sources and weights."""
+    """What one effort costs and uses: the engine's settings (none: the human model alone), sources and weights."""
 
     name: str
     effects: Mapping[str, Effects]
@@ -317,14 +317,14 @@ class Effort:
     losses: LossWeights | None = None
     """The weights of single evaluations."""
     beside: Beside | None = None
-    """How far moves and results of the same games count beside each other; None where it was not fitted."""
+    """How far moves and results of the same games count together; None where it was not fitted."""
     person: PersonEffect | None = None
     """What all sources share; None where each source has all of it to itself."""
 
 
 @dataclass(frozen=True)
 class OpponentsPrior:
-    """Where the Elo of somebody lies who met n opponents, their ratings having mean m and variance v: Student's t with
+    """The prior of a player who met n opponents, their ratings having mean m and variance v: Student's t with
 
         mean = centre + slope·n/(n + pull)·(m − 2000) + tilt·(S − 200),   variance = stays² + spread·S² + once²/n
 
@@ -341,7 +341,7 @@ class OpponentsPrior:
     df: float
 
     def prior(self, ratings: npt.ArrayLike) -> Student:
-        """Return the prior of somebody who met opponents of these ratings.
+        """Return the prior of a player who met opponents of these ratings.
 
         >>> regression = OpponentsPrior(2000, 1.4, 0.7, 0.6, 100, 0.25, 200, 12)
         >>> print(regression.prior([2200, 2100, 2300, 2250]))
@@ -428,8 +428,9 @@ class EloAxis:
             raw = read_object(text)
             if raw.get("schema") != SCHEMA:
                 raise InputError(f"schema {raw.get('schema')}, this version reads {SCHEMA}")
-            efforts = {name: {"name": name, **given} for name, given in raw["efforts"].items()}
-            found: EloAxis = typed(cls, {**raw, "efforts": efforts})
+            for name, given in raw["efforts"].items():
+                given["name"] = name
+            found: EloAxis = typed(cls, raw)
             found._check()
             return found
         except (ValueError, KeyError, TypeError, AttributeError) as error:  # InputError is a ValueError
@@ -440,12 +441,13 @@ class EloAxis:
     def _check(self) -> None:
         """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
         people = self.population
-        typed(tuple[str, str, float, float], [people[one] for one in ("name", "source", "mean", "sd")], "population")
+        typed(tuple[str, str, float, float], list(map(people.get, ("name", "source", "mean", "sd"))), "population")
         if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
             raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
-        for one in (effects for effort in self.efforts.values() for effects in effort.effects.values()):
-            if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
-                raise InputError("an effect that is negative or too wide")
+        for effort in self.efforts.values():
+            for one in effort.effects.values():
+                if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
+                    raise InputError("an effect that is negative or too wide")
 
     def to_json(self) -> str:
         """Return the axis as JSON text."""
@@ -525,5 +527,5 @@ def elo_axis(name: str = "default") -> EloAxis:
         return EloAxis.from_json(path.read_text(encoding="utf-8", errors="replace"), source=name)
     file = resources.files("skilloscope") / "data" / "scales" / f"axis-{'default' if name == 'fide' else name}.json"
     if not file.is_file():
-        raise OptionError(f"no Elo axis {name!r}", hint="`default` and the pools ship; any other is a JSON file")
+        raise OptionError(f"no Elo axis {name!r}", hint="`default` and the pools are bundled; any other is a JSON file")
     return EloAxis.from_json(file.read_text(encoding="utf-8"), source=name)

@@ -8,7 +8,7 @@ For a decider with evidence e(c) of the training folds and the curve g(c) of a h
     log p(game | training) = log ∫ exp(e + g) p(c) dc − log ∫ exp(e) p(c) dc,
 
 so the uncertainty of c is part of the score. The prior p is what the training folds say of the other deciders: the mean
-of their posteriors on a flat range, and one flat share. Somebody new is foreseen as one of the others.
+of their posteriors on a flat range, and one flat share. A new decider is predicted as one of the others.
 Decisions of one game are not independent, so intervals resample whole clusters.
 """
 
@@ -195,9 +195,9 @@ _FEWEST = 20  # replicates, below which there are no tails
 
 
 def widening(clusters: float, mass: float, *, weighed: bool = False) -> float:
-    """√(n/(n − 1)) · t/z: a few clusters drawn anew vary less than new ones would, by this factor.
+    """√(n/(n − 1)) · t/z: a few resampled clusters vary less than new ones would, by this factor.
 
-    Clusters that are `weighed` anew, by exponential weights, vary still less: √((n + 1)/(n − 1)) · t/z.
+    Clusters that are `weighed` again, by exponential weights, vary still less: √((n + 1)/(n − 1)) · t/z.
     """
     upper = (1 + mass) / 2
     few = np.sqrt((clusters + weighed) / (clusters - 1))

@@ -382,7 +382,7 @@ class PeriodEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """What is believed of each period, and how well the periods before it had foretold its decisions.
+    """The posterior of each period, and how well the periods before it predicted its decisions.
 
     `posteriors` is what a profile shows. Under `drift` it is smoothed: later periods speak too; `past_only` never
     knows more than the period and those before it.
@@ -404,7 +404,7 @@ def filter_histories(
 ) -> tuple[list[Filtered], SdFit | None]:
     """Filter every history under the named prior; the drift, if there is one, is common to all of them.
 
-    Evidence is divided by `dispersion` before it is believed: games scatter more than the agent does. The scores are
+    Evidence is divided by `dispersion` first: games scatter more than the agent does. The scores are
     those of the decisions themselves, which are not divided.
     """
     check_period_prior(prior)
@@ -507,7 +507,7 @@ def _posterior(density: LogDensity, evidence: Evidence, flat: Uniform, said: str
 
 
 def _log_integral(log_density: LogDensity, low: float, high: float) -> float:
-    """Return log ∫ exp(f): at its peak a normalised density tells what it was divided by."""
+    """Return log ∫ exp(f): the peak of a normalised density gives its divisor."""
     found = posterior_from_log_density(log_density, low, high)
     peak = int(found.density.argmax())
     return float(log_density(found.at[peak : peak + 1])[0] - np.log(found.density[peak]))

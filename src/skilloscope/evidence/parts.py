@@ -42,7 +42,7 @@ _SHRINK = 0.35  # no round lays the points closer than this share of the one bef
 
 @dataclass(frozen=True)
 class SdBelief:
-    """What is believed of an sd before the games are seen: its median, and the sd of its logarithm."""
+    """The prior of an sd: its median, and the sd of its logarithm."""
 
     median: float
     spread: float
@@ -113,7 +113,7 @@ class PersonParts:
 
 @dataclass(frozen=True, eq=False)
 class PartsUnder:
-    """What is believed of a person's parts when they hang together in one way, with one sd."""
+    """The posterior of a person's parts under one structure, with one sd."""
 
     log_marginal: float
     weights: Array
@@ -138,7 +138,7 @@ class PartBeliefs:
 def fit_parts(
     people: Sequence[PersonParts], priors: Sequence[Prior], way: str, belief: SdBelief, *, mass: float = 0.95
 ) -> tuple[list[PartBeliefs], SdFit]:
-    """Return what is believed of everybody's parts, averaged over the sd, and the sd: one for all people."""
+    """Return the posterior of all people's parts, averaged over the sd, and the sd: one for all people."""
     points = [effect_points(*pair, way, belief.median) for pair in zip(people, priors, strict=True)]
     under: dict[float, list[PartsUnder]] = {}
 
@@ -159,7 +159,7 @@ def fit_parts(
 
 @dataclass(frozen=True, eq=False)
 class EffectPoints:
-    """Points of the person's effects (points × effects), their log-weights, and what is said of the parts there."""
+    """Points of the person's effects (points × effects), their log-weights, and the evidence about the parts there."""
 
     y: Array
     log_weights: Array
@@ -175,7 +175,7 @@ class EffectPoints:
 
 
 def parts_under(person: PersonParts, prior: Prior, way: str, sd: float, points: EffectPoints) -> PartsUnder:
-    """Return what is believed under one sd: of the step in a unit of time (chain), or between parts (star)."""
+    """Return the posterior under one sd: of the step in a unit of time (chain), or between parts (star)."""
     start = np.exp(np.asarray(prior.log_density(CELLS)))
     start = start / start.sum()
     found = {"chain": _chain, "star": _star}[way](points.likelihood, start, np.diff(person.times), sd)
@@ -188,7 +188,7 @@ def parts_under(person: PersonParts, prior: Prior, way: str, sd: float, points: 
 
 
 def pair_beliefs(person: PersonParts, prior: Prior, sd: float) -> PartBeliefs:
-    """Return what is believed of two parts that lie about what is common with an sd; the last change is second − first.
+    """Return the posterior of two parts that vary around a common level with an sd; the last change is second − first.
 
     Neither part is the first: E₁ and E₂ are drawn about the same E, which has the prior.
     """

@@ -29,7 +29,7 @@ _MOST = 2**16  # points of the difference, where one posterior is very much narr
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
-    """What is believed after the evidence, under a named prior.
+    """The posterior: a density after the evidence, under a named prior.
 
     >>> posterior = posterior_from_log_density(lambda c: -0.5 * ((c - 1.2) / 0.01) ** 2, 0.0, 4.0)
     >>> round(posterior.mean, 6), round(posterior.sd, 6), [round(x, 4) for x in posterior.interval(0.95)]
@@ -49,7 +49,7 @@ class Posterior:
 
     @property
     def edge(self) -> str | None:
-        """`low`, `high` or `both` where the estimate leans on an end of its range, else None."""
+        """`low`, `high` or `both` for a boundary estimate, else None."""
         return None
 
     @property
@@ -74,7 +74,7 @@ class Posterior:
         return np.asarray(np.interp(np.asarray(probabilities) * cumulative[-1], cumulative, self.at))
 
     def widened(self, sd: float) -> Posterior:
-        """Return the posterior blurred by an independent normal error of this sd, cut to the same range."""
+        """Return the posterior convolved with a normal error of this sd, truncated to the same range."""
         if sd <= 0:
             return self
         low, high = max(self.low, self.at[0] - 5 * sd), min(self.high, self.at[-1] + 5 * sd)
@@ -88,13 +88,13 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EdgePosterior(Posterior):
-    """A posterior that leans on an end of its range: the estimate is a bound, not a value."""
+    """A posterior at the end of its range: the estimate is a bound, not a value."""
 
     side: str = "high"
 
     @property
     def edge(self) -> str | None:
-        """The end of the range that the estimate leans on."""
+        """The end of the range at which the estimate is."""
         return self.side
 
 
@@ -185,7 +185,7 @@ def _resampled(side: Posterior, step: float) -> Array:
 
 
 class Prior(Protocol):
-    """What was believed before the evidence: a log-density on a range."""
+    """The prior: a log-density on a range."""
 
     @property
     def low(self) -> float:

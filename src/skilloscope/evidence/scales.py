@@ -60,7 +60,7 @@ class Scale:
     also: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """Further parameters of the model along the same axis: name → (intercept, slope). The curves have one, c."""
     effects: Mapping[str, float] = field(default_factory=dict)
-    """How far the games of one person are believed: temper, game_sd and person_sd, where they were measured."""
+    """The discounting of the games of one person: temper, game_sd and person_sd, where they were measured."""
 
     FIELDS: ClassVar = ("name", "axis", "provisional", "valid", "dispersion", "data")
     """What studies send of it."""
@@ -86,7 +86,7 @@ class Scale:
         if self.effects and not {"temper", "game_sd", "person_sd"} <= self.effects.keys():
             raise InputError("effects without temper, game_sd or person_sd")
         if not isinstance(self.fit.get("filters", {}), dict):
-            raise InputError("fit filters is no object")
+            raise InputError("fit filters is not an object")
         if self.slope == 0 or self.dispersion <= 0 or self.population["sd"] <= 0 or not self.valid[0] < self.valid[1]:
             raise InputError("a slope of 0, a dispersion or sd that is not above 0, or an empty range of validity")
         if max(abs(self.origin), abs(self.intercept)) > _WIDEST or not 1 / _WIDEST < abs(self.slope) * 1e6 < _WIDEST**2:
@@ -128,9 +128,9 @@ class Scale:
         return along.widened(self.line_sd(along.mean))
 
     def posterior(self, evidence: Evidence, prior: Prior) -> Posterior:
-        """Return the posterior of Elo: the tempered curve along the line, blurred by the line's error, then the prior.
+        """Return the posterior of Elo: the tempered curve convolved with the line's error, then the prior.
 
-        The line's error blurs what the evidence says and not what was believed before it.
+        The line's error is convolved with the evidence, not with the prior.
         """
         low, high = sorted(float(e) for e in self.elo([evidence.grid.low, evidence.grid.high]))
         low, high = max(low, prior.low), min(high, prior.high)
@@ -192,7 +192,7 @@ def scale(name: str = "default") -> Scale:
             raise InputError(f"{name}: cannot be read as text ({error})") from error
     file = resources.files("skilloscope") / "data" / "scales" / f"{name}.json"
     if not file.is_file():
-        raise OptionError(f"no scale {name!r}", hint="`default` ships; any other is a JSON file")
+        raise OptionError(f"no scale {name!r}", hint="`default` is bundled; any other is a JSON file")
     return Scale.from_json(file.read_text(), source=name)
 
 

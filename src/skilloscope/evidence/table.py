@@ -98,7 +98,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class EqualSteps(Grid):
-    """Equally spaced nodes; between them curves are straight lines. On such a grid a blur is a convolution."""
+    """Equally spaced nodes; between them curves are straight lines. On such a grid errors are convolutions."""
 
     def __post_init__(self) -> None:
         """Take any range and number of nodes."""

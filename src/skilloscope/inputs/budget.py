@@ -77,7 +77,7 @@ class Sample:
     seed: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is told about the sample."""
+        """Return the note about the sample."""
         names = ("games_in_all", "to_search", "expected_seconds", "budget_minutes", "seed")
         return {"games": len(self.rows), **{name: getattr(self, name) for name in names}}
 
@@ -127,7 +127,7 @@ def sample_games(
     order: npt.NDArray[np.int64] | None = None,
     known_too: bool = False,
 ) -> Sample:
-    """Return the games from the beginning of an order, the seed's unless told, that can be analysed in the minutes.
+    """Return the games from the beginning of an order, the seed's by default, that can be analysed in the minutes.
 
     With `known_too` also the later games that cost nothing, because all of their positions are known by then.
     """

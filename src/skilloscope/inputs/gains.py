@@ -90,7 +90,7 @@ class Gained:
 
 @dataclass(frozen=True, eq=False)
 class EngineGains:
-    """How the engine itself gains: its gains, the row of the game that each stands in, and how they were found."""
+    """How the engine itself gains: its gains, the row of the game of each, and how they were found."""
 
     kind: str
     gains: npt.NDArray[np.float64]

@@ -112,7 +112,7 @@ class Kind(Enum):
 
 
 def by_kind(paths: Sequence[Path], *takes: Kind) -> dict[Kind, list[Path]]:
-    """Return the files by kind; the first of `takes` is what a file is taken for that its content does not tell."""
+    """Return the files by kind; the first of `takes` is the default for a file whose content is ambiguous."""
     found: dict[Kind, list[Path]] = {kind: [] for kind in takes}
     for path in given_once(paths):
         kind = kind_of(path)
@@ -131,7 +131,7 @@ def refusal(path: Path, kind: Kind) -> InputError:
 
 
 def kind_of(path: Path) -> Kind | None:
-    """Return what a file holds by its content; None where that does not tell, or where it can be read only once."""
+    """Return what a file holds by its content; None where that is ambiguous, or where it can be read only once."""
     if not path.is_file():
         return None
     if is_parquet(path):
@@ -188,7 +188,7 @@ class AnalysedDecisions:
     players: tuple[str, ...] = ()
     """The players that were asked for, by their whole names."""
     sample: Mapping[str, Any] = field(default_factory=dict)
-    """What is told about the games that fit a budget, where there was one."""
+    """The note about the games that fit a budget, where there was one."""
 
     def as_dict(self) -> dict[str, int]:
         """Return the counts."""
@@ -217,7 +217,7 @@ def load_decisions(
     Spellings are replaced by names first. With a `player`, or several, only their decisions, or with `both_sides` those
     of everybody in their games: the rest is not analysed. A game that comes again counts once; with a `budget` only
     so many games are analysed as fit it. Tables must say that they are chess, unless there are no
-    games beside them and any domain will do.
+    games with them and any domain will do.
     """
     found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
     files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]
@@ -239,7 +239,7 @@ def load_decisions(
 
 
 def told_decisions(paths: Sequence[Path], *, any_domain: bool = True) -> Decisions:
-    """Return the decisions of tables and of analysed games, whose values are told, as one batch without depths."""
+    """Return the decisions of tables and of analysed games, whose values are known, as one batch without depths."""
     batches = told_tables(paths)
     if not any_domain:
         batches = [_chess(batch, path) for batch, path in zip(batches, paths, strict=True)]
@@ -292,7 +292,7 @@ def games_of(games: Games, names: Sequence[str]) -> npt.NDArray[np.bool_]:
 
 
 def without_repeats(batch: Decisions) -> Decisions:
-    """Return the batch without decisions that stand in it twice, which are counted: the same move says a thing once."""
+    """Return the batch without duplicate decisions, which are counted: the same move counts once."""
     names = ["decider", *(name for name in ("game", "ply", "fen") if name in batch.context.column_names)]
     if len(names) < 4:
         return batch

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -114,7 +113,7 @@ def analysed_files(
     """
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
-    names = list(dict.fromkeys(resolve_player(player, known_players(games)) for player in players))
+    names = list(dict.fromkeys(map(partial(resolve_player, known=known_players(games)), players))) if players else []
     parts = []
     for pool, own in split_pools(games, asked.pool):
         here, mine = with_priors(asked.for_pool(pool), own), [name for name in names if name in known_players(own)]
@@ -127,6 +126,8 @@ def analysed_files(
             unread = f"no engine's evidence is fitted for {here.axis.axis}: rated by what people play alone"
             found = replace(found, told=[*found.told, unread])
         parts.append(found)
+    if len(parts) == 1:
+        return parts[0], names
     parts.sort(key=lambda part: -len(part.games))
     told = [*parts[0].told, *pools_told([(part.asked.axis.pool, part.games) for part in parts])]
     return replace(parts[0], told=told, others=parts[1:]), names
@@ -137,7 +138,7 @@ def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
 
     A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
     """
-    pools = np.array([pool or "" for pool in pools_of(games)] if wanted else [], dtype=object)
+    pools = np.array(pools_of(games) if wanted else [], dtype=object)
     if wanted not in ("", AUTO):
         own = pools == wanted
         return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
@@ -194,7 +195,7 @@ def analysed_games(
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
     """Return the request with what all the games say of each player before any move of that player is read.
 
-    A part of somebody's play has the prior of all of it. The prior `file` reads what people play alone, so that it is
+    A part of a player has the prior of all moves. The prior `file` reads what people play alone, so that it is
     the same at every effort.
     """
     if asked.priors is not None:
@@ -202,15 +203,14 @@ def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
     priors: dict[str, Prior] = {}
     population = asked.axis.prior()
     if asked.prior == "opponents" and asked.axis.opponents is not None:
-        met: dict[str, list[float]] = {}
-        names, ratings = (
-            [games.headers[column].to_pylist() for column in columns]
-            for columns in (("white", "black"), ("black_elo", "white_elo"))
-        )
-        for name, rating in zip(chain(*names), chain(*ratings), strict=True):
-            if name and rating:
-                met.setdefault(name, []).append(rating)
-        priors = {name: asked.axis.opponents.prior(own) for name, own in met.items()}
+        met: dict[str, dict[tuple[str | None, float], None]] = {}
+        sides = [games.headers[name].to_pylist() for name in ("white", "black", "white_elo", "black_elo")]
+        for white, black, white_elo, black_elo in zip(*sides, strict=True):
+            for name, opponent, rating in ((white, black, black_elo), (black, white, white_elo)):
+                if name and rating:
+                    # Many games with one opponent, a match, say no more of the player's level than one.
+                    met.setdefault(name, {})[opponent, float(rating)] = None
+        priors = {name: asked.axis.opponents.prior([elo for _, elo in own]) for name, own in met.items()}
     elif asked.prior == "file" and isinstance(population, Normal):
         plain = replace(asked.without_engine(), by="player", priors={})
         people = elo_evidence(AnalysedGames(games, None, plain)).main.groups()
@@ -257,7 +257,7 @@ def analysed_given(
 
 
 class HumanOnCluster(Human):
-    """The human model run by the workers of a scheduler's cluster; every call connects anew."""
+    """The human model run by the workers of a scheduler's cluster; every call makes a new connection."""
 
     def __init__(self, scheduler: str, pool: str) -> None:
         super().__init__(shipped_network(pool), pool)
@@ -301,7 +301,7 @@ class GameEvidence:
     """The label of each move; those that count for nobody are absent."""
     tally: Tally
     idle: dict[str, str]
-    """Players of whom no move counts, with the reason."""
+    """Players without a usable move, with the reason."""
 
     @property
     def main(self) -> EvidenceTable:
@@ -466,7 +466,7 @@ def _no_rows() -> EvidenceTable:
 
 
 def _idle(games: Games, wanted: frozenset[str], seen: Mapping[str, Counter[str]]) -> dict[str, str]:
-    """Return the players of whom no move counts, with the reason."""
+    """Return the players without a usable move, with the reason."""
     names = dict.fromkeys(name for side in ("white", "black") for name in games.headers[side].to_pylist() if name)
     idle = {}
     for name in names:

@@ -19,7 +19,7 @@ from skilloscope.evidence.sources.registry import DECISION_SOURCES
 AUTO = "auto"
 """The pool by the games' tags."""
 KEPT_GAMES = 2000
-"""Games up to which what people play is kept beside the store: some 70 kB each."""
+"""Games up to which what people play is kept next to the store: some 70 kB each."""
 METHODS = ("joint", "human", "agent", "curves", "gain", "all")
 _INSTANT = "instant"
 COMPARED = ("engine", "net", "depth", "nodes", "multipv", "hash_mb", "fen_rule", "options")

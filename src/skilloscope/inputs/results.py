@@ -90,7 +90,7 @@ def read_entry(path: Path) -> tuple[dict[str, float], Tally]:
     entry: dict[str, float] = {}
     for at, (player, text) in enumerate(zip(*(table.column(n).to_pylist() for n in ("player", "rating")), strict=True)):
         name, rating = " ".join(str(player or "").split()), _number(text)
-        reason = "no player" if not name else "first rating is no number" if rating is None else ""
+        reason = "no player" if not name else "first rating is not a number" if rating is None else ""
         if not reason and entry.get(name, rating) != rating:
             reason = "a second first rating of the same player"
         if reason:
@@ -165,4 +165,4 @@ class ClusterWork:
             raise
         except Exception as error:  # whatever Dask says of a worker that died, or of a scheduler that has gone
             first_line = str(error).partition("\n")[0]
-            raise EngineError(f"the cluster cannot take the work: {first_line}", hint=_HINT) from error
+            raise EngineError(f"the cluster does not accept the work: {first_line}", hint=_HINT) from error

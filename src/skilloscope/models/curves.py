@@ -215,7 +215,7 @@ class CurveModel:
         return CurveColumns.from_sets(sets, flat.chosen == 0), sets.tally
 
     def warnings(self) -> list[str]:
-        """Return what must be said of the mapping under the rule."""
+        """Return a warning about the mapping under the rule, if any."""
         if mapping(self.mapping).independent or self.rule == "full":
             return []
         what = "describes a choice among the listed alone" if self.rule == "listed" else "is an approximation"

@@ -272,4 +272,6 @@ def _merged(centipawns: Ints, counts: Ints) -> GainHistogram:
 
 def _check_moves(*histograms: GainHistogram) -> None:
     if any(one.moves == 0 for one in histograms):
-        raise InputError("a histogram without a move says nothing", hint="leave out who has no known gain")
+        raise InputError(
+            "a histogram without moves carries no information", hint="leave out players without a known gain"
+        )

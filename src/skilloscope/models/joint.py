@@ -278,7 +278,7 @@ class JointWeights:
     unlisted: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if len(self.depths) != len(self.losses) or not all(0 < depth < 100 for depth in self.depths):
+        if len(self.depths) != len(self.losses) or min(self.depths, default=1) < 1 or max(self.depths, default=1) > 99:
             raise InputError(f"{len(self.losses)} weights for the depths {self.depths}")
 
     def as_dict(self) -> About:

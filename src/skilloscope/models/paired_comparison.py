@@ -46,7 +46,7 @@ def expected_against(mean: Floats, opponent_mean: Floats, opponent_variance: Flo
 
 
 def inverse_delta2(mean: Floats, opponent_mean: Floats, opponent_variance: Floats) -> float:
-    """1/δ² = q²·Σ_j g(σ_j²)²·E(1 − E) [GLI99 (23)]: what one player's games of one period tell about the strength."""
+    """1/δ² = q²·Σ_j g(σ_j²)²·E(1 − E) [GLI99 (23)]: the information of a player's games of one period."""
     e = expected_against(mean, opponent_mean, opponent_variance)
     return float(Q * Q * np.sum(g(opponent_variance) ** 2 * e * (1 - e)))
 

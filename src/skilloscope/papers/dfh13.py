@@ -66,7 +66,7 @@ _MOST = 100  # games of a milepost, by the seed's order, among which a sample is
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """Decisions near mileposts with their player-games and composites, and what is to be said of them."""
+    """Decisions near mileposts with their player-games and composites, and notes about them."""
 
     decisions: Decisions
     rows: PlayerGames
@@ -214,7 +214,7 @@ def _reach(difference: Difference) -> str:
 
 
 def bands_note(bands: Bands | None) -> Sequence[str]:
-    """Return what is to be said of the games, or that there are none."""
+    """Return the notes about the games, or that there are none."""
     return [NO_DATA] if bands is None else [bands.note]
 
 
@@ -433,7 +433,7 @@ def judged_by(known: Analyses, toga: Analyses) -> dict[str, _Judge]:
 
 
 def _known(budget: Budget) -> tuple[Mapping[str, _Judge | None], str]:
-    """Return the judges with what they found, nothing where it is not known, and what is to be said of it."""
+    """Return the judges with what they found, nothing where it is not known, and the notes."""
     unknown = {f"Toga II, depth {TOGA_DEPTH}": None}
     path = analysed_file(budget)
     if path is None:

@@ -245,7 +245,7 @@ _YEARS = {name[-4:]: f"events/{name}.pgn" for name in _MATCHES}
 
 
 def sampled_gains(budget: Budget, paths: Sequence[Path], *, name: str) -> tuple[Gained, str]:
-    """Return the gains of as many games as are known or fit the budget, by surname, and what is to be said of it."""
+    """Return the gains of as many games as are known or fit the budget, by surname, and the notes."""
     games = read_games(list(paths))  # players are called as the paper calls them: by surname
     names = {name for side in ("white", "black") for name in games.headers[side].to_pylist() if name}
     short = {name: name.split(",")[0].strip() for name in names}

@@ -243,7 +243,7 @@ def paper_table(name: str) -> list[dict[str, str]]:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """The decisions of a sample of games, and what is to be said of it."""
+    """The decisions of a sample of games, and notes about it."""
 
     decisions: Decisions
     games: Games
@@ -308,7 +308,7 @@ def sampled_games(
 ) -> Games:
     """Return as many games as are known or fit the budget, in the seed's order; refuse where that is none.
 
-    With `known_too` every game that is wholly known counts, wherever it stands in that order.
+    With `known_too` every game that is wholly known counts, at any place in that order.
     """
     planned = _planned(budget, games, work, name, player=player, measure=budget.minutes > 0)
     labels = strata(games) if strata else None

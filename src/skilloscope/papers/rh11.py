@@ -157,7 +157,7 @@ def _table(budget: Budget) -> Outcome:
 
 
 def _eras(budget: Budget) -> tuple[dict[str, Decisions], list[str]]:
-    """Return the decisions of each era whose games are known or may be searched, and what is to be said of them."""
+    """Return the decisions of each era whose games are known or may be searched, and the notes."""
     analysed = analysed_decisions(budget)
     if analysed is None:
         return {}, [f"Ours: {NO_DATA}."]

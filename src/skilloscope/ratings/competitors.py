@@ -52,7 +52,7 @@ def compete(name: str, games: PeriodGames, early: int, years: float, ours: Array
     if name not in COMPETITORS:
         raise OptionError(f"no competitor is called {name!r}", hint=", ".join(COMPETITORS))
     logit, known = fitted_logits(name, games, early)
-    when = (games.first + games.period) * years
+    when = np.asarray((games.first + games.period) * years, dtype=np.float64)
     logit = recalibrated(logit, games.score, when, known, early)
     held = np.flatnonzero(known[early:])
     if not len(held):
@@ -64,7 +64,8 @@ def compete(name: str, games: PeriodGames, early: int, years: float, ours: Array
     spread = np.bincount(period, more - more.mean())
     error = float(np.sqrt(np.sum(spread**2))) / len(held)
     brier = float(np.mean((s - p) ** 2))
-    return Competitor(name, len(held), float(own.mean()), brier, _line(x, s)[1], float(more.mean()), error)
+    slope, behind = _line(x, s)[1], float(more.mean())
+    return Competitor(name, len(held), float(own.mean()), brier, slope, behind=behind, standard_error=error)
 
 
 def calibration_slope(probability: Array, score: Array) -> float:

@@ -12,7 +12,7 @@ import chess.svg
 
 LIGHT, DARK = "#eee8dc", "#b58863"
 PLAYED, BETTER = "#d1495b", "#1b6ca8"
-"""The colours of the arrows; the better move's arrow is named in words beside it, colour is never the only sign."""
+"""The colours of the arrows; the better move's arrow is named in words next to it, colour is never the only sign."""
 _NAMED = re.compile(r' (?:id|class)="[^"]*"')
 _STYLE = {"square light": LIGHT, "square dark": DARK, "margin": "#8d6a4f", "coord": "#fffaf0"}
 
@@ -43,7 +43,7 @@ def board_svg(
 
 @dataclass(frozen=True)
 class BoardMove:
-    """A move of a game as a page shows it: how it is written, what is said of it, the board after it."""
+    """A move of a game as a page shows it: its notation, the remarks, the board after it."""
 
     name: str
     """Of the anchor."""

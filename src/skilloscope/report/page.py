@@ -1,7 +1,7 @@
 """One self-contained HTML page, or PDF: the tables of the terminal, the figures, and what the page cannot tell.
 
 A page has no script. A click on the name of a column sorts a table all the same: the place of each row under each
-column is worked out beforehand. Words rise and numbers fall, since whoever sorts by a number looks for the greatest; in
+column is worked out beforehand. Words rise and numbers fall, since readers who sort by numbers seek the greatest; in
 a cell such as `2310 (2105 to 2528)` the first number counts. Unknown values come last, and equal rows stay as they are.
 """
 
@@ -32,13 +32,13 @@ _WIDE = 9
 
 @dataclass(frozen=True)
 class Card:
-    """A picture with words beside it: one decision on its board."""
+    """A picture with a caption: one decision on its board."""
 
     title: str
     picture: str
     """SVG."""
     lines: Sequence[tuple[str, str]]
-    """What is said of it: a name and a value each."""
+    """The remarks: a name and a value each."""
     fen: str = ""
     """The position, which a link opens on an analysis board."""
 

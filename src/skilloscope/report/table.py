@@ -377,7 +377,7 @@ _WIDEST = 10
 
 
 class PlainConsole(Console):
-    """A console that shows texts and obeys none of them: every text passes here, whatever it stands in."""
+    """A console that shows texts and obeys none of them: every text passes here, in tables and elsewhere."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """Yield what is to be written, without the controls that are not the console's own."""

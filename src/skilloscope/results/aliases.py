@@ -3,7 +3,7 @@
 The rule. Spaces, capitals, the space after a comma and the dots of initials do not make another name:
 `LEDGER,DAVID J.` and `Ledger, David J` are one, shown in mixed case and with a space after the comma if any spelling
 has one. Nothing else is merged unasked. Names that may be one person's (an initial for a name, a missing middle name,
-accents) are listed; a file of aliases holds what somebody has confirmed.
+accents) are listed; a file of aliases holds what the user has confirmed.
 
 `NameCodes` turns columns of names or ids into codes, over one table or over all batches of a stream. Its list of names
 only grows. A value is handled as a Python string when it is first seen, and never again: later batches are looked up in
@@ -167,7 +167,7 @@ def _parts(name: str) -> tuple[str, list[str]]:
 
 
 def _linked(members: Sequence[str]) -> list[list[str]]:
-    """Return the groups of two and more in which everybody is linked to somebody."""
+    """Return the groups of two and more in which every name is linked to another."""
     left, groups = list(members), []
     while left:
         group, queue = [], [left.pop(0)]

@@ -60,7 +60,7 @@ _MORE = re.compile(
     r"(player|team|name|competitor|side)(3|4|c|d)(name|id)?|(winner|loser|opponent|home|away|white|black)(player)?2(name)?"
     r"|partner.*|teammate.*"
 )
-"""Columns of a third player, or of somebody's partner."""
+"""Columns of a third player, or of a player's partner."""
 _PLACES = ("place", "rank", "position", "pos", "finish", "finish_position", "finishing_position", "standing")
 _ALONE = ("player", "name", "team", "driver", "rider", "horse", "athlete", "competitor", "runner")
 
@@ -150,7 +150,7 @@ class _Found:
 
 
 def _refuse_more_than_two(found: _Found, sides: tuple[str | None, str | None], table: str) -> None:
-    """Raise where the columns tell of games of three or more, or of pairs who play together."""
+    """Raise where the columns are of games of three or more, or of pairs who play together."""
     more = next((name for name in found.names if _MORE.fullmatch(_plain(name))), None)
     if more is None and None in sides and found.one("", _ALONE) is not None:
         more = found.one("", _PLACES)
@@ -180,7 +180,7 @@ def _not_understood(
     line = ",".join(f"{own}={theirs if theirs in names else '…'}" for own, theirs in found.items())
     return InputError(
         f"{table or 'the table'}: which column is {' and which '.join(lacking)}?",
-        hint=f"it has: {', '.join(names)}; say it so: --columns {line}",
+        hint=f"it has: {', '.join(names)}; use --columns {line}",
     )
 
 
@@ -291,7 +291,7 @@ def dates_of(column: pa.ChunkedArray, form: str | None, name: str) -> When:
 
 
 def _order(texts: Sequence[str | None], name: str) -> str | None:
-    """Return whether dates such as 01/05/2024 have the day or the month first; where no date tells, that is asked."""
+    """Return whether dates such as 01/05/2024 have the day or the month first; where no date decides, that is asked."""
     orders = date_orders(text for text in texts if text)
     if len(orders) > 1:
         example = next(text for text in texts if text and len(date_orders([text])) > 1)

@@ -137,10 +137,10 @@ class Calendar:
             try:
                 return np.int64(text)
             except ValueError:
-                raise OptionError(f"{text!r} is no period's number", hint="the table has numbered periods") from None
+                raise OptionError(f"{text!r} is not a period's number", hint="the table has numbered periods") from None
         date = read_date(text)
         if date is None:
-            raise OptionError(f"{text!r} is no date", hint="write it as 2024-03-31, 2024-03 or 2024")
+            raise OptionError(f"{text!r} is not a date", hint="write it as 2024-03-31, 2024-03 or 2024")
         return np.int64(self.numbers(np.array([date.last if last else date.first], dtype="datetime64[D]"))[0])
 
 

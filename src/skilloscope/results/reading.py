@@ -56,12 +56,12 @@ _MOST_NAMED = 10_000  # faults of one reason that are named one by one; the othe
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is read where its content does not tell."""
+    """How a table is read where its content is ambiguous."""
 
     columns: Mapping[str, str] = field(default_factory=dict)  # our names of columns with theirs
     observed: str | None = None  # two columns of ratings published elsewhere, or `header`; without, none are looked at
     date_format: str | None = None
-    """`dmy` or `mdy` for dates such as 01/05/2024; without, all dates of a table together must tell."""
+    """`dmy` or `mdy` for dates such as 01/05/2024; without, the dates of a table together must decide."""
     drop_duplicates: bool = False
 
 
@@ -438,7 +438,7 @@ class ResultStream:
                 yield replace(part, players=self.players, player_1=code[part.player_1], player_2=code[part.player_2])
 
     def _own(self, results: Results) -> Results:
-        """Return the games whose date tells their period, and take what was left out and remarked to the others."""
+        """Return the games whose date determines the period, and take what was left out and remarked to the others."""
         results = results.for_period(self._period)
         self.tally, self.noted = self.tally + results.tally, self.noted + results.noted
         self.dated = results.has_dates

@@ -80,7 +80,7 @@ class Results(Framed):
         if not np.all((scores >= 0) & (scores <= 1)):
             raise InputError("a score is not between 0 and 1", hint="read the table by read_results, which counts such")
         if np.any(codes[:rows] == codes[rows:]):
-            raise InputError("somebody plays himself", hint="read the table by read_results, which counts such")
+            raise InputError("a player is their own opponent", hint="read the table by read_results, which counts such")
         dates = np.full(rows, "NaT", dtype="datetime64[D]") if date is None else np.asarray(date, dtype="datetime64[D]")
         numbers = None if period is None else np.asarray(period, dtype=np.int64)
         return cls(players, codes[:rows], codes[rows:], scores, dates, numbers)
@@ -130,7 +130,7 @@ class Results(Framed):
 
     @property
     def finest(self) -> str:
-        """The shortest of day, month and year that the dates of nearly all games tell; `given` for numbered periods."""
+        """The shortest of day, month and year that nearly all dates allow; `given` for numbered periods."""
         if not self.has_dates:
             return GIVEN
         exact = np.zeros(1) if self.precision is None or not len(self) else self.precision
@@ -152,7 +152,7 @@ class Results(Framed):
         return self.lost.total / max(self.lost.total + len(self), 1)
 
     def for_period(self, period: str | None = None) -> Results:
-        """Return the games whose date tells their period; the others are left out and counted."""
+        """Return the games whose date determines the period; the others are left out and counted."""
         need = self.calendar(period).precision
         if self.precision is None or not self.has_dates:
             return self
@@ -166,7 +166,7 @@ class Results(Framed):
     def by_period(self, period: str | None = None) -> PeriodGames:
         """Return the games period by period, empty periods between the first and the last included.
 
-        Games whose date does not tell their period are left out; `for_period` counts them.
+        Games whose date does not determine the period are left out; `for_period` counts them.
         """
         own = self.for_period(period)
         if not len(own):
@@ -217,14 +217,14 @@ class Results(Framed):
     def concat(cls, tables: Sequence[Results], *, same_codes: bool = False) -> Results:
         """Return the tables one after another; equal names are one player, tallies add.
 
-        With `same_codes` they share the codes of their players, of whom the last table has all.
+        With `same_codes` they share the codes of their players; the last table has all players.
         """
         if not tables:
             raise InputError("no results to put together")
         if len(tables) == 1:
             return tables[0]
         if len({table.has_dates for table in tables}) > 1:
-            raise InputError("some of the tables have dates, others period numbers", hint="rate them apart")
+            raise InputError("some of the tables have dates, others period numbers", hint="rate them separately")
         players, sides = tables[-1].players, [(t.player_1, t.player_2) for t in tables]
         if not same_codes:
             names = pa.array([name for table in tables for name in table.players], type=pa.string())

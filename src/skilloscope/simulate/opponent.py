@@ -90,7 +90,7 @@ def usual_style(engine: str | None = None) -> str:
 
 
 class Opponent(Closing):
-    """Somebody to play against; a context manager that leaves no engine behind."""
+    """A player to play against; a context manager that leaves no engine behind."""
 
     def __init__(self, persona: Persona, *, engine: str | None = None) -> None:
         self.persona = persona
@@ -394,7 +394,7 @@ def _board(fen: str) -> chess.Board:
     try:
         board = chess.Board(fen)
     except ValueError as error:
-        raise InputError(f"{fen!r} is no FEN: the position stays as it was") from error
+        raise InputError(f"{fen!r} is not a FEN: the position stays as it was") from error
     if any(board.generate_legal_moves()):
         return playable_board(fen)
     if not board.is_valid():
@@ -406,4 +406,4 @@ def _whole(text: str) -> int:
     try:
         return int(text)
     except ValueError as error:
-        raise InputError(f"{text!r} is no whole number") from error
+        raise InputError(f"{text!r} is not a whole number") from error

@@ -1,4 +1,4 @@
-"""Simulated people: the probability of each move of a position for somebody of an Elo, by one of several styles.
+"""Simulated people: the probability of each move of a position at an Elo, by one of several styles.
 
 In: positions, an Elo for each, and the engine's answers where the style needs them. Out: log p of the moves, or a move
 drawn from them.

@@ -365,8 +365,8 @@ class Store(Closing):
         """Turn SQLite's errors into ours, which say what to do."""
         try:
             yield
-        except sqlite3.Error as error:
-            name = getattr(error, "sqlite_errorname", "")
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes damaged text in its errors
+            name = getattr(error, "sqlite_errorname", "SQLITE_CORRUPT")
             base = "_".join(name.split("_")[:2])  # SQLITE_READONLY_DIRECTORY is a kind of SQLITE_READONLY
             said, hint = _FAULTS.get(base, ("cannot be used", ""))
             raise StoreError(f"{self.path} {said} ({error})", hint=hint) from error

@@ -45,7 +45,7 @@ FEWEST = 10
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
 _MOST_LINES = 8
 CANNOT_TELL = (
-    "A few dozen decisions say little: look at the interval before the number.",
+    "A few dozen decisions carry little information: look at the interval before the number.",
     "The rating is of the play in these games under this engine, depth and list, not of the person.",
     "It does not know how hard the positions were for a human, the clock, or the aim of the game.",
 )
@@ -144,7 +144,7 @@ class PlayerRating:
 
 @dataclass(frozen=True)
 class Unrated:
-    """A player of whom nothing can be said, with the reason."""
+    """A player who cannot be rated, with the reason."""
 
     player: str
     reason: str
@@ -366,7 +366,7 @@ def scale_warnings(decisions: Decisions, scale: Scale, model: Mapping[str, Any])
 
 
 def provisional_note(scale: Scale) -> list[str]:
-    """Return what must be said of a scale that was fitted to little data."""
+    """Return the warning about a scale that was fitted to little data."""
     return [f"the scale {scale.name!r} is provisional ({scale.data})"] if scale.provisional else []
 
 

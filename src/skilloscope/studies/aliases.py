@@ -1,4 +1,4 @@
-"""Names that may be one person's, with games and years, for somebody who knows the people to confirm.
+"""Names that may be one person's, with games and years, for the user to confirm.
 
 In: results of any source. Out: an AliasStudy, which `results aliases` shows, and a file of aliases to be confirmed.
 Two names that played each other are two people. Where a name may be either of two others, both are listed.
@@ -82,12 +82,12 @@ class AliasStudy(Study):
         ]
         cut = top is not None and self.listed > top
         shown = f"the first {top} of {self.listed:,}" if cut else plural(self.listed, "name")
-        note = f"{shown}; names are merged only once somebody has confirmed them (--out, then --alias)"
+        note = f"{shown}; names are merged only once they are confirmed (--out, then --alias)"
         title = f"names that may be one person's, of {self.players:,}"
         return [Table.of(title, self.names[:top], columns, notes=[note])]
 
     def to_confirm(self) -> pa.Table:
-        """Return the list as a table of aliases, none confirmed: whoever knows the people writes yes in `confirmed`."""
+        """Return the list as a table of aliases, none confirmed: the user writes yes in `confirmed`."""
         names = [one.name for one in fields(PossibleAlias)]
         columns = {name.removesuffix("_"): [getattr(row, name) for row in self.names] for name in names}
         return pa.table(columns).add_column(2, "confirmed", pa.array([""] * self.listed, type=pa.string()))

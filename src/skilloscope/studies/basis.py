@@ -67,7 +67,7 @@ class PriorUsed:
         if name == "header":
             own = axis.prior(name, header_elo=0.5 * (prior.low + prior.high))
             sd = own.sd if isinstance(own, Normal) else None
-            return cls(name, None, sd, f"the ratings in the games; who has none: {people}")
+            return cls(name, None, sd, f"the ratings in the games; otherwise: {people}")
         if not isinstance(prior, Normal):
             return cls(name, None, None, f"constant from {prior.low:g} to {prior.high:g}")
         if name in _FROM_GAMES and asked.priors:

@@ -1,4 +1,4 @@
-"""Somebody's strength by part of the game: phase, colour, opening, clock, opponents, or any column.
+"""A player's strength by part of the game: phase, colour, opening, clock, opponents, or any column.
 
 In: analysed games, whose parts are rated on the Elo axis, or decisions, whose groups have a competence c by the papers'
 agent. Out: a Breakdown. By default parts are pooled: the level of a part is the player's own level plus a difference

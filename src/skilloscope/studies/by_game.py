@@ -211,7 +211,7 @@ class ByGame(Study):
         """What the study cannot tell."""
         return (
             "Why a game was played as it was. A low point may be due to illness, time trouble, a hard position, a "
-            "settled result or chance; nothing here tells them apart.",
+            "settled result or chance; nothing here distinguishes them.",
             "Which of two games was played better, where their standard deviations overlap: a game has about thirty "
             "decisions.",
             "Anything about a person. The chart may raise a question; it answers none.",

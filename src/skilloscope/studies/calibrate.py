@@ -317,7 +317,7 @@ def log_scores(logs: Array, elo: Array) -> Array:
 
 
 def posterior_accuracy(logs: Array, elo: Array, guess: float | Array) -> PoolAccuracy:
-    """Return the figures of posteriors; `guess` is what is said of everybody without evidence."""
+    """Return the figures of posteriors; `guess` is the constant guess without evidence."""
     density = np.exp(logs - logs.max(axis=1, keepdims=True))
     density /= density.sum(axis=1, keepdims=True)
     mean = density @ POOL_ELO

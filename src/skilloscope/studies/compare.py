@@ -433,7 +433,7 @@ def compare_sets(
             rows.setdefault(name, ([], []))[part].append(row)
     paired = {name: sides for name, sides in rows.items() if all(sides)}
     if not paired:
-        raise InputError("nobody has usable decisions in both sets", hint=f"left out: {table.tally}")
+        raise InputError("no decider has usable decisions in both sets", hint=f"left out: {table.tally}")
     if dispersion is None:
         dispersion = game_dispersion(table, [side for sides in paired.values() for side in sides])
     found = []

@@ -81,7 +81,7 @@ class EngineComparison(Study):
         columns: list[Column[EngineFit]] = [
             Column("engine", lambda one: one.judge, label=True),
             Column("k (fitted)", lambda one: k_text(one.fit)),
-            Column("c of everybody", lambda one: f"{one.c:.3f} ± {one.sd:.3f}"),
+            Column("c (all pooled)", lambda one: f"{one.c:.3f} ± {one.sd:.3f}"),
             Column("best chosen", lambda one: percent(one.best_chosen)),
             Column("mean loss", lambda one: f"{one.mean_loss:.4g}"),
             Column("held-out log-likelihood", lambda one: f"{one.held_out:.4f}"),

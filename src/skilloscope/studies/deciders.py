@@ -48,9 +48,9 @@ _REFERENCE = 20_000  # decisions on which the deciders are put in order
 _NODES = 64
 _LOOK_SECONDS = 0.2
 _CAVEATS = (
-    "c says how sharply somebody prefers what these utilities value more: it is no better than they are.",
+    "c measures how consistently the decider prefers higher utilities: it is no better than they are.",
     "Deciders who faced different problems are compared through the model, not on the same problems.",
-    "A few decisions say little: look at the interval before the number.",
+    "A few decisions carry little information: look at the interval before the number.",
 )
 
 

@@ -22,10 +22,10 @@ from skilloscope.studies.game import game_study
 DEMO_NOTES = (
     "Famous games are famous for their brilliance, and most are wins of the better known: great hours, not careers.",
     "Opening moves are compared with what people play now: the gambits of 1851 look weaker than they were.",
-    "The club players are simulated, with the Elo in their names: no private person's games ship with skilloscope. "
+    "The club players are simulated, with the Elo in their names: no private person's games are bundled. "
     "They choose as the model takes people of that Elo to choose, so they show that the method finds what was put in, "
     "not that people are so.",
-    "One game says little of anybody, and the intervals say so.",
+    "One game carries little information, as the intervals show.",
 )
 _ENOUGH = 100  # moves of somebody whose shares can be drawn
 
@@ -101,7 +101,7 @@ class DemoRatings(Study):
     def page(self, source: str = "", *, title: str = "") -> str:
         """Return the page; it says how many games it has read."""
         return super().page(
-            f"{plural(self.games, 'game')} that ship with skilloscope, read move by move; {source}", title=title
+            f"{plural(self.games, 'game')} bundled with skilloscope, read move by move; {source}", title=title
         )
 
 

@@ -1,7 +1,7 @@
 """Ratings on the Elo axis: the evidence of analysed games becomes a posterior of Elo for each player or group.
 
 In: `AnalysedGames`. Out: `EloRatings`. Players with enough evidence come first, by the lower bound of their interval;
-those with little evidence are listed apart, and those of whom no move could be used are named with the reason. The
+those with little evidence are listed apart, and those without a usable move are listed with the reason. The
 methods share the moves: `joint` reads the engine's losses and what people play in one choice, `human` what people play
 alone, and the papers' `agent`, `curves` and `gain` the losses alone, each along its own scale.
 """
@@ -48,7 +48,7 @@ WIDE = 350.0
 FEW_MOVES = 20
 """Moves below which there is little evidence, whatever the interval."""
 WHOLE = ("player", "decider", "event", "game", "site", "date", "round", "file")
-"""What is rated by itself; whatever else divides moves gives parts of somebody's play."""
+"""What is rated by itself; anything else gives parts of a player's moves."""
 INDEPENDENT = "each part rated independently"
 """The model of parts without pooling, as headings name it."""
 GOAL = 100.0
@@ -187,7 +187,7 @@ class EloRatings(Study):
 
     @property
     def unrated(self) -> Sequence[Unrated]:
-        """Players of whom no move could be used, with the reason."""
+        """Players without a usable move, with the reason."""
         return [Unrated(name, reason) for name, reason in self.idle.items()]
 
     @property

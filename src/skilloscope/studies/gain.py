@@ -61,7 +61,7 @@ class RatedField:
     def of(
         cls, elo: npt.ArrayLike, perceived: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
     ) -> RatedField | None:
-        """Compare the players for whom everything is known, if there are two.
+        """Compare the players with all values known, if there are two.
 
         >>> RatedField.of([2200.0, 2400.0], [2290.0, 2310.0], [2270.0, 2300.0], [2310.0, 2320.0])
         RatedField(players=2, ratings_spread=200.0, perceived_spread=20.0, ratings_inside=0)
@@ -397,7 +397,7 @@ class GainStudy(Study):
         columns += [
             Column("mean gain", lambda row: number(row.mean_gain, 3)),
             Column(f"perceived Elo ({mass})", lambda row: row.perceived_text),
-            Column("p against engine", lambda row: number(row.expected_score_against_engine, 3)),
+            Column("exp. score against engine", lambda row: number(row.expected_score_against_engine, 3)),
             Column(
                 f"difference ({mass})", lambda row: row.difference + _interval(row.engine_low, row.engine_high, "+")
             ),
@@ -471,7 +471,7 @@ _ENGINE_COLUMNS: list[Column[PlayerRow]] = [
     Column("player", lambda row: row.player, label=True),
     Column("Elo", lambda row: number(row.elo, 0)),
     Column("perceived", lambda row: number(row.perceived_elo, 0)),
-    Column("p", lambda row: number(row.expected_score_against_engine, 3)),
+    Column("exp. score", lambda row: number(row.expected_score_against_engine, 3)),
     Column("difference", lambda row: row.difference),
     Column("engine by Elo", lambda row: number(row.engine_elo, 0)),
     Column("engine by perceived", lambda row: number(row.engine_elo_by_perceived, 0)),

@@ -65,9 +65,9 @@ COSTLY = (0.4, 1.0)
 """Scaled losses from which a move is marked once and twice."""
 CAVEATS = (
     "The difference is to the engine that valued the moves, at its own depth: another engine gives other numbers.",
-    "A game is a few dozen moves. Nothing here says how strong somebody is, only how these moves compare.",
+    "A game is a few dozen moves. Nothing here shows how strong a player is, only how these moves compare.",
     "Gain does not know how hard a position was: dull games look strong.",
-    "That a move is likeliest at a level says little about who made it: every level plays most moves.",
+    "A move's most likely level says little about the player: most moves are played at every level.",
 )
 PathLike = str | os.PathLike[str]
 _LEVELS = np.arange(MEASURED[0], MEASURED[1] + 5, 10.0)
@@ -308,7 +308,7 @@ class GameStudy(Study):
             Column("", lambda move: move.san, label=True),
             Column("evaluation", lambda move: _pawns(move.white_value_cp)),
             Column("gain", lambda move: _pawns(move.gain_cp)),
-            Column("p", lambda move: number(move.difference.expected_score, 3)),
+            Column("exp. score", lambda move: number(move.difference.expected_score, 3)),
             Column(f"difference ({100 * self.mass:g} %)", lambda move: str(move.difference)),
         ]
         if any(move.strength is not None for move in self.moves):

@@ -352,7 +352,7 @@ def with_intrinsic_elo(study: IntrinsicRatings, decisions: Decisions, *, mass: f
     """
     line, axis, about = scale("curves"), elo_axis(), study.model
     if any(line.model.get(name) != value for name, value in about.items() if name in line.model):
-        note = f"no Elo: the scale that ships is of {line.model['mapping']} with {line.model['curve']}"
+        note = f"no Elo: the bundled scale is for {line.model['mapping']} with {line.model['curve']}"
         return replace(study, intrinsic_notes=[note], groups=[replace(row, ipr=None) for row in study.groups])
     found = {
         group: IntrinsicElo(elo.mean, *elo.interval(mass), elo.edge, axis.extrapolates(elo.mean))
@@ -408,7 +408,7 @@ class SinglePVControl(Study):
     FIELDS: ClassVar = ("by", "scaling", "engine", "groups", "skipped")
     ROWS: ClassVar = "groups"
     title = "Single-line control"
-    caveats = ("One line for each position says nothing of the alternatives: no rating follows from it.",)
+    caveats = ("One line per position has no alternatives, so it gives no rating.",)
 
     def tables(self, top: int | None = None) -> Sequence[Table]:
         """Return a row for each group."""
@@ -437,7 +437,7 @@ def single_pv(
     """
     if "first_choice" not in losses.context.column_names:
         raise InputError(
-            "these evaluations do not say which move the engine prefers",
+            "these evaluations do not include the engine's preferred move",
             hint="comments do not; have the games searched: --values engine",
         )
     window, batch = window or MilepostWindow(first_move=9), losses

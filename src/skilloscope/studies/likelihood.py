@@ -1,7 +1,7 @@
 """How probable a player's choices are at a given strength, and how unusual among the choices made at that strength.
 
 In: one decider's decisions and a competence c of the agent, or analysed games and an Elo. Out: ChoiceSequence, which
-`skilloscope papers likelihood` shows: log Π p(choice | strength) next to what whoever has that strength scores on the
+`skilloscope papers likelihood` shows: log Π p(choice | strength) next to what players of that strength score on the
 same problems: mean and variance exactly, the distribution by simulation. [DFHR09 VI] names the first: "the prior
 probability that a player of Elo e will make a sequence of moves".
 
@@ -54,7 +54,7 @@ class Strength:
                 raise OptionError(f"a competence or an Elo is a number from 0 on, got {strength}")
         check_dispersion(self.dispersion)
         if self.draws < 100:
-            raise OptionError(f"{self.draws} draws say nothing of a percentile", hint="give 100 or more")
+            raise OptionError(f"{self.draws} draws are too few for a percentile", hint="give 100 or more")
 
     def __str__(self) -> str:
         if self.c is None:
@@ -104,8 +104,8 @@ class ChoiceSequence(Study):
     caveats = (
         "A percentile says how unusual the choices are for one model of one strength. People of that strength are not "
         "that model: they differ from it and from each other; the dispersed percentile allows for how much games do.",
-        "Somebody is always at the top. Among many sequences that were looked at some are far out by chance, and the "
-        "most extreme game of a player is no fair sample of that player.",
+        "Someone is always at the top. Among many sequences that were looked at some are far out by chance, and the "
+        "most extreme game of a player is not a representative sample of that player.",
         "It is evidence about choices, never a verdict on a person.",
     )
 
@@ -176,7 +176,7 @@ class ChoiceLogs:
     labels: Sequence[Any] = ("all",)
 
     def parts(self, asked: Strength) -> tuple[SequencePart, list[SequencePart]]:
-        """Return the whole sequence and each game of it next to what whoever has these probabilities would choose."""
+        """Return the whole sequence and each game of it next to the choices of players with these probabilities."""
         mean, variance = sequence_moments(self.logs, self.offsets)
         columns = [self.by_game(column) for column in (np.ones_like(mean), self.actual, mean, variance)]
         simulated = self.simulated(asked.draws, np.random.default_rng(asked.seed))

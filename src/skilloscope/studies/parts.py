@@ -1,4 +1,4 @@
-"""Parts of somebody's play: years, phases, colours, openings, sides of a date; on the Elo axis or by the papers' agent.
+"""Parts of a player: years, phases, colours, openings, sides of a date; on the Elo axis or by the papers' agent.
 
 In: analysed games, and what divides them. Out: `RatedParts`, for each player the Elo of each part. Style bias is common
 to all parts of a player, so differences are more precise than levels; `evidence.parts` has the sums. Without a prior of
@@ -69,7 +69,7 @@ class EloSpread(FittedSpread):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Part:
-    """One part of somebody's play: how much there is of it, and the posterior of its level."""
+    """One part of a player's moves: how much there is of it, and the posterior of its level."""
 
     decisions: int
     games: int | None = None

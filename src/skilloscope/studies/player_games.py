@@ -238,7 +238,7 @@ class Convergence:
             Column("σ", lambda step: f"{step.sd:.4f}"),
             Column("region", lambda step: f"{step.low:.3f} to {step.high:.3f}"),
         ]
-        note = "the decisions do not say in which game they were made, so no spread between games"
+        note = "the decisions have no game, so no spread between games"
         if spread := self.between_games:
             note = (
                 f"spread of c between {spread.player_games:,} player-games: sd {spread.sd:.3f} "
@@ -430,7 +430,7 @@ def results_split(
 ) -> ResultsSplit:
     """Return the split of player-games by the player's own result; the generator draws the bootstrap's games."""
     if not rows.has_games:
-        raise InputError("the decisions do not say in which game they were made", hint="a column `game` is needed")
+        raise InputError("the decisions have no game", hint="a column `game` is needed")
     tally = Tally()
     decided = np.isin(rows.result, list(RESULTS.values()))
     known = decided & (rows.table.decisions > 0)

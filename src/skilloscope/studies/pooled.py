@@ -60,7 +60,7 @@ class Composite:
     """One composite player: the evidence of a group as if one agent had chosen, and its posterior."""
 
     label: Any
-    games: int  # 0 where the decisions do not say in which game they were made
+    games: int  # 0 where the decisions have no game
     evidence: Evidence
     c: Posterior
     mass: float
@@ -145,7 +145,7 @@ class PooledStudy(Study):
         notes = [
             _line_words(self.line) if self.line else "",
             skipped_line(sum(group.decisions for group in self.groups), self.skipped),
-            "σ and region take all decisions of a group for those of one agent: games and players differ more",
+            "σ and region treat all decisions of a group as those of one agent: games and players differ more",
             EDGE_NOTE if any(group.c.edge for group in self.groups) else "",
             f"no usable decision of: {'; '.join(self.unused)}" if self.unused else "",
         ]
@@ -216,7 +216,7 @@ def pooled_from(
 ) -> PooledStudy:
     """Return the composite players whose player-games are known; `decisions` say what judged them."""
     if not rows.table.decisions.sum():
-        wider = "" if tolerance is None else f"--tolerance takes in more than ±{tolerance:g} points"
+        wider = "" if tolerance is None else f"--tolerance accepts more than ±{tolerance:g} points"
         wider = f"{wider}; --by groups by a column" if wider else ""
         raise InputError(f"no decisions left to rate; skipped: {rows.table.tally}", hint=wider)
     prior = Uniform(rows.table.grid.low, rows.table.grid.high)

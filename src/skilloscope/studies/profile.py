@@ -61,7 +61,7 @@ _MOST = 7  # players in one figure: as many as there are colours
 _CAVEATS = (
     "Why strength changed: moves are rated, not people, and their circumstances are unknown.",
     "Whether two neighbouring periods differ, where their bands overlap.",
-    "How strong somebody was in a period without games: lines are broken there, unless periods are events.",
+    "How strong a player was in a period without games: lines are broken there, unless periods are events.",
 )
 _AXIS_CAVEATS = {
     "Elo": "What the same rating meant in another decade: the axis was fitted on games of recent decades, and openings "

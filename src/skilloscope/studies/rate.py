@@ -98,7 +98,7 @@ def _rate_games(
     check_parts(parts)
     if by not in WHOLE and parts == "pooled":
         raise InputError(
-            f"by {by} are parts of somebody's play, which are pooled",
+            f"by {by} are parts of a player's moves, which are pooled",
             hint=f'breakdown(…, "{by}"), or parts="independent"',
         )
     found, names = analysed_given(what, [] if player is None else [player], axis=axis, by=by, **options)
@@ -118,17 +118,17 @@ class _Side:
 def fuse(ratings: EloRatings, results: Results | Games) -> EloRatings:
     """Return the ratings with the results of the players in them; who has none is left as he is.
 
-    Moves and results of one game tell in part the same, so both count as far as `beside` of the effort says.
+    Moves and results of one game share information, so both count with the weights `beside` of the effort.
     """
     beside = ratings.scale.effort(ratings.effort).beside
     if beside is None:
         raise InputError(
-            f"the axis {ratings.scale.name!r} has no figure for results beside moves at effort {ratings.effort!r}",
-            hint="use the axis that ships",
+            f"the axis {ratings.scale.name!r} has no weights for moves with results at effort {ratings.effort!r}",
+            hint="use the bundled axis",
         )
     if ratings.method in ("curves", "gain"):
         raise InputError(
-            f"how far results count beside the method {ratings.method!r} was not fitted", hint="joint or human"
+            f"the weight of results together with the method {ratings.method!r} was not fitted", hint="joint or human"
         )
     if ratings.by not in ("player", "decider"):
         raise InputError(f"results are of players, not of groups by {ratings.by!r}", hint="leave --by out")
@@ -147,7 +147,7 @@ def fuse(ratings: EloRatings, results: Results | Games) -> EloRatings:
 
 
 def read_results_to_fuse(path: Path) -> Results | Games:
-    """Read games, whose headers also tell how opponents are rated, or a table of results."""
+    """Read games, whose headers also have the opponents' ratings, or a table of results."""
     found = by_kind([path], Kind.RESULTS, Kind.GAMES)
     return read_games(path) if found[Kind.GAMES] else read_files([path])
 

@@ -78,7 +78,7 @@ class Varied:
             known = ", ".join(map(str, batch.depths)) or "none: the table has no depth axis"
             raise InputError(f"no values at depth {absent[0]}", hint=f"the depths here: {known}")
         if any(n < 2 for n in self.lists):
-            raise OptionError("a list of fewer than two alternatives is no choice set")
+            raise OptionError("a list of fewer than two alternatives is not a choice set")
         if not len(batch):
             raise InputError(f"no decisions left to compare; skipped: {batch.tally}")
 
@@ -363,7 +363,7 @@ class _Judging:
         self, kind: str, name: str, batch: Decisions, pair: Callable[[], tuple[Decisions, Decisions]]
     ) -> VariedSetting:
         """Return a setting whose values are others; the likelihoods compare over what both list."""
-        found = SettingGain(not_comparable="the alternatives in common are no choice set of this rule")
+        found = SettingGain(not_comparable="the alternatives in common are not a choice set of this rule")
         if self.agent.rule == "listed":
             found = self._gain(pair, self.agent.k)
         return self._setting(kind, name, batch, self.agent, found)

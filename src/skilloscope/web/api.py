@@ -34,12 +34,12 @@ PAGE = 100
 """How many rows of a table are shown at a time."""
 SIDES = ("white", "black")
 _ERRORS: dict[int | str, Json] = {
-    400: {"description": "the request is at fault"},
-    403: {"description": "it does not come from a page of ours, and has no header X-Skilloscope"},
-    404: {"description": "there is no such thing, or nothing is known of it yet"},
+    400: {"description": "invalid request"},
+    403: {"description": "the request comes from another site, or has no header X-Skilloscope"},
+    404: {"description": "not found, or not available yet"},
     408: {"description": "the upload stalled"},
     413: {"description": "too large"},
-    422: {"description": "the input is at fault; `error` says how, `hint` what to do"},
+    422: {"description": "invalid input; `error` describes it, `hint` says what to do"},
     503: {"description": "too many jobs are waiting, or uploads under way"},
     507: {"description": "the server's disk is full"},
 }

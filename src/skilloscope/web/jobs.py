@@ -1,12 +1,12 @@
 """The queue of jobs in one SQLite file: what was uploaded, how far it is, what came out; and a job being worked on.
 
-In: texts that somebody uploaded. Out: jobs that workers take one by one, and reports by name. A job is acknowledged
+In: texts that a visitor uploaded. Out: jobs that workers take one by one, and reports by name. A job is acknowledged
 only when it is on disk; a job that was being worked on when its worker ended is worked on again.
 
 Jobs wait in lanes: a long search of one person must not keep another from the first, quick answer. What has ended is
 kept for some days; what waits or runs is never removed.
 
-A worker does a job as a JobTask, which reports how far it is. Where somebody has cancelled the job, reporting raises,
+A worker does a job as a JobTask, which reports how far it is. Where a visitor has cancelled the job, reporting raises,
 and the work ends there with what it has kept.
 """
 
@@ -162,6 +162,8 @@ class Jobs:
         tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if version not in (0, 1, 2, SCHEMA) or bool(version) != ("jobs" in tables) or (tables and not version):
             raise StoreError(f"{self.path}: no jobs, or of another version", hint="name another folder with --store")
+        if version == SCHEMA:  # nothing is written: the disk may be full
+            return
         for table, column in _ADDED if version else ():
             if column.split()[0] not in {row[1] for row in base.execute(f"PRAGMA table_info({table})")}:
                 base.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
@@ -189,7 +191,8 @@ class Jobs:
                 "VALUES (?,?,?,?,?,?,?,?,'waiting')",
                 (*given, row_digest(*given), lane),
             )
-            rows = [(name, label, body, row_digest(name, label, body)) for label, body in inputs]
+            of = len(inputs)
+            rows = [(name, *one, row_digest(name, at, of, *one)) for at, one in enumerate(inputs)]
             base.executemany("INSERT INTO inputs VALUES (?,?,?,?)", rows)
         return self[name]
 
@@ -200,7 +203,7 @@ class Jobs:
         return self._job(row)
 
     def of_owner(self, owner: str, most: int = 50) -> list[Job]:
-        """Return somebody's jobs, the newest first."""
+        """Return a visitor's jobs, the newest first."""
         rows = self._base().execute(
             f"SELECT {_FIELDS} FROM jobs WHERE owner = ? ORDER BY created DESC LIMIT ?", (owner, most)
         )
@@ -212,8 +215,9 @@ class Jobs:
 
     def inputs(self, name: str) -> list[tuple[str, bytes]]:
         """Return what was uploaded for a job."""
-        rows = self._base().execute("SELECT name, body, digest FROM inputs WHERE job = ? ORDER BY rowid", (name,))
-        return [(label, _sound(digest, name, label, body)) for label, body, digest in rows]
+        query = "SELECT name, body, digest FROM inputs WHERE job = ? ORDER BY rowid"
+        rows = self._base().execute(query, (name,)).fetchall()
+        return [(row[0], _sound(row[2], name, at, len(rows), *row[:2])) for at, row in enumerate(rows)]
 
     def report(self, name: str, part: str) -> Any:
         """Return a report of a job, None where there is none (yet)."""
@@ -297,7 +301,8 @@ class Jobs:
             self._reserve.unlink(missing_ok=True)
             with self._write() as base:
                 _forget(base, name)
-            self._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            with contextlib.suppress(sqlite3.OperationalError):  # for which there may be no room yet
+                self._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def damaged(self) -> Iterator[tuple[str, str]]:
         """Yield what is damaged in the file and why: the file itself, jobs, uploads, reports."""
@@ -305,13 +310,18 @@ class Jobs:
         yield from (
             (str(self.path), found) for (found,) in base.execute("PRAGMA integrity_check(100)") if found != "ok"
         )
-        for table, columns in (("jobs", _GIVEN), ("inputs", "job, name, body"), ("reports", "job, name, body")):
+        for (name,) in base.execute("SELECT DISTINCT job FROM inputs"):
+            try:
+                self.inputs(name)
+            except StoreError as error:
+                yield f"uploads of job {name!r}", str(error)
+        for table, columns in (("jobs", _GIVEN), ("reports", "job, name, body")):
             for row in base.execute(f"SELECT {columns}, digest FROM {table}"):
                 if row[-1] not in (None, row_digest(*row[:-1])):
                     yield f"{table} of job {row[0]!r}", "it is not what was stored"
 
     def keep_reserve(self) -> None:
-        """Take some room on the disk where there is enough, so that somebody can delete when there is none."""
+        """Take some room on the disk where there is enough, so that jobs can be deleted when there is none."""
         if not self._reserve.exists() and shutil.disk_usage(self.path.parent).free > 4 * RESERVE:
             handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT, 0o600)
             with os.fdopen(handle, "wb") as file:
@@ -393,7 +403,7 @@ class Jobs:
 
 
 def row_digest(*values: Any) -> bytes:
-    """Return what tells whether any bit of a row has changed."""
+    """Return a value that shows whether any bit of a row has changed."""
     return blake2b(repr(values).encode(), digest_size=8).digest()
 
 
@@ -410,7 +420,7 @@ def _forget(base: sqlite3.Connection, name: str) -> None:
 
 
 class JobCancelled(Exception):
-    """Somebody has cancelled the job, or deleted it."""
+    """The job was cancelled or deleted."""
 
 
 @dataclass
@@ -426,8 +436,10 @@ class JobTask:
     _lane: str = ""
 
     def inputs(self) -> list[tuple[str, bytes]]:
-        """Return what was uploaded."""
-        return self.jobs.inputs(self.job.id)
+        """Return what was uploaded; there is no job without."""
+        if not (found := self.jobs.inputs(self.job.id)):
+            raise StoreError("what was uploaded is lost by damage to the server's disk", hint="upload it again")
+        return found
 
     @contextlib.contextmanager
     def folder(self) -> Iterator[Path]:

@@ -30,7 +30,7 @@ _BUDGET = 0.2  # seconds of the engine for new moves
 
 
 def follow_job(task: JobTask) -> None:
-    """Follow an address until all games have a result, somebody cancels, or the day is over."""
+    """Follow an address until all games have a result, the job is cancelled, or the day is over."""
     address = str(task.job.options["address"])
     private = os.environ.get("SKILLOSCOPE_PRIVATE_FEEDS") == "1"
     feed = _JobFeed(address, _LOOK, opener=checked_opener(private=private))
@@ -51,7 +51,7 @@ def follow_job(task: JobTask) -> None:
 
 
 class _JobFeed(UrlFeed):
-    """An address that is followed until somebody cancels the job."""
+    """An address that is followed until the job is cancelled."""
 
     task: JobTask
 

@@ -86,7 +86,7 @@ async def upload(request: Request) -> Response:
     form = await form_of(request)
     kind, effort = str(form.get("kind", "games")), str(form.get("effort", "quick"))
     if kind not in KINDS or effort not in EFFORTS:
-        raise InputError("this form is not one of ours")
+        raise InputError("this form is not from this server")
     options = {"effort": effort} if kind == "games" else {"period": str(form.get("period", ""))[:10]}
     options = {"k": str(form.get("k", "0.1"))[:20]} if kind == "decisions" else options
     parts = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
@@ -240,7 +240,7 @@ def board_picture(
             if text and (found := chess.Move.from_uci(text))
         ]
     except ValueError as error:
-        raise InputError(f"this is no position: {error}") from error
+        raise InputError(f"this is not a valid position: {error}") from error
     picture = chess.svg.board(board, arrows=arrows, orientation=not flip, size=240, coordinates=False)
     return Response(picture, media_type="image/svg+xml", headers={"Cache-Control": "private, max-age=86400"})
 
@@ -253,7 +253,7 @@ def show_login(request: Request) -> Response:
 
 @router.post("/login")
 async def login(request: Request) -> Response:
-    """Let somebody in who has the password."""
+    """Let a visitor in who has the password."""
     safety: Safety = request.app.state.safety
     form = await form_of(request)
     if safety.password is None or not safety.accepts(str(form.get("password", ""))):
@@ -337,7 +337,7 @@ def interval_text(fields: Any) -> str:
 
 
 def pawns_text(value: float | None) -> str:
-    """Return an evaluation; a mate is no number of pawns.
+    """Return an evaluation; a mate is not a number of pawns.
 
     >>> pawns_text(1.254), pawns_text(-39.0)
     ('+1.25', 'Black mates')

@@ -265,7 +265,7 @@ class _Answers:
 
 @contextlib.contextmanager
 def _human_models(task: JobTask) -> Iterator[Callable[[str], Human]]:
-    """Give the human model of any pool, cached for this job; it ends the work where somebody has cancelled the job."""
+    """Give the human model of any pool, cached for this job; it ends the work when the job is cancelled."""
     with task.folder() as folder:
         yield lambda pool: CachedHuman(
             _CancellableNetwork(shipped_network(pool), task.look), folder / "human.sqlite", pool

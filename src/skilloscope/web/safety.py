@@ -1,7 +1,7 @@
 """Security of the server: hosts, origins, tokens, sizes, a password if one is set, and the headers of replies.
 
 The server listens on this machine alone by default. A page of another site must not reach it through the reader's
-browser: the Host must be one of ours (a name that somebody points at 127.0.0.1 is not), a request that changes anything
+browser: the Host must be one of ours (a foreign name that points at 127.0.0.1 is not), a request that changes anything
 must come from one of our pages with its token, and a reply may load nothing from elsewhere.
 """
 
@@ -55,7 +55,6 @@ MOST_GUESSES = 10
 _LOG = logging.getLogger(__name__)
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _OPEN = ("/login", "/static/")  # shown without the password
-_UPLOADS = ("/upload", "/api/jobs")
 _BLOCK = 1 << 16
 T = TypeVar("T")
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:\[\]/@?#]+))(?::\d+)?")
@@ -98,7 +97,7 @@ class Safety:
         return session
 
     def is_in(self, visitor: str, session: str, bearer: str) -> bool:
-        """Return whether somebody may look: everybody where no password is set."""
+        """Return whether a visitor may look: everyone where no password is set."""
         return self.password is None or self.sessions.get(session) == visitor or (bool(bearer) and self.accepts(bearer))
 
     def accepts(self, password: str) -> bool:
@@ -136,7 +135,7 @@ async def check_token(request: Request) -> AsyncIterator[None]:
     """Refuse what changes anything and does not come from a form of ours; scripts say who they are by a header."""
     try:
         if request.method in UNSAFE and not await _is_meant(request):
-            raise HTTPException(403, "this form is not of a page of ours, or is too old: load the page again")
+            raise HTTPException(403, "this form is not from this server, or too old: reload the page")
         yield
     finally:
         await request.close()  # with the files of a form
@@ -147,7 +146,8 @@ async def _is_meant(request: Request) -> bool:
         return True  # no page of another site can send it: the browser would ask us first, and we refuse
     safety: Safety = request.app.state.safety
     token = request.headers.get("x-csrf-token", "")
-    if not token and request.headers.get("content-type", "").startswith(("multipart/form-data", "application/x-www")):
+    is_form = request.headers.get("content-type", "").startswith(("multipart/form-data", "application/x-www"))
+    if not token and is_form and not request.url.path.startswith("/api/"):
         token = str((await form_of(request)).get("csrf", ""))
     return hmac.compare_digest(token.encode(), safety.token(visitor_of(request)).encode())
 
@@ -212,22 +212,23 @@ class Guard:
             self._asking -= Counter([client])  # which forgets who asks for nothing
 
     def _most(self, path: str, headers: Headers) -> int:
-        """Return how long a body may be: short, unless it is an upload of somebody who may look."""
-        uploaded = path in _UPLOADS and not headers.get("content-type", "").startswith("application/x-www")
-        return self.safety.most_bytes if uploaded else min(MOST_FORM, self.safety.most_bytes)
+        """Return how long a body may be: short, unless it is an upload of a visitor who may look."""
+        multipart = headers.get("content-type", "").startswith("multipart/")
+        large = path == "/api/jobs" or (path == "/upload" and multipart)  # which curl calls a form whatever it sends
+        return self.safety.most_bytes if large else min(MOST_FORM, self.safety.most_bytes)
 
     def _refusal(self, scope: Scope, headers: Headers, client: str) -> Response | None:
         path, kind = scope["path"], headers.get("content-type", "").lower()
         if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADERS:
             return _said(path, 431, "the headers are too long")
         if host_name(headers.get("host", "")) not in self.safety.hosts:
-            return PlainTextResponse("this server does not go by that name (see `skilloscope serve --name`)\n", 421)
+            return PlainTextResponse("unknown host name (see `skilloscope serve --name`)\n", 421)
         if self._asking[client] > MOST_ASKING:
             return _said(path, 429, "too many requests at once: wait for the others")
         if scope["method"] in UNSAFE and not _of_ours(headers):
             return _said(path, 403, "this comes from a page of another site")
         if kind.startswith("multipart/") and "charset" in re.sub('charset="?utf-8"?', "", kind):
-            return _said(path, 415, "a form of ours is UTF-8")  # among Python's codecs are some that fail or take hours
+            return _said(path, 415, "forms must be UTF-8")  # among Python's codecs are some that fail or take hours
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 15 or int(length) > self._most(path, headers):
             return _said(path, 413, f"more than {self._most(path, headers):,} bytes: cut the file")

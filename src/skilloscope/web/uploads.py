@@ -46,7 +46,7 @@ def add_upload(
 def add_feed(jobs: Jobs, address: str, *, owner: str) -> Job:
     """Put an address that is to be followed into the queue."""
     if not re.match(r"https?://[^\s/]+", address) or len(address) > 2000:
-        raise InputError("this is no address of the web", hint="it begins with https:// or http://")
+        raise InputError("this is not a web address", hint="it begins with https:// or http://")
     _check_room(jobs)
     return jobs.add("live", address, [], owner=owner, lane="live", options={"address": address})
 

@@ -148,7 +148,7 @@ def _taken(jobs: Jobs, lane: str) -> Job | None:
 
 
 def _end_if_unwanted(jobs: Jobs, name: str, done: Future[None]) -> None:
-    """Wait for the end of some work; where it goes on long after somebody cancelled it, end this process."""
+    """Wait for the end of some work; where it goes on long after it was cancelled, end this process."""
     unwanted = 0.0
     while not wait([done], PATIENCE / 6).done:
         with contextlib.suppress(sqlite3.Error):

@@ -200,7 +200,7 @@ def test_a_worker_with_another_engine_is_an_error_that_says_which(
         own_cluster.start_worker(STOCKFISH_EXECUTABLE=fake_engine())  # joins later
         with pytest.raises(EngineError, match=r"worker tcp://\S+ searches otherwise .*'Fake 1.0', not 'Stockfish"):
             list(runner.search(itertools.cycle(fens(1000))))
-    with pytest.raises(EngineError, match=r"worker tcp://\S+ searches otherwise than the others: engine") as caught:
+    with pytest.raises(EngineError, match=r"worker tcp://\S+ searches differently from the others: engine") as caught:
         start_runner(None, SHALLOW, scheduler=own_cluster.address)
     assert "same engine" in caught.value.hint
     wait_until(lambda: own_cluster.engines() == [])
@@ -214,7 +214,7 @@ def test_a_worker_without_the_engine_is_an_error_that_says_which(two_workers: Cl
 def test_a_worker_without_skilloscope_is_an_error_with_a_hint(own_cluster: Cluster, tmp_path: Path) -> None:
     (tmp_path / "skilloscope.py").write_text("raise ModuleNotFoundError('skilloscope is not here')")
     own_cluster.start_worker(PYTHONPATH=tmp_path)
-    with pytest.raises(EngineError, match=r"a worker cannot take the work: .*skilloscope is not here") as caught:
+    with pytest.raises(EngineError, match=r"a worker does not accept the work: .*skilloscope is not here") as caught:
         ClusterRunner(own_cluster.address, SHALLOW)
     assert "the same skilloscope" in caught.value.hint
 

@@ -151,7 +151,7 @@ def test_the_command_line_knows_the_presets(tmp_path: Path, fake_engine: Callabl
     assert (report["engine"]["depth"], report["engine"]["multipv"], report["positions"]["searched"]) == (2, 1, 7)
     single = CliRunner().invoke(app, ["rate", *command[1:], "--preset", "RH11-single"])
     assert single.exit_code == 2
-    assert "one line is no choice set" in single.stderr
+    assert "one line is not a choice set" in single.stderr
     refused = CliRunner().invoke(app, [*command, "--preset", "RH99"])
     assert refused.exit_code == 2
     assert "nodes-20k" in refused.stderr

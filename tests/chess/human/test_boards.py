@@ -82,7 +82,7 @@ def test_a_position_and_its_mirror_look_alike() -> None:
 @pytest.mark.parametrize(
     ("fen", "word"),
     [
-        ("not a position", "no FEN"),
+        ("not a position", "not a FEN"),
         ("8/8/8/8/8/8/8/8 w - - 0 1", "cannot arise"),
         ("4k2R/8/8/8/8/8/8/4K3 w - - 0 1", "cannot arise"),
         ("bqnb1rkr/pppppppp/3n4/8/8/3N4/PPPPPPPP/BQNB1RKR w HFhf - 0 1", "Chess960"),

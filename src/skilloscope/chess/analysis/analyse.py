@@ -258,7 +258,7 @@ class _Work:
             cached=self.cached,
             imported=self.imported,
             failed=len(self.failures),
-            tally=Tally.sum(export.tally for export in self.exports) + self.tally,
+            tally=sum((export.tally for export in self.exports), self.tally),
             notes=tuple(self.notes),
             given_up=np.array([problem in self.failures for problem in problems]) if self.failures else None,
         )

@@ -205,7 +205,7 @@ def decisions(
     move, so that the lists of two engines can be compared.
     """
     if not isinstance(analyses, Analyses):
-        raise InputError(f"{type(analyses).__name__} is no analyses", hint="decisions(analyse(games)) gives decisions")
+        raise InputError(f"{type(analyses).__name__} is not Analyses", hint="decisions(analyse(games)) gives decisions")
     answers = _Answers(analyses, mate_cap)
     player = movers(analyses.positions)
     known = pc.is_valid(player).to_numpy(zero_copy_only=False)

@@ -475,5 +475,5 @@ class _Columns:
 
 def _small(number: Any) -> int:
     if not isinstance(number, int) or not 0 <= number <= _MOST_PLIES:
-        raise InputError(f"{str(number)[:20]!r} is no number of moves")
+        raise InputError(f"{str(number)[:20]!r} is not a number of moves")
     return number

@@ -108,7 +108,7 @@ class Tablebase(Closing):
         except chess.syzygy.MissingTableError:
             return None
         except (OSError, ValueError) as error:
-            raise InputError(f"a Syzygy table cannot be read: {error}", hint="fetch it anew") from error
+            raise InputError(f"a Syzygy table cannot be read: {error}", hint="download it again") from error
 
     def _judged(self, board: chess.Board, move: chess.Move) -> JudgedMove:
         zeroing = board.is_zeroing(move)

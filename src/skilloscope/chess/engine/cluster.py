@@ -43,7 +43,7 @@ IDLE_SECONDS = 60.0
 
 AHEAD = 2  # positions under way per engine: one that is searched, and one that is at hand when it is done
 _LOOK_SECONDS = 1.0
-_KEPT_HINT = "what was finished before is kept; the same command goes on from there"
+_KEPT_HINT = "what was finished before is kept; run the same command again to resume"
 _WORKER_HINT = "every machine of the cluster needs the same skilloscope with the extra 'cluster', and the same engine"
 
 
@@ -106,7 +106,7 @@ class ClusterRunner(SearchRunner):
         except OSError:
             raise
         except Exception as error:  # Dask wraps whatever a worker raises, an ImportError of ours too, in this
-            raise EngineError(f"a worker cannot take the work: {error}", hint=_WORKER_HINT) from error
+            raise EngineError(f"a worker does not accept the work: {error}", hint=_WORKER_HINT) from error
 
     def _common_key(self) -> SearchKey:
         """Return the key of every worker's engine, started for this: an error where two are not the same."""
@@ -125,7 +125,7 @@ class ClusterRunner(SearchRunner):
         if differ := [(name, wanted) for name, wanted in key.items() if own.get(name) != wanted]:
             text = ", ".join(f"{name} {own.get(name)!r}, not {wanted!r}" for name, wanted in differ)
             raise EngineError(
-                f"the worker {reply.worker} searches otherwise than the others: {text}", hint=_WORKER_HINT
+                f"the worker {reply.worker} searches differently from the others: {text}", hint=_WORKER_HINT
             )
 
     def _checked(self, reply: _Reply, failures: Counter[str]) -> Iterator[SearchOutcome]:
@@ -200,7 +200,7 @@ class _Flight(Closing):
         return [replies[key] or _lost(future, problem) for key, (problem, future) in tasks.items()]
 
     def stop(self) -> None:
-        """Tell the workers to begin no further search of this flight."""
+        """Ask the workers to begin no further search of this flight."""
         self.stopped = True
         self._client.run(_stop_worker, self._name, self._number, on_error="ignore")
 
@@ -334,4 +334,4 @@ def _lost(future: Future[_Reply], problem: str) -> _Reply:
         reason = f"a worker that had this position has ended, {error.allowed_failures + 1} times"
         return _Reply("", {}, outcome=SearchOutcome(problem, None, reason))
     first_line = str(error).partition("\n")[0]
-    raise EngineError(f"the cluster cannot take the work: {first_line}", hint=_WORKER_HINT) from error
+    raise EngineError(f"the cluster does not accept the work: {first_line}", hint=_WORKER_HINT) from error

@@ -244,7 +244,7 @@ class Engine(Closing):
     ) -> bytes:
         """Return the engine's output up to and with the line that begins with `word`.
 
-        Once `interrupted` says so and the engine has a first line to show, it is told to stop.
+        Once `interrupted` says so and the engine has a first line to show, it is asked to stop.
         """
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()

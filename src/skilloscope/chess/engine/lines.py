@@ -61,7 +61,7 @@ def unpack_lines(packed: bytes) -> LineArray:
         raise InputError(f"packed lines are damaged: {error}") from error
     count, rest = divmod(len(raw), LINE.itemsize)
     if rest:
-        raise InputError(f"packed lines are damaged: {len(raw)} bytes are no whole number of lines")
+        raise InputError(f"packed lines are damaged: {len(raw)} bytes are not a whole number of lines")
     lines = np.empty(count, dtype=LINE)
     start = 0
     for name in LINE.names or ():

@@ -44,7 +44,7 @@ _PIECES = np.array([0, *(PIECE_VALUES.get(piece, 0) for piece in "pnbrqk" * 2)],
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlayedMoves:
-    """Moves of games, with all legal moves beside each and what the engine says of some of them."""
+    """Moves of games, with all legal moves of each and the engine's values of some of them."""
 
     games: Games
     game: Ints
@@ -197,7 +197,7 @@ ORDERS = {
     "time-spent": tuple(SPENT),
     "time-left": tuple(CLOCKS),
 }
-"""The labels of some columns in the order in which they are told; the others come as they sort."""
+"""The labels of some columns in the order in which they are shown; the others come as they sort."""
 
 Labels = list[Any]
 
@@ -253,7 +253,7 @@ def _time_spent(moves: PlayedMoves, by: str, _: int) -> Labels:
 
 
 def _places(moves: PlayedMoves) -> Ints:
-    """Return where the moves stand in the columns of their games."""
+    """Return the rows of the moves in the columns of their games."""
     return np.asarray(moves.games.offsets[:-1][moves.game] + moves.ply)
 
 

@@ -174,11 +174,14 @@ def checked_pool(pool: str) -> str:
     return pool
 
 
-def pools_of(games: Games) -> list[str | None]:
-    """Return the pool of each game, as `pool_of` finds it."""
+def pools_of(games: Games) -> list[str]:
+    """Return the pool of each game, as `pool_of` finds it; empty where there is none."""
     columns = [games.headers[name].to_pylist() for name in ("site", "event", "time_control", "start_fen")]
-    known = {row: pool_of(*row) for row in set(zip(*columns, strict=True))}
-    return [known[row] for row in zip(*columns, strict=True)]
+    rows = list(zip(*columns, strict=True))
+    found = dict.fromkeys(rows, "")
+    for row in found:
+        found[row] = pool_of(*row) or ""
+    return list(map(found.__getitem__, rows))
 
 
 def openings_of(games: Games) -> tuple[list[str | None], list[str | None]]:

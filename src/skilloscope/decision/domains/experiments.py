@@ -7,7 +7,7 @@
 `player` is a number, `color` Black or White, the two bit boards hold the stones before the move (bit i is square i),
 and the last column has 36 numbers, `nan` where a stone stands.
 
-**The values are Black's**, whoever is to move: White's change their sign. Where the solver sees the end it says ±10000.
+**The values are Black's**, for both sides: White's change sign. Where the solver sees the end it says ±10000.
 A solved win is a mark, not a measure: ten thousand would dominate every mean and every figure, and a k fitted to the
 other losses would not account for it. So values are clipped at ± a cap, by default `SOLVED_CAP`; squares that are
 clipped alike are ties. The share of values that were clipped is in `about`. The solver's sums differ in their sixteenth

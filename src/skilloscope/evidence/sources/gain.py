@@ -1,12 +1,12 @@
 """Gains on the Elo axis: the expected score against a fixed field, and the line from it to Elo.
 
-FER12 tells a player's gains against those of the opponents in the same games, so that strengths float and lie close
+FER12 compares a player's gains with those of the opponents in the same games, so that strengths float and lie close
 together. Against one field of players of all strengths the expected score of a move is a number of its own,
 
     u = P(gain of the field < g) + ½·P(gain of the field = g),
 
 its mean over a game grows with Elo, and a line through games of rated players says how fast: u = a + b·(Elo − 2100).
-A game of n moves is then evidence about Elo, −n·(ū − a − b·(E − 2100))²/(2σ²), believed as far as was measured.
+A game of n moves is then evidence about Elo, −n·(ū − a − b·(E − 2100))²/(2σ²), discounted as measured.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CAP = 3.0
 
 @dataclass(frozen=True)
 class GainScale:
-    """The field's gains, the line from the expected score to Elo, and how far it is believed."""
+    """The field's gains, the line from the expected score to Elo, and its discounting."""
 
     centipawns: tuple[int, ...]
     counts: tuple[int, ...]
@@ -62,7 +62,7 @@ class GainScale:
 
     @property
     def believed(self) -> Effects:
-        """How far a game is believed."""
+        """The discounting of a game."""
         return Effects(**self.effects)
 
     def scores(self, losses: npt.ArrayLike) -> Array:

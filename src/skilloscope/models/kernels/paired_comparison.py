@@ -59,10 +59,10 @@ ROW = np.dtype(
 
 
 class Published(NamedTuple):
-    """How a rating that is published elsewhere tells of a strength: an observation with its own deviation.
+    """How a rating that is published elsewhere relates to a strength: an observation with its own deviation.
 
     A rating R says origin + slope·(R − origin), give or take `deviation`; a published rating lags, so `trend` times its
-    last change is added. Of somebody never seen before it says `newcomer` more, give or take `entry` at the origin:
+    last change is added. For a new player it says `newcomer` more, give or take `entry` at the origin:
     the variance grows by e with each 400/`weak` Elo below it. The values are those of over-the-board chess up to 2005.
     """
 
@@ -236,7 +236,7 @@ def _open(state, i, t, rating, rules, keep, rows, used):  # type: ignore[no-unty
 
 @njit(cache=True, error_model="numpy")
 def _enter(state, i, t, rating, rules):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Put somebody never seen before where his published rating says, or where newcomers of this period enter."""
+    """Put a new player where the published rating says, or where newcomers of this period enter."""
     s = state[i]
     if rating > 0.0:
         p = rules.published

@@ -377,7 +377,7 @@ class Board(Drawable):
     def of(cls, state: State, codes: Ints, mean: Array, variance: Array, level: float, left_out: int) -> Board:
         """Return the board of these players of a state, in the order in which they come."""
         if not 0 < level < 1:
-            raise OptionError(f"a level of {level} is no probability", hint="for example 0.95")
+            raise OptionError(f"a level of {level} is not a probability", hint="for example 0.95")
         rd, lines = np.sqrt(variance), state.lines[codes]
         half = float(ndtri(0.5 + level / 2)) * rd
         names = [state.players[i] for i in codes.tolist()]
@@ -417,13 +417,22 @@ class Board(Drawable):
 
 
 def leaderboard(
-    state: State, *, active_within: int | None = None, fewest_games: int = 1, at: int | None = None, level: float = 0.95
+    state: State,
+    *,
+    active_within: int | None = None,
+    fewest_games: int = 1,
+    at: int | None = None,
+    level: float = 0.95,
+    added: npt.ArrayLike = 0.0,
 ) -> Board:
     """Return the players by mean strength. `rd` is before the passage of time unless `at` names a period.
+
+    `added` is a further variance of each, as that of fitted parameters.
 
     `active_within=4` keeps those who played in one of the last four periods up to `at` (or up to the latest).
     """
     mean, variance = state.moments(at)
+    variance = variance + np.asarray(added)
     played = state.lines["games"] > 0
     keep = played & (state.lines["games"] >= fewest_games)
     if active_within is not None and state.latest is not None:

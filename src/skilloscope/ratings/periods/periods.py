@@ -160,7 +160,7 @@ class Periods(Estimator):
         if not hasattr(results, "by_period") and not isinstance(results, PeriodGames):
             if not is_frame(results):
                 hint = "`read_results` gives them; a frame of them will do"
-                raise InputError(f"{type(results).__name__} is no results of games", hint=hint)
+                raise InputError(f"{type(results).__name__} is not a table of results", hint=hint)
             results = results_from_frame(results)
         games = results if isinstance(results, PeriodGames) else results.by_period(self.period)
         if not len(games):

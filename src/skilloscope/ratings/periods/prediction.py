@@ -176,7 +176,7 @@ def _draw_terms(history: History, mean: Array) -> Array:
 def _terms(
     history: History, codes: Ints, when: Ints, moments: tuple[Array, Array], seen: Array | None, years: float
 ) -> Array:
-    """Return the TERMS of each game; `codes`, `moments` and `seen` have a row for each side, −1 is somebody new.
+    """Return the TERMS of each game; `codes`, `moments` and `seen` have a row for each side, −1 is a new player.
 
     `seen` are the ratings published before the games; None takes the last ones.
     """
@@ -233,7 +233,7 @@ def _followed(terms: Array, month: Array, slopes: Slopes, prior: tuple[Array, Ar
             hessian = precision + (x * curvature[:, None]).T @ x
             weights = weights + np.linalg.solve(hessian, x.T @ gradient - precision @ (weights - before))
         passed = (month[stop] - month[start]) / 12 if stop < len(month) else 0.0
-        covariance = np.linalg.inv(hessian) + np.diag(step**2) * passed
+        covariance = np.asarray(np.linalg.inv(hessian) + np.diag(step**2) * passed, dtype=np.float64)
     return out, weights
 
 
@@ -268,10 +268,10 @@ def fit_draws(probability: npt.ArrayLike, score: npt.ArrayLike) -> tuple[float, 
     p, s = np.asarray(probability, dtype=float), np.asarray(score, dtype=float)
     tally = Tally()
     usable = np.isin(s, (0.0, 0.5, 1.0))
-    tally.count("score that is no win, draw or loss", int(np.sum(~usable)))
+    tally.count("score that is not a win, draw or loss", int(np.sum(~usable)))
     p, s = p[usable], s[usable]
     if not len(p):
-        raise InputError("there is no win, draw or loss to fit draws to")
+        raise InputError("there is not a win, draw or loss to fit draws to")
     if not np.any(s == 0.5):
         return 0.0, outcome_log_loss(p, s, 0.0), tally
     found = minimize_scalar(lambda log: outcome_log_loss(p, s, math.exp(log)), bounds=(-20, 8), method="bounded")

@@ -138,7 +138,7 @@ def with_further_games(
     n = len(before)
     first, later = named.select(slice(0, n)), named.select(slice(n, None))
     if len(named) != n + len(further):
-        raise InputError("an alias makes somebody play himself", hint="take it out of the aliases")
+        raise InputError("an alias makes a player their own opponent", hint="remove it from the aliases")
     old, new = (np.asarray(table.players, dtype=object) for table in (before, first))
     changed = (old[before.player_1] != new[first.player_1]) | (old[before.player_2] != new[first.player_2])
     if corrected:

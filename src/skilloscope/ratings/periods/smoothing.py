@@ -77,7 +77,7 @@ def gap_variances(precision: csr_array, one: Ints, two: Ints) -> Array:
 
 
 def few_opponents(games: PeriodGames, names: Sequence[str]) -> list[str]:
-    """Return those of some players who met fewer than three others: their games tell little beyond these."""
+    """Return those of some players who met fewer than three others: their games add little beyond these."""
     pairs = {(min(one, two), max(one, two)) for one, two in zip(games.player_1, games.player_2, strict=True)}
     met = np.bincount(np.array(list(pairs), dtype=np.int64).ravel(), minlength=games.n_players)
     wanted = set(names)
@@ -118,8 +118,8 @@ def smoothed_history(
 def smooth(history: History, method: str = "rts", *, from_last_active: bool = False) -> History:
     """Return the history smoothed backwards by `rts` or `eq14`, from the end or from each player's last active period.
 
-    For `rts` the two are the same, since a time without games tells nothing; (14) as printed goes on through the
-    periods after a player's last game, and each makes him look surer.
+    For `rts` the two are the same, since a time without games adds nothing; (14) as printed goes on through the
+    periods after a player's last game, and each narrows the interval.
     """
     mean, variance = history.filtered_mean.copy(), history.filtered_variance.copy()
     nu2 = history.state.nu**2

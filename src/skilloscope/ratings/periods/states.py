@@ -185,7 +185,7 @@ class State:
         played = np.flatnonzero(np.diff(games.offsets))
         if len(played) and self.since is not None and games.first + played[0] < self.since:
             raise InputError(
-                f"the state goes on from period {self.label(self.since)}, and games of {games.labels[played[0]]} "
+                f"the state continues from period {self.label(self.since)}, and games of {games.labels[played[0]]} "
                 "come before it",
                 hint="take a state from before them, and play all games from there on",
             )
@@ -320,7 +320,7 @@ class State:
             raise InputError("a rating that is not finite")
         whole = [self.games, self.epoch, *self.units.values(), self.since or 0, self.until or 0]
         if not all(isinstance(number, int) for number in whole) or not isinstance(self.period, str):
-            raise InputError("a count that is no whole number")
+            raise InputError("a count that is not a whole number")
 
 
 @contextmanager
@@ -331,4 +331,4 @@ def kept_file(path: Path | str, what: str) -> Iterator[None]:
     except (InputError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         if isinstance(error, InputError) and str(path) in str(error):
             raise
-        raise InputError(f"{path} is no {what} of ratings: {error}", hint="restore a copy, or rate again") from error
+        raise InputError(f"{path} is not a {what} of ratings: {error}", hint="restore a copy, or rate again") from error

@@ -19,6 +19,7 @@ the fit to the real games.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,6 +44,9 @@ _WINNERS, _FEWEST_DECIDED = 0.95, 20  # share of decided games won by the first 
 _SPREADS = ("sigma0", "nu", "deviation", "entry")  # searched in logarithms
 ENOUGH_PLAYERS = 50
 """From so many on, intervals of ratings by fitted variances hold what they say, as simulated populations show."""
+_SPREAD_PRIOR = (math.log(250.0), 1.0)  # of log σ0
+_DRIFT_PRIOR = (math.log(0.35), 1.0)  # of log ν√periods/σ0
+_NODES, _NODE_WEIGHTS = (-math.sqrt(3.0), 0.0, math.sqrt(3.0)), (1 / 6, 2 / 3, 1 / 6)  # Gauss–Hermite
 
 _START = {"sigma0": 200.0, "nu": 30.0, **Published()._asdict()}
 _UNIT = {"advantage": 50.0, "drift": 1.0, "mean": 50.0, "slope": 0.1, "weak": 0.5, "newcomer": 25.0, "trend": 0.25}
@@ -165,7 +169,7 @@ def fit_variances(
 
 
 def rating_variances(games: PeriodGames, **how: Any) -> VarianceFit:
-    """Return the fit to rate by: where σ0 ends at a limit of the search the games do not tell it, and 200 is taken.
+    """Return the fit to rate by: where σ0 ends at a limit of the search the games leave it open, and 200 is taken.
 
     A spread of nearly nothing would give everybody an interval of nearly nothing after a few even games.
     """
@@ -178,6 +182,58 @@ def rating_variances(games: PeriodGames, **how: Any) -> VarianceFit:
     return replace(held, warnings=(said, *held.warnings))
 
 
+def added_variance(games: PeriodGames, fit: VarianceFit, state: State) -> Array:
+    """Return what each player's variance lacks since σ0 and ν are fitted to few players: 0 where both were given.
+
+    Integrates over nine nodes of the posterior of log σ0 and log ν, three along each axis of its curvature. Games of
+    a period are played one after another here: each is predicted from all before it, so that their product is a
+    likelihood, where (15) counts what games of one period have in common several times. Not in the paper.
+    """
+    if not {*_NAMES} <= {*fit.fitted} or fit.players >= ENOUGH_PLAYERS or games.ratings is not None:
+        return np.zeros(len(state))
+    fine, pieces = _one_by_one(games) if fit.games_per_player_and_period > 1 else (games, 1)
+    root = math.sqrt(pieces)
+
+    def minus_log(x: Array) -> float:
+        ratio = x[1] + 0.5 * math.log(games.n_periods) - x[0]
+        prior = ((x[0] - _SPREAD_PRIOR[0]) / _SPREAD_PRIOR[1]) ** 2 + ((ratio - _DRIFT_PRIOR[0]) / _DRIFT_PRIOR[1]) ** 2
+        sigma0, nu = np.exp(np.clip(x, -3.0, 9.0)).tolist()
+        loss = total_discrepancy(fine, sigma0, nu / root, mean=fit.mean, advantage=fit.advantage)
+        return loss + 0.5 * float(prior)
+
+    start = np.array([_SPREAD_PRIOR[0], _SPREAD_PRIOR[0] + _DRIFT_PRIOR[0] - 0.5 * math.log(games.n_periods)])
+    mode, _ = descend(minus_log, start, highest=9.0)
+    h = 0.3 * np.eye(2)
+    sides, least = [], minus_log(mode)
+    for a in (*h, h[0] + h[1]):
+        sides.append(minus_log(mode + a) + minus_log(mode - a) - 2 * least)
+    both = (sides[2] - sides[0] - sides[1]) / 2
+    values, axes = np.linalg.eigh(np.array([[sides[0], both], [both, sides[1]]]) / 0.3**2)
+    steps = axes / np.sqrt(np.maximum(values, 0.5))
+    logs, moments = [], []
+    for (i, a), (j, b) in itertools.product(enumerate(_NODES), repeat=2):
+        x = mode + steps @ [a, b]
+        logs.append(math.log(_NODE_WEIGHTS[i] * _NODE_WEIGHTS[j]) - minus_log(x) + 0.5 * (a * a + b * b))
+        sigma0, nu = np.exp(x).tolist()
+        fresh = State.empty(sigma0=sigma0, nu=nu / root, mean=fit.mean, advantage=fit.advantage)
+        moments.append(fresh.play(fine)[0].moments())
+    weights = np.exp(np.array(logs) - max(logs))[:, None] / np.sum(np.exp(np.array(logs) - max(logs)))
+    mean, variance = map(np.array, zip(*moments, strict=True))
+    shown, own = state.moments()
+    off = (mean - np.nanmean(mean, axis=1, keepdims=True)) - (shown - np.nanmean(shown))
+    return np.asarray(np.nan_to_num(np.maximum((weights * (variance + off**2)).sum(axis=0) - own, 0.0)))
+
+
+def _one_by_one(games: PeriodGames) -> tuple[PeriodGames, int]:
+    """Return the same games, one in each of so many equal pieces of a period; the last pieces may be empty."""
+    counts = np.diff(games.offsets)
+    pieces = int(counts.max())
+    ends = games.offsets[:-1, None] + np.minimum(np.arange(pieces), counts[:, None])
+    offsets = np.append(ends.ravel(), games.offsets[-1]).astype(np.int64)
+    labels = [str(i) for i in range(len(offsets) - 1)]
+    return replace(games, offsets=offsets, labels=labels, first=0), pieces
+
+
 def _at_limit(spread: float) -> bool:
     return not math.exp(_LOWEST) * 1.01 < spread < math.exp(_HIGHEST) * 0.99
 
@@ -185,7 +241,7 @@ def _at_limit(spread: float) -> bool:
 def _given(
     games: PeriodGames, published: Published | None, asked: Mapping[str, float | None], mean: float
 ) -> tuple[dict[str, float | None], list[str]]:
-    """Return every parameter with its value, None where it is to be fitted, and what must be said of that."""
+    """Return every parameter with its value, None where it is to be fitted, and the warnings."""
     given, said = dict(asked), []
     decided = games.score[games.score != 0.5]
     share = float(np.mean(decided)) if len(decided) >= _FEWEST_DECIDED else 0.0
@@ -275,7 +331,7 @@ def _warnings(
     if not converged:
         said.append("the search ended before it converged")
     if players < ENOUGH_PLAYERS and {*_NAMES} & {*fitted}:  # intervals take the fitted variances for the true ones
-        held = "95 % intervals of ratings hold some 90 % with 10 players, 92 % with 20"
+        held = "intervals of final ratings allow for that, those of the past and of predictions do not"
         said.append(f"variances fitted to {players} players: {held}")
     return said
 
@@ -378,7 +434,7 @@ def simulated_intervals(
     """Return intervals of the true σ0 and ν; each replay takes one fit, and no fit needs another (`each`).
 
     One that is fitted at the edge of what was searched, here or in a fifth of the replays, has none: the games do not
-    tell it.
+    determine it.
     """
 
     def errors_about(truth: Mapping[str, float], count: int) -> dict[str, Array]:

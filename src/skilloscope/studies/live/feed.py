@@ -74,7 +74,7 @@ class Feed:
 
 
 class FileFeed(Feed):
-    """A file that another program writes: its size and its time tell whether it has changed."""
+    """A file that another program writes: its size and time show whether it has changed."""
 
     def __init__(self, path: str | os.PathLike[str], clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)

@@ -227,7 +227,7 @@ class Following:
 
 
 class _Bell:
-    """A descriptor that becomes readable after some seconds, for whoever polls it."""
+    """A descriptor that becomes readable after some seconds, for polling."""
 
     def __init__(self) -> None:
         self.descriptor, self._ours = os.pipe()

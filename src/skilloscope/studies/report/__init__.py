@@ -17,7 +17,7 @@ def report(
     *,
     axis: EloAxis | None = None,
     effort: str | None = None,
-    prior: str = "population",
+    prior: str = "opponents",
     mass: float = 0.95,
     minutes: float | None = None,
     engine: str | None = None,
@@ -38,7 +38,7 @@ def report(
     effort : str, optional
         `instant` (no engine), `quick` or `full`; by default the deepest where there is an engine.
     prior : str
-        The prior of Elo: `population`, `flat` or `header`.
+        The prior of Elo: `opponents`, `file`, `population`, `flat` or `header`.
     mass : float
         The probability that intervals hold.
     minutes : float, optional

@@ -34,7 +34,7 @@ MOST_ACROSS = 24
 """Players of a crosstable that fits a page."""
 _MOST_BEST = 5
 _MOST_GAMES = 30  # in the terminal; the page has all
-_ONE_GAME = "a single game says little: its interval is that of one game, and the prior pulls it towards the mean"
+_ONE_GAME = "a single game is little evidence: its interval is that of one game, and it is shrunk towards the mean"
 
 
 @dataclass(frozen=True)

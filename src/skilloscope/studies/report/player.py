@@ -39,18 +39,18 @@ PARTS = {
 }
 """How the play is divided: the field of the JSON document, the grouping, and its name in headings."""
 CAVEATS = (
-    "A few dozen moves say little: look at the interval before the number.",
+    "A few dozen moves carry little information: look at the interval before the number.",
     "The Elo is of the play in these games, not of the person. Nothing here says why a move was played.",
-    "What costs much is measured by an engine at a limited depth; a deeper search can judge otherwise.",
+    "Costs are measured by an engine at a limited depth; a deeper search can differ.",
     "How likely people find a move is a model's estimate for people of a rating, not a fact about anybody.",
 )
 COSTLY_TEXTS = {
     "engine": "Ranked by how much more the move lost than people of this level lose in the same position on average: "
     "a mistake in a hard position costs less than one in an easy position. Red arrow: played; blue arrow: better. "
     "Losses are scaled: a pawn counts less the more decided the game is.",
-    "evaluations": "No engine judged these games: ranked by what the move lost by the evaluations in them. "
+    "evaluations": "No engine analysed these games: ranked by what the move lost by the evaluations in them. "
     "Losses are scaled: a pawn counts less the more decided the game is.",
-    "people": "No engine judged these games, so it is not known what the moves cost. These are the moves after the "
+    "people": "No engine analysed these games, so the cost of the moves is unknown. These are the moves after the "
     "opening that people 200 Elo below the player's level play more often than people 200 Elo above. With an engine, "
     "and without --effort instant, this part shows what was lost.",
 }
@@ -163,7 +163,7 @@ class PeerComparison:
         """Return the comparison in words."""
         difference = f"difference {self.loss - self.expected_loss:+.3f} ± {self.loss_se:.3f}"
         return (
-            f"in {self.moves:,} judged positions: lost {self.loss:.3f} a move where people of {elo:.0f} lose "
+            f"in {self.moves:,} analysed positions: lost {self.loss:.3f} a move where people of {elo:.0f} lose "
             f"{self.expected_loss:.3f} ({difference}); the engine's first move {percent(self.first)}, people of "
             f"{elo:.0f} {percent(self.expected_first)} (± {100 * self.first_se:.0f} points)"
         )

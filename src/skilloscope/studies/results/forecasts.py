@@ -281,7 +281,7 @@ def predict_pairs(
         probability = win_probabilities(run.state, player_1, player_2, at=number, entry=run.entry)
     if draws and each is None:
         if not len(run.games):
-            raise InputError("kept ratings do not tell how often games are drawn", hint="give results too")
+            raise InputError("saved ratings do not include how often games are drawn", hint="give results too")
         kappa = fit_draws(predicted(run.history, run.games), run.games.score)[0]
     if draws:
         outcomes = davidson(probability, kappa or 0.0 if each is None else each)
@@ -383,7 +383,8 @@ class HeldOutPeriods(ResultsStudy):
             Column("more than ours ± SE", lambda row: f"{row.behind:.5f} ± {row.standard_error:.5f}"),
         ]
         own = self.evaluation
-        first = Competitor("skilloscope", own.games, own.log_loss, own.brier, self.slope or 1.0, 0.0, 0.0)
+        slope = self.slope or 1.0
+        first = Competitor("skilloscope", own.games, own.log_loss, own.brier, slope, behind=0.0, standard_error=0.0)
         note = "each fitted on the games before; slope and constant of competitors refitted every year"
         return Table.of("the same games by others", [first, *against], columns, notes=[note])
 
@@ -483,7 +484,7 @@ def hold_out(
     others = [compete(name, games, early, calendar.years, p) for name in against]
     slope = calibration_slope(p, score) if others else None
     return HeldOutPeriods(
-        fit, str(calendar), periods, found, kappa, loss, slope, others or None,
+        fit, str(calendar), periods, found, kappa, loss, slope=slope, against=others or None,
         warnings=fit.warnings, tally=rest, noted=noted,
     )  # fmt: skip
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.inputs.results import read_entry, read_files
 from skilloscope.ratings.periods.histories import History, Ranked, components, leaderboard, past_leaderboard, peaks
@@ -22,7 +23,7 @@ from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.saved import SavedRatings, with_further_games
 from skilloscope.ratings.periods.smoothing import smoothed_history
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variances import FEWEST_TO_FIT, VarianceFit, fit_variances
+from skilloscope.ratings.periods.variances import FEWEST_TO_FIT, VarianceFit, added_variance, fit_variances
 from skilloscope.report.charts import Chart, Figure
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
@@ -118,7 +119,7 @@ def elo_given(asked: float | str, games: int = 0) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise OptionError(f"{asked!r} is no number of Elo", hint="a number, or `fit`")
+        raise OptionError(f"{asked!r} is not an Elo", hint="a number, or `fit`")
     return value
 
 
@@ -153,7 +154,7 @@ class Rated:
         """Return kept ratings as a run without new games."""
         state, (entry, tally) = kept.state, options.entering()
         if state.latest is None:
-            raise InputError("the kept ratings hold no game")
+            raise InputError("the saved ratings hold no game")
         games = PeriodGames.build([], [], [], [], players=(), first=state.latest, labels=[state.label(state.latest)])
         calendar = Calendar.from_text(state.period)
         return cls(games, calendar, state, kept.history, tally, entry=entry, every=kept.games)
@@ -180,6 +181,11 @@ class Rated:
             return {}
         numbers = components(self.games).tolist()
         return {name: n for name, n in zip(self.games.players, numbers, strict=True) if n >= 0}
+
+    @cached_property
+    def added(self) -> Array | float:
+        """The further variance of each player, since the parameters are fitted to few."""
+        return added_variance(self.games, self.fit, self.state) if self.fit and not self.entry else 0.0
 
     @property
     def components(self) -> int | None:
@@ -216,7 +222,7 @@ def rated(
     own = results.for_period(period)
     every, calendar = own, own.calendar(period)
     if rewind is not None and kept is None:
-        raise InputError("there are no kept ratings to rewind", hint="--from needs a --state that exists")
+        raise InputError("there are no saved ratings to rewind", hint="--from needs a --state that exists")
     if kept is not None and rewind is not None:
         kept, own, every = _rewound(kept, own, int(calendar.number(rewind)))
     elif kept is not None and kept.games is not None:
@@ -278,9 +284,9 @@ def _check_agreement(state: State, options: RatingOptions) -> None:
     for name in ("sigma0", "nu", "advantage", "drift"):
         asked, has = getattr(options, name), getattr(state, name)
         if asked not in (None, "auto") and (asked == "fit" or elo_given(asked) != has):
-            raise InputError(f"the kept ratings have {name} = {has:g}, not {asked}", hint="start a new state")
+            raise InputError(f"the saved ratings have {name} = {has:g}, not {asked}", hint="start a new state")
     if options.period is not None and str(Calendar.from_text(options.period)) != state.period:
-        said = f"the kept ratings have periods of {state.period}, not {options.period}"
+        said = f"the saved ratings have periods of {state.period}, not {options.period}"
         raise InputError(said, hint="leave --period out")
 
 
@@ -458,7 +464,7 @@ def leaderboard_study(
         if number is not None and run.state.latest is not None and number < run.state.latest:
             hint = "`rate --at` looks ahead; `smooth --at` gives what is now known of the past"
             raise InputError(f"there are games after {run.calendar.label(number)}", hint=hint)
-        board = leaderboard(run.state, active_within=within, at=number, level=mass)
+        board = leaderboard(run.state, active_within=within, at=number, level=mass, added=run.added)
     else:
         board = past_leaderboard(run.history, active_within=within, at=number, level=mass)
         tops, periods = peaks(run.history)

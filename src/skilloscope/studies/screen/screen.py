@@ -384,7 +384,7 @@ def screened(
     keys = list(zip(moves.player.tolist(), events, strict=True))
     labels = sorted((key for key, n in Counter(keys).items() if n >= FEW_MOVES), key=lambda key: (key[0], key[1] or ""))
     if not labels:
-        raise InputError(f"nobody has {FEW_MOVES} moves that can be screened", hint="more games of each player")
+        raise InputError(f"no player has {FEW_MOVES} moves that can be screened", hint="more games of each player")
     place = {key: at for at, key in enumerate(labels)}
     group = np.array([place.get(key, -1) for key in keys], dtype=np.int64)
     own, group = moves.take(group >= 0), group[group >= 0]
@@ -504,9 +504,9 @@ def odds_text(odds: float | None) -> str:
 
 
 CANNOT_TELL = (
-    "Whether anybody had help. A small p means that such play is rare at that rating; rare things happen to somebody "
+    "Whether anyone had help. A small p means that such play is rare at that rating; rare things happen to someone "
     "wherever many are looked at, and q and the odds account for that.",
-    "Why somebody played better than the rating: preparation, a good day, a rating that lags behind, an opponent who "
+    "Why a player played better than the rating: preparation, a good day, a rating that lags behind, an opponent who "
     "let it happen and help by an engine look alike in the moves.",
     "Help on a few moves. The power table shows how little of it can be detected in so many games.",
     "Anything from what is left out: opening moves, forced moves, the clock, conduct at the board.",
