@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,16 @@ from skilloscope.chess.pgn.facts import POOLS
 from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.evidence import Normal
 from skilloscope.evidence.axis import ELO, Effects, elo_axis
-from skilloscope.studies.calibrate import POOL_ELO, START, PoolEvidence, fit_pool, posterior_accuracy
+from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, posterior_accuracy
 
 SOURCES = ("opening", "human")
 FIT, REPORT = 0, 1
 NAMES = {"lichess": "Lichess", "chesscom": "chess.com"}
 BAND = 400.0
 MANY_PEOPLE = 80
+KNOTS = 300.0  # ratings between two points of the way to FIDE
+ENOUGH, LEAST_ELO = 100, 900.0  # people with five games for such a way; the Elo below which all look alike
+START = {"opening": Effects(0.8, 60.0, 150.0), "human": Effects(0.75, 150.0, 80.0)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,23 +100,28 @@ def prior_of(games: Mapping[str, Array], pool: int) -> tuple[Normal, int]:
     )
 
 
-def line_to_fide(people: People, effects: Mapping[str, Effects]) -> dict[str, float]:
-    """Return the line from ratings to the Elo of the model for play over the board, with the scatter about it."""
-    evidence = people.evidence()
+def points_to_fide(people: Sequence[People], effects: Mapping[str, Effects]) -> dict[str, Any] | None:
+    """Return rising points from ratings to Elo by the model for play over the board, with the scatter about them."""
+    evidence = joined([one.evidence() for one in people])
     logs = evidence.logs(effects)
     logs -= logs.max(axis=1, keepdims=True)
-    origin = round(float(np.median(evidence.elo)), -1)
+    knots = [at for at in np.arange(800.0, 2900.0, KNOTS) if (np.abs(evidence.elo - at) <= KNOTS / 2).sum() >= 6]
+    if sum(len(np.unique(one.first(5).person)) for one in people) < ENOUGH:
+        return None
+
+    def elo_of(free: Array) -> Array:
+        return np.asarray(900 + 100 * free[0] + np.concatenate([[0.0], np.cumsum(KNOTS * np.exp(free[2:]))]))
 
     def cost(free: Array) -> float:
-        at, slope, log_sd = free[0] * 100, free[1], free[2]
-        sd = 50 * np.exp(log_sd)
-        apart = (POOL_ELO - (at + slope * (evidence.elo - origin))[:, None]) / sd
+        sd = 100 * np.exp(free[1])
+        apart = (POOL_ELO - np.interp(evidence.elo, knots, elo_of(free))[:, None]) / sd
         inside = np.exp(logs - 0.5 * apart**2).sum(axis=1) / np.exp(-0.5 * apart**2).sum(axis=1)
-        return -float(np.log(np.maximum(inside, 1e-300)).sum()) + 0.5 * log_sd**2
+        return float(0.5 * (free[1:] ** 2).sum() - np.log(np.maximum(inside, 1e-300)).sum())
 
-    found = minimize(cost, np.array([15.0, 0.7, 0.5]), method="Nelder-Mead", options={"maxiter": 2000}).x
-    rounded = {"at": round(float(found[0] * 100)), "slope": round(float(found[1]), 3)}
-    return {"origin": origin, **rounded, "sd": round(float(50 * np.exp(found[2])))}
+    free = minimize(cost, np.zeros(len(knots) + 1), method="L-BFGS-B", options={"maxiter": 500}).x
+    points = [(float(at), round(float(elo))) for at, elo in zip(knots, elo_of(free), strict=True) if elo >= LEAST_ELO]
+    ratings, elo = zip(*points, strict=True)
+    return {"ratings": ratings, "elo": elo, "sd": round(float(100 * np.exp(free[1])))}
 
 
 def accuracy(people: People, effects: Mapping[str, Effects], prior: Normal) -> dict[str, Any]:
@@ -156,9 +164,8 @@ def fitted(people: People, prior: Normal) -> dict[str, Effects]:
     The network was trained on ratings of the pool: a line between the two is fitted only where people are many.
     """
     samples = [people.evidence(), people.first(5, at_least=10).evidence(), people.first(1).evidence()]
-    start = {name: replace(own, shift=0.0, stretch=1.0) for name, own in START.items()}
     mapped = len(samples[0]) >= MANY_PEOPLE
-    found = fit_pool(joined([one for one in samples if len(one)]), prior, start, mapped=mapped)
+    found = fit_pool(joined([one for one in samples if len(one)]), prior, START, mapped=mapped)
     return {name: Effects(*(round(value, 4) for value in vars(own).values())) for name, own in found.items()}
 
 
@@ -180,13 +187,11 @@ def main() -> None:
         people = read_people(options.online, number, FIT)
         effects = fitted(people, prior)
         measured = accuracy(read_people(options.online, number, REPORT), effects, prior)
-        start = START
-        across = line_to_fide(read_people(options.fide, number, FIT), start)
-        tested = line_to_fide(read_people(options.fide, number, REPORT), start)
+        start = elo_axis().effort("instant").effects
+        across = points_to_fide([read_people(options.fide, number, part) for part in (FIT, REPORT)], start)
         report[pool] = {
             "measured": measured,
             "across": across,
-            "across_of_others": tested,
             "effects": {n: vars(e) for n, e in effects.items()},
         }
         rating = people.evidence().elo
@@ -211,7 +216,7 @@ def main() -> None:
         }  # fmt: skip
         (options.out / f"axis-{pool}.json").write_text(json.dumps(text, indent=1, ensure_ascii=False) + "\n")
         short = {n: {k: v for k, v in own.items() if k != "bands"} for n, own in measured.items()}
-        print(pool, prior, short, across, tested, effects, flush=True)
+        print(pool, prior, short, across, effects, flush=True)
     options.report.write_text(json.dumps(report, indent=1) + "\n")
 
 

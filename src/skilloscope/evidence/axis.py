@@ -384,17 +384,19 @@ def pool_priors(curves: npt.ArrayLike, population: Normal) -> list[Tabulated]:
 
 @dataclass(frozen=True)
 class Across:
-    """A line from ratings of a pool to the FIDE Elo that moves alike in slow games: at + slope·(E − origin) ± sd."""
+    """From ratings of a pool to the FIDE Elo that moves alike in slow games: lines between points, ± sd of people."""
 
-    origin: float
-    at: float
-    slope: float
+    ratings: tuple[float, ...]
+    elo: tuple[float, ...]
     sd: float
 
-    def fide(self, found: Posterior, mass: float) -> tuple[float, float, float]:
-        """Return which FIDE Elo moves like a posterior of the pool, with a central interval."""
-        mean = self.at + self.slope * (found.mean - self.origin)
-        apart = NormalDist().inv_cdf(0.5 + mass / 2) * float(np.hypot(self.slope * found.sd, self.sd))
+    def fide(self, found: Posterior, mass: float) -> tuple[float, float, float] | None:
+        """Return which FIDE Elo moves like a posterior of the pool, with an interval; None beyond the points."""
+        if not self.ratings[0] <= found.mean <= self.ratings[-1]:
+            return None
+        at, weight = np.interp(found.at, self.ratings, self.elo), found.density / found.density.sum()
+        mean = float(weight @ at)
+        apart = NormalDist().inv_cdf(0.5 + mass / 2) * float(np.sqrt(weight @ (at - mean) ** 2 + self.sd**2))
         return mean, mean - apart, mean + apart
 
 

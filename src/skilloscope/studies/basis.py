@@ -34,6 +34,7 @@ METHOD_WORDS = {
 """The methods in words."""
 
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
+_HARDLY = 0.9  # of a constant's error
 _LIKE_FIDE = (
     "plays like FIDE: whose moves in slow games are like these, by the model for play over the board; faster play is "
     "weaker, so the same person may well have a higher FIDE rating"
@@ -141,7 +142,14 @@ class EloBasis:
             method=asked.method,
             effort=EffortUsed(effort.name, effort.effects, effort.settings, effort.person),
             scale=AxisUsed(
-                axis.name, axis.axis, axis.data, axis.opening_moves, axis.valid, axis.model, axis.pool, axis.across
+                axis.name,
+                axis.axis,
+                axis.data,
+                axis.opening_moves,
+                axis.valid,
+                human_model=axis.model,
+                pool=axis.pool,
+                across=axis.across,
             ),
             prior=PriorUsed.of(asked),
             engine={} if analysed is None else dict(analysed.decisions.about.get("settings", {})),
@@ -271,6 +279,10 @@ def elo_warnings(found: AnalysedGames, evidence: GameEvidence, by: str = "") -> 
     if shipped_network(asked.axis.pool).sha256 != asked.axis.model:
         warnings.append(f"the human model is not the one that the axis {asked.axis.name!r} was fitted with")
     if asked.axis.pool != FIDE:
+        one = asked.effort.measured.get("one_game", {})
+        if one.get("rmse", 0.0) > _HARDLY * one.get("constant_rmse", np.inf):
+            worth = f"RMSE {one['rmse']} from one game, a constant {one['constant_rmse']}"
+            warnings.append(f"{asked.axis.axis}: hardly better than a constant guess where it was tested ({worth})")
         return warnings
     speeds, sites = (games.headers[name].to_pylist() for name in ("time_control", "site"))
     return [*warnings, *pool_warnings(speeds, sites, games.counts.tolist(), what="moves")]
