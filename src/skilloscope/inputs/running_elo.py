@@ -175,8 +175,8 @@ class EloOfBoards:
                 sign = -1.0 if black else 1.0
                 sides[black].add("evaluated", self._loss((fen, move, sign * before, sign * after), known, at))
         for side in sides:
-            effort = EVALUATIONS if "evaluated" in side.curves else "instant"
-            side.effects = self.axis.effort(effort).effects
+            effort = self.axis.effort(EVALUATIONS if "evaluated" in side.curves else "instant")
+            side.effects, side.person = effort.effects, effort.person
         return [side.fields(self.mass) for side in sides]
 
     def _ask(self, moves: Sequence[int], fens: Sequence[str]) -> None:
