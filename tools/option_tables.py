@@ -1,9 +1,10 @@
-"""Write the tables of options of docs/commands.md from the command line itself: what --help says, nothing by hand.
+"""Write the tables of options in docs/commands/ from the command line itself: what --help says, nothing by hand.
 
     .venv/bin/python tools/option_tables.py
 
 A table stands between `<!-- options: COMMAND -->` and `<!-- end of options -->`. Options that many commands share have
-a table of their own, under the name of their group, and one row in the tables of those commands. Prose stays as it is.
+a table of their own, under the name of their group, and one row in the tables of those commands. `commands` is the
+table of all commands. Prose stays as it is.
 """
 
 from __future__ import annotations
@@ -21,19 +22,23 @@ from skilloscope.cli.app import app
 from skilloscope.cli.options import EngineOptions, Options, Output, command
 from skilloscope.cli.results import ResultsOptions
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "commands.md"
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "commands"
 PLACE = re.compile(r"(<!-- options: ([\w -]+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
 GROUPS: dict[str, tuple[type[Options], str]] = {
-    "results": (ResultsOptions, "[of every command that reads results](#options-of-every-command-that-reads-results)"),
-    "page": (Output, "[of every command with a page](#options-of-every-command-with-a-page)"),
-    "engine": (EngineOptions, "[of every command with an engine](#options-of-every-command-with-an-engine)"),
+    "results": (
+        ResultsOptions,
+        "[of every command that reads results](options.md#options-of-every-command-that-reads-results)",
+    ),
+    "page": (Output, "[of every command with a page](options.md#options-of-every-command-with-a-page)"),
+    "engine": (EngineOptions, "[of every command with an engine](options.md#options-of-every-command-with-an-engine)"),
 }
 """The groups that have a table of their own: what they hold, and where it stands."""
 
 
 def main() -> None:
-    """Write the tables into the page."""
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write the tables into the pages."""
+    for page in sorted(PAGES.glob("*.md")):
+        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def with_tables(page: str) -> str:
@@ -52,6 +57,8 @@ def commands(group: Any, path: str = "") -> dict[str, Any]:
 
 def table(name: str, known: dict[str, Any]) -> str:
     """Return the table of a command or of a group of options, its rows in the order of --help."""
+    if name == "commands":
+        return "\n".join(["| command | |", "|---|---|", *(summary(path, one) for path, one in known.items())])
     shared: list[str] = []
     if name in GROUPS and name not in known:
         left = parameters(GROUPS[name][0])
@@ -64,6 +71,13 @@ def table(name: str, known: dict[str, Any]) -> str:
                 left = [one for one in left if (one.opts[0], one.help) not in own]
     rows = [row(written(one), one.help or "", default(one)) for one in left]
     return "\n".join(["| option | | default |", "|---|---|---|", *rows, *shared])
+
+
+def summary(path: str, one: Any) -> str:
+    """Return the row of a command in the table of all: its name, linked to its page, and what it does."""
+    words = path.split()
+    anchor = f"#skilloscope-{'-'.join(words)}" if len(words) > 1 else ""
+    return row(f"[`{path}`]({words[0]}.md{anchor})", one.help or "")
 
 
 def parameters(group: type[Options]) -> list[Any]:

@@ -27,6 +27,7 @@ from skilloscope.inputs.bundled import demo_file
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+COMMAND_PAGES = sorted((DOCS / "commands").glob("*.md"))
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 PAPER_PAGES = [page for page in PAGES if page.parent.name == "papers" and page.stem != "README"]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -117,7 +118,9 @@ def lay_out_files(folder: Path, page: Path) -> None:
     shutil.copy(demo_file("simulated.pgn"), folder / "games.pgn")
     shutil.copy(demo_file("analyses.jsonl.gz"), folder / "analyses.jsonl.gz")
     shutil.copy(demo_file("game_of_the_century.pgn"), folder / "century.pgn")
-    for command in (*commands(DOCS / "commands.md"), *commands(page)):
+    for file in demo_file("simulated.pgn").parent.iterdir():  # the pages for getting started use them by their names
+        shutil.copy(file, folder)
+    for command in (*(found for reference in COMMAND_PAGES for found in commands(reference)), *commands(page)):
         words = shlex.split(command.line, comments=True)
         if words[0] == "cat":
             (folder / words[1]).write_text("\n".join(command.shown) + "\n", encoding="utf-8")
@@ -152,20 +155,23 @@ def test_the_errors_that_other_pages_quote_are_those_of_the_page_of_accuracy():
     rows = re.findall(r"^\| (?:1|4|all) games?, ([^|]+) \| 524 \| (\d+) ", one_person, re.MULTILINE)
     measured = {used: [rmse for name, rmse in rows if name == used] for used, _ in rows}
     ours, simple = (", ".join(measured[used]) for used in ("moves, prior opponents", "opponents' ratings alone"))
+    start = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert f"RMSE | {ours} | the opponents' ratings alone {simple} |" in start
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"RMSE | {ours} | the opponents' ratings alone {simple} |" in readme
+    named = ("moves, prior opponents", "moves, prior population", "opponents' ratings alone")
+    for games, *errors in zip(("1", "4", "7 to 9"), *(measured[used] for used in named), strict=True):
+        assert f"\n| {games} | {' | '.join(errors)} |\n" in readme
 
 
-def test_every_json_field_is_named_on_the_page_of_commands(without_engine):
-    page = DOCS / "commands.md"
-    named = set(re.findall(r"`(\w+)`", page.read_text(encoding="utf-8")))
+def test_every_json_field_is_named_on_the_pages_of_commands(without_engine):
+    named = {word for page in COMMAND_PAGES for word in re.findall(r"`(\w+)`", page.read_text(encoding="utf-8"))}
     seen = set()
-    for command, code, out, err in runs(page):
+    for command, code, out, err in (found for page in COMMAND_PAGES for found in runs(page)):
         assert code == 0, err
         if "--json" in command.line:
             seen.add(max((leaf for leaf in leaves() if command.line.startswith(f"skilloscope {leaf} ")), key=len))
             unnamed = set(fields(documents(out))) - named
-            assert not unnamed, f"$ {command.line}\nfields that the page does not name: {sorted(unnamed)}"
+            assert not unnamed, f"$ {command.line}\nfields that the pages do not name: {sorted(unnamed)}"
     assert seen == set(leaves()), "every command needs an example with --json"
 
 
@@ -204,14 +210,15 @@ def leaves(group: Any = None, path: tuple[str, ...] = ()) -> dict[str, Any]:
 
 @pytest.mark.parametrize("command", leaves())
 def test_every_command_is_documented_has_an_example_and_json(command):
-    page = (DOCS / "commands.md").read_text(encoding="utf-8")
-    assert f"\n## `skilloscope {command}`\n" in page
+    page = (DOCS / "commands" / f"{command.split()[0]}.md").read_text(encoding="utf-8")
+    heading = f"# `skilloscope {command}`\n"
+    assert heading in page
     assert f"\n$ skilloscope {command}" in page
     assert f"Example: skilloscope {command} " in (leaves()[command].epilog or "")
     options = [word for parameter in leaves()[command].params for word in parameter.opts if word.startswith("--")]
     assert "--json" in options
-    section = page.split(f"\n## `skilloscope {command}`\n", 1)[1].split("\n## ", 1)[0]
-    shared = page.split("\n## Options of every command with an engine\n", 1)[1].split("\n## ", 1)[0]
+    section = page.split(heading, 1)[1].split("\n## `", 1)[0]
+    shared = (DOCS / "commands" / "options.md").read_text(encoding="utf-8").split("\n## Settings\n", 1)[0]
     assert [option for option in options if f"`{option}" not in section + shared] == []
 
 
@@ -219,9 +226,10 @@ def test_the_tables_of_options_say_what_help_says(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     from option_tables import PLACE, with_tables
 
-    page = (DOCS / "commands.md").read_text(encoding="utf-8")
-    assert {place[2] for place in PLACE.finditer(page)} == {*leaves(), "engine", "page", "results"}
-    assert page == with_tables(page), "run tools/option_tables.py"
+    pages = [page.read_text(encoding="utf-8") for page in COMMAND_PAGES]
+    places = [place[2] for page in pages for place in PLACE.finditer(page)]
+    assert sorted(places) == sorted([*leaves(), "commands", "engine", "page", "results"])
+    assert pages == [with_tables(page) for page in pages], "run tools/option_tables.py"
 
 
 def test_every_public_name_stands_in_the_reference_of_python():
@@ -229,22 +237,16 @@ def test_every_public_name_stands_in_the_reference_of_python():
 
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     named = re.findall(r"^::: skilloscope\.(?:[\w.]+\.)?(\w+)$", page, flags=re.MULTILINE)
-    presets = {
-        "DFH13",
-        "FER12",
-        "FULL",
-        "RH11",
-        "RH11_SINGLE",
-        "__version__",
-    }  # values, told by `preset` and `Settings`
-    assert set(named) == set(skilloscope.__all__) - presets
+    values = {word for word in re.findall(r"`sk\.(\w+)`", page) if word.isupper() or word == "__version__"}
+    assert set(named) | values == set(skilloscope.__all__)
+    assert not set(named) & values
     assert len(named) == len(set(named))
 
 
 def test_every_setting_is_documented():
     from skilloscope.core.paths import KNOWN
 
-    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    page = (DOCS / "commands" / "options.md").read_text(encoding="utf-8")
     section = page.split("\n## Settings\n", 1)[1].split("\n## ", 1)[0]
     assert [setting for setting in KNOWN if f"| `{setting}` |" not in section] == []
 
@@ -319,7 +321,7 @@ def test_every_page_is_in_the_navigation_and_data_come_first():
 
     nav = list(nav_pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]))
     assert sorted(nav) == sorted(str(page.relative_to(DOCS)) for page in PAGES if page.is_relative_to(DOCS))
-    assert nav[:2] == ["index.md", "data.md"]
+    assert [page for page in nav if not page.startswith("start/")][:2] == ["index.md", "data.md"]
 
 
 @pytest.fixture(scope="module")
@@ -338,6 +340,16 @@ def test_the_site_builds_without_a_warning_and_has_every_page(site):
     built = {str(path.relative_to(site)) for path in site.rglob("*.html")}
     wanted = {str(page.relative_to(DOCS).with_suffix(".html")) for page in PAGES if page.is_relative_to(DOCS)}
     assert {file.replace("README.html", "index.html") for file in wanted} <= built
+
+
+def test_every_page_of_the_site_links_to_the_glossary(site):
+    pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
+    assert len(pages) > 60
+    assert [page.name for page in pages if "glossary.html" not in page.read_text(encoding="utf-8")] == []
+
+
+def test_the_readme_is_short():
+    assert (ROOT / "README.md").read_text(encoding="utf-8").count("\n") <= 120
 
 
 def test_the_site_fetches_nothing_from_elsewhere(site):

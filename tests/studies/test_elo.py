@@ -126,7 +126,7 @@ def test_no_evidence_gives_back_the_prior():
         assert line.posterior(nothing, elo_prior("header", line, header_elo=at)).sd == pytest.approx(100, abs=0.5)
 
 
-def century(white: int, black: int) -> sk.Games:
+def century(white: int, black: int) -> Games:
     text = demo_file("game_of_the_century.pgn").read_text()
     return sk.read_games(io.StringIO(f'[WhiteElo "{white}"]\n[BlackElo "{black}"]\n{text}'))
 
@@ -146,11 +146,9 @@ def test_the_opponents_rating_moves_the_prior_and_the_own_rating_does_not():
 
 
 def test_a_match_tells_of_one_opponent_however_long_it_is():
-    text = demo_file("game_of_the_century.pgn").read_text()
-    tags = '[WhiteElo "1900"]\n[BlackElo "1300"]\n'
-    games = sk.read_games(io.StringIO("\n\n".join(f'[Round "{n}"]\n{tags}{text}' for n in range(1, 5))))
+    games = century(1900, 1300).select(np.zeros(4, dtype=np.int64))
     asked = RatingRequest.of(effort="instant")
-    one, match = (with_priors(asked, some).priors for some in (games.select([0]), games))
+    one, match = (with_priors(asked, some).priors for some in (games.select(np.array([0])), games))
     assert match == one
     assert one["Byrne, Donald"].sd > 250
 

@@ -86,7 +86,7 @@ def test_a_job_is_cancelled_and_goes_on(page, served):
     upload(page, served, "".join(pgn(f"P{at}", f"Q{at}") for at in range(40)))
     page.click("text=Cancel")
     page.wait_for_selector(".state.cancelled")
-    page.click("text=Go on")
+    page.click("text=Resume")
     page.wait_for_selector(".state.running, .state.waiting, .state.done")
     page.click("text=Delete")
     page.wait_for_url(served + "/")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.console import err, exit_code, print_json, report_faults, report_notes, show
+from skilloscope.cli.console import err, print_json, report_faults, report_notes, show
 from skilloscope.cli.options import Aliases, IntervalOutput, Json, Options, Output
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.paths import check_outputs, check_writable
@@ -197,7 +197,7 @@ class BoardOptions(IntervalOutput):
     top: Annotated[int, typer.Option(help="How many players the table shows.", metavar="N", min=1)] = 20
     history: Annotated[
         Path | None,
-        typer.Option(help="Write everybody's ratings by period: .csv or .parquet.", metavar="FILE"),
+        typer.Option(help="Write all players' ratings by period: .csv or .parquet.", metavar="FILE"),
     ] = None
 
     def __post_init__(self) -> None:
@@ -480,7 +480,7 @@ def _show(
     if output.as_json:
         report_notes(study.warnings)
     show(study, output, source=", ".join(file.name for file in files or () if file), top=top)
-    return _code(study, how, games)
+    return _code(study, how, games) if study.tally.faults else 0
 
 
 def _code(study: ResultsStudy, how: ResultsOptions, games: int) -> int:
@@ -491,7 +491,7 @@ def _code(study: ResultsStudy, how: ResultsOptions, games: int) -> int:
 
         report_notes([f"{plural(faults, 'row')} at fault left out, less than 1 % (exit code 0; --strict makes it 1)"])
         return 0
-    return exit_code(study.tally)
+    return int(faults > 0)
 
 
 def _check_tables(*files: Path | None) -> None:

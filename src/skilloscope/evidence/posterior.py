@@ -280,7 +280,7 @@ class Tabulated(Normal):
 
     def log_density(self, at: npt.ArrayLike) -> Array:
         """Return the log-density up to a constant."""
-        return np.interp(np.asarray(at, dtype=float), self.at, self.logs)
+        return np.asarray(np.interp(np.asarray(at, dtype=float), self.at, self.logs))
 
     def __str__(self) -> str:
         return f"mean {self.mean:.0f}, sd {self.sd:.0f}, on [{self.low:g}, {self.high:g}]"

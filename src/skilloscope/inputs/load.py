@@ -167,8 +167,8 @@ def _of_record(line: str) -> Kind | None:
         record = read_object(line)
     except InputError:
         return None
-    known = {Kind.ANALYSED: "rows", Kind.ANALYSES: "format", Kind.EVALUATED: "moves", Kind.DECISIONS: "utilities"}
-    return next((kind for kind, key in known.items() if key in record), None)
+    known = {"rows": Kind.ANALYSED, "format": Kind.ANALYSES, "moves": Kind.EVALUATED, "utilities": Kind.DECISIONS}
+    return known.get(next(filter(record.__contains__, known), ""))
 
 
 _DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine

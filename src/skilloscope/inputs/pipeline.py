@@ -204,8 +204,8 @@ def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
     population = asked.axis.prior()
     if asked.prior == "opponents" and asked.axis.opponents is not None:
         met: dict[str, dict[tuple[str | None, float], None]] = {}
-        sides = [games.headers[name].to_pylist() for name in ("white", "black", "white_elo", "black_elo")]
-        for white, black, white_elo, black_elo in zip(*sides, strict=True):
+        sides = games.headers.select(["white", "black", "white_elo", "black_elo"]).to_pydict()
+        for white, black, white_elo, black_elo in zip(*sides.values(), strict=True):
             for name, opponent, rating in ((white, black, black_elo), (black, white, white_elo)):
                 if name and rating:
                     # Many games with one opponent, a match, say no more of the player's level than one.

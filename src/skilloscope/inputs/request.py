@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from skilloscope.chess.human.model import CachedHuman, Human, human
-from skilloscope.chess.human.played import check_grouping
+from skilloscope.chess.human.played import GROUPINGS
 from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
@@ -99,7 +99,8 @@ class RatingRequest:
 
     def __post_init__(self) -> None:
         check_mass(self.mass)
-        check_grouping(self.by)
+        if self.by not in GROUPINGS:
+            raise OptionError(f"no column {self.by!r}", hint=f"the columns: {', '.join(GROUPINGS)}")
         self.axis.prior(self.prior)
         if self.pool not in ("", AUTO):
             checked_pool(self.pool)

@@ -73,7 +73,9 @@ class PriorUsed:
         if name in _FROM_GAMES and asked.priors:
             known = [one for one in asked.priors.values() if isinstance(one, Normal)]
             mean, sd = (float(np.mean([getattr(one, what) for one in known])) for what in ("mean", "sd"))
-            return cls(name, mean, sd, f"{_FROM_GAMES[name]}, on average of {plural(len(known), 'player')}")
+            return cls(
+                name, mean, sd, f"{_FROM_GAMES[name]}, on average of {plural(len(known), 'player')}; others: {prior}"
+            )
         missing = f"{_MISSING[name]}; " if name in _MISSING and (axis.opponents or name == "file") else ""
         return cls("population", prior.mean, prior.sd, missing + people)
 

@@ -6,7 +6,7 @@ whose sd is fitted, so that parts with few moves are shrunk towards the others. 
 independently, from its own moves alone.
 
 Both papers leave skill in several dimensions for later. The agent's groups have no Elo: its scale was fitted on whole
-games, and c differs by phase or complexity for everybody.
+games, and c differs by phase or complexity for all players.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _CAVEATS = {
         "The bias that all players share in one phase: the axis was fitted on whole games.",
     ),
     "c": (
-        "Elo by group: the scale was fitted on whole games, and c differs by phase or complexity for everybody.",
-        "Whether a difference is the player's own: compare with others, or with everybody, by the same groups.",
+        "Elo by group: the scale was fitted on whole games, and c differs by phase or complexity for all players.",
+        "Whether a difference is the player's own: compare with others, or with all players, by the same groups.",
     ),
 }
 

@@ -69,7 +69,7 @@ def _unzipped(name: str, body: bytes) -> list[tuple[str, bytes]]:
     """Return the files of a ZIP archive, of bounded size whatever it says of itself; any other file as it is."""
     if body[:4] != b"PK\x03\x04":
         return [(name, body)]
-    found, left = list[tuple[str, bytes]](), MOST_UNZIPPED
+    left, found = MOST_UNZIPPED, list[tuple[str, bytes]]()
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             for one in [inside for inside in archive.infolist() if not inside.is_dir()]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import ne
 from typing import Any
 
 import numpy as np
@@ -371,6 +372,6 @@ def _table(
 def header_columns(games: Games, rows: Ints, people: Sequence[str]) -> dict[str, Any]:
     """Return for people in games (by row) what the headers say: the columns of `EvidenceTable` that hold it."""
     white = games.headers["white"].to_pylist()
-    black = np.array([white[row] != person for row, person in zip(rows.tolist(), people, strict=True)], dtype=np.int8)
+    black = np.array(list(map(ne, map(white.__getitem__, rows.tolist()), people)), dtype=np.int8)
     known = games.by_mover(rows, black)
     return {"events": known["event"].to_pylist(), "headers": np.array(known["elo"].to_pylist(), dtype=float)}

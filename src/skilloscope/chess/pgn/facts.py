@@ -176,8 +176,9 @@ def checked_pool(pool: str) -> str:
 
 def pools_of(games: Games) -> list[str]:
     """Return the pool of each game, as `pool_of` finds it; empty where there is none."""
-    columns = [games.headers[name].to_pylist() for name in ("site", "event", "time_control", "start_fen")]
-    rows = list(zip(*columns, strict=True))
+    rows = list(
+        zip(*games.headers.select(["site", "event", "time_control", "start_fen"]).to_pydict().values(), strict=True)
+    )
     found = dict.fromkeys(rows, "")
     for row in found:
         found[row] = pool_of(*row) or ""

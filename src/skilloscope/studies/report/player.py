@@ -42,7 +42,7 @@ CAVEATS = (
     "A few dozen moves carry little information: look at the interval before the number.",
     "The Elo is of the play in these games, not of the person. Nothing here says why a move was played.",
     "Costs are measured by an engine at a limited depth; a deeper search can differ.",
-    "How likely people find a move is a model's estimate for people of a rating, not a fact about anybody.",
+    "How likely people find a move is a model's estimate for people of a rating, not a fact about an individual.",
 )
 COSTLY_TEXTS = {
     "engine": "Ranked by how much more the move lost than people of this level lose in the same position on average: "

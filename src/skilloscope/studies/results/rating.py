@@ -15,7 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError, Tally
 from skilloscope.inputs.results import read_entry, read_files
 from skilloscope.ratings.periods.histories import History, Ranked, components, leaderboard, past_leaderboard, peaks
@@ -181,11 +180,6 @@ class Rated:
             return {}
         numbers = components(self.games).tolist()
         return {name: n for name, n in zip(self.games.players, numbers, strict=True) if n >= 0}
-
-    @cached_property
-    def added(self) -> Array | float:
-        """The further variance of each player, since the parameters are fitted to few."""
-        return added_variance(self.games, self.fit, self.state) if self.fit and not self.entry else 0.0
 
     @property
     def components(self) -> int | None:
@@ -464,7 +458,8 @@ def leaderboard_study(
         if number is not None and run.state.latest is not None and number < run.state.latest:
             hint = "`rate --at` looks ahead; `smooth --at` gives what is now known of the past"
             raise InputError(f"there are games after {run.calendar.label(number)}", hint=hint)
-        board = leaderboard(run.state, active_within=within, at=number, level=mass, added=run.added)
+        more = added_variance(run.games, run.fit, run.state) if run.fit and not run.entry else 0.0
+        board = leaderboard(run.state, active_within=within, at=number, level=mass, added=more)
     else:
         board = past_leaderboard(run.history, active_within=within, at=number, level=mass)
         tops, periods = peaks(run.history)
