@@ -429,7 +429,7 @@ def test_a_table_of_another_domain_has_no_elo(table):
 
 
 def test_other_speeds_and_servers_are_a_warning(tmp_path, stockfish):
-    tags = '[Site "https://lichess.org/abc"]\n[TimeControl "600+0"]\n'
+    tags = '[Site "https://www.freechess.org"]\n[TimeControl "600+0"]\n'
     (tmp_path / "games.pgn").write_text(tags + GAME)
     report = json.loads(skilloscope("rate", tmp_path / "games.pgn", "--depth", 1, "--json").stdout)
     assert any("rapid or faster" in warning for warning in report["warnings"])

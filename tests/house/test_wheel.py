@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -90,6 +91,6 @@ def test_the_bill_of_materials_names_every_pin_with_its_hashes() -> None:
     done = subprocess.run([sys.executable, ROOT / "tools" / "sbom.py"], check=True, capture_output=True, text=True)
     pins = (ROOT / "requirements" / "runtime.txt").read_text(encoding="utf-8")
     parts = json.loads(done.stdout)["components"]
-    assert len(parts) == pins.count("==")
+    assert len(parts) == len(re.findall(r"^[\w.-]+==", pins, re.MULTILINE))
     assert sum(len(part["hashes"]) for part in parts) == pins.count("--hash=")
     assert all(part["hashes"] for part in parts)

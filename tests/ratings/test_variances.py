@@ -74,7 +74,7 @@ class TestFit:
         assert [said[:33] for said in fit_variances(one_period).warnings] == [
             "the games do not determine sigma0",
             "the games do not determine nu: ev",
-            "variances fitted to 20 players: 9",
+            "variances fitted to 20 players: i",
         ]
 
     def test_even_games_do_not_make_everybody_certain(self):

@@ -213,10 +213,10 @@ def test_a_cancelled_job_ends_between_two_batches_of_positions(jobs, tmp_path, m
     job = add_upload(jobs, "games", [("x.pgn", text.encode())], owner="me", options={"effort": "instant"})
     asked, ask = [], Network.maps
 
-    def cancel_then_ask(self, planes):
+    def cancel_then_ask(self, planes, pool):
         asked.append(len(planes))
         jobs.cancel(job.id)
-        return ask(self, planes)
+        return ask(self, planes, pool)
 
     monkeypatch.setattr(Network, "maps", cancel_then_ask)
     monkeypatch.setattr("skilloscope.web.jobs._EVERY", -1.0)

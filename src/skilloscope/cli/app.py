@@ -124,7 +124,7 @@ COMMANDS: dict[str, dict[str, Entry | Group]] = {
             "vacuum": Entry("cache:cache_vacuum", "--json",
                 "Check the file and return unused space to the disk."),
             "check": Entry("cache:cache_check", "--mend",
-                "Check every answer for damage: is it one that an engine can have given?"),
+                "Check the files of the store for damage: answers of engines, what people play, web jobs."),
             "export": Entry("cache:cache_export", "analyses.parquet --settings 1",
                 "Write all answers of one engine and search to a file, without names or games."),
             "import": Entry("cache:cache_import", "analyses.parquet",

@@ -46,7 +46,7 @@ def cache_check(
     store: StoreFolder = None,
     as_json: Json = False,
 ) -> int:
-    """Check the files of the store for damage: engine answers, what people play, the work of the web application."""
+    """Check the files of the store for damage: answers of engines, what people play, web jobs."""
     from skilloscope.chess.analysis.files import damaged_answers
     from skilloscope.web.jobs import Jobs
 

@@ -19,8 +19,6 @@ from itertools import repeat
 from types import UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
 from skilloscope.core.errors import InputError, Tally
 
 _DEEPEST = 24
@@ -88,7 +86,9 @@ def typed(kind: Any, value: Any, name: str = "it") -> Any:
             raise InputError(f"{name}: fields that are missing or unknown: {missing or sorted({*value} - {*known})}")
         make: Any = origin
         return make(**dict(zip(value, map(typed, map(kinds.get, value), value.values(), value), strict=True)))
-    elif origin is np.ndarray and isinstance(value, list) and value:
+    elif getattr(origin, "__name__", "") == "ndarray" and isinstance(value, list) and value:
+        import numpy as np  # commands that only print help do without
+
         rows = tuple(map(typed, repeat(tuple[float, ...]), value, repeat(name)))
         if len(set(map(len, rows))) == 1:
             return np.array(rows)

@@ -345,7 +345,7 @@ class OpponentsPrior:
 
         >>> regression = OpponentsPrior(2000, 1.4, 0.7, 0.6, 100, 0.25, 200, 12)
         >>> print(regression.prior([2200, 2100, 2300, 2250]))
-        t with 12 degrees of freedom, mean 2235, sd 164, on [700, 3000]
+        t with 12 degrees of freedom, mean 2225, sd 161, on [700, 3000]
         """
         met = np.asarray(ratings, dtype=float)
         mean, sd = self.moments(len(met), met.mean(), ((met - met.mean()) ** 2).sum())

@@ -198,7 +198,7 @@ def test_a_worker_with_another_engine_is_an_error_that_says_which(
     with ClusterRunner(own_cluster.address, SHALLOW) as runner:
         assert runner.key["engine"].startswith("Stockfish")
         own_cluster.start_worker(STOCKFISH_EXECUTABLE=fake_engine())  # joins later
-        with pytest.raises(EngineError, match=r"worker tcp://\S+ searches otherwise .*'Fake 1.0', not 'Stockfish"):
+        with pytest.raises(EngineError, match=r"worker tcp://\S+ searches differently .*'Fake 1.0', not 'Stockfish"):
             list(runner.search(itertools.cycle(fens(1000))))
     with pytest.raises(EngineError, match=r"worker tcp://\S+ searches differently from the others: engine") as caught:
         start_runner(None, SHALLOW, scheduler=own_cluster.address)

@@ -36,7 +36,7 @@ def count_maps(model: CachedHuman, monkeypatch: pytest.MonkeyPatch) -> list[int]
     """Note how many positions the network is asked about."""
     asked: list[int] = []
     honest = model.network.maps
-    monkeypatch.setattr(model.network, "maps", lambda planes: asked.append(len(planes)) or honest(planes))
+    monkeypatch.setattr(model.network, "maps", lambda planes, pool: asked.append(len(planes)) or honest(planes, pool))
     return asked
 
 
@@ -124,7 +124,7 @@ def test_whatever_the_network_sees_is_in_the_key(boards):
 
 
 def test_nothing_is_kept_without_a_store_and_no_positions_are_no_error(tmp_path):
-    assert cached_human(None) is human()
+    assert cached_human(None).network is human().network
     nothing = Boards.from_boards([])
     assert len(CachedHuman(human().network, tmp_path / "human.sqlite").choices(nothing)) == 0
     assert position_keys(nothing) == []
