@@ -85,6 +85,8 @@ class AnalysedGames:
     """The games that fit a budget."""
     others: Sequence[AnalysedGames] = ()
     """The games of other pools in the same files, the most frequent first."""
+    work: EngineJob | None = None
+    """The engine's job, with which single moves are searched again; None where no engine was asked."""
 
     def of_games(self, rows: Ints) -> AnalysedGames:
         """Return some of the games, by row in ascending order, with their analyses and decisions."""
@@ -93,7 +95,7 @@ class AnalysedGames:
             known = pc.is_in(judged.decisions.context.column("game"), games.headers["game"])
             some = judged.decisions.select(known.to_numpy(zero_copy_only=False))
             judged = replace(judged, decisions=some, analyses=judged.analyses.of_games(rows))
-        return AnalysedGames(games, judged, self.asked, self.told)
+        return AnalysedGames(games, judged, self.asked, self.told, work=self.work)
 
 
 def analysed_files(
@@ -189,7 +191,7 @@ def analysed_games(
             raise
         said = f"{error}: rated by the human model alone, effort instant"
         return AnalysedGames(games, None, asked.without_engine(), [said])
-    return AnalysedGames(games, judged, asked, sample=sample)
+    return AnalysedGames(games, judged, asked, sample=sample, work=work)
 
 
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:

@@ -103,9 +103,10 @@ def running_elo(
     axis: EloAxis | None = None,
     effort: Effort | None = None,
     evaluations: Evaluations | None = None,
+    priors: Sequence[Prior | None] = (None, None),
     mass: float = 0.95,
 ) -> list[dict[str, Any]]:
-    """Return after every move of one game the mover's Elo from the mover's moves up to it.
+    """Return after every move of one game the mover's Elo from the mover's moves up to it; `priors`: White's, Black's.
 
     The effort is the one whose search the answers come from, unless it is given; one that reads what moves lost takes
     the values of `evaluations`.
@@ -119,7 +120,7 @@ def running_elo(
     if effort.losses is not None and evaluations is not None:
         losses = loss_evidence(moves, move_losses(moves, evaluations), places, effort.losses)
         table = EvidenceTable.concat([table, losses])
-    sides = {black: RunningElo(axis, effort.effects, person=effort.person) for black in (False, True)}
+    sides = {bool(at): RunningElo(axis, effort.effects, prior, effort.person) for at, prior in enumerate(priors)}
     rows = []
     for place, black in zip(places, moves.black.tolist(), strict=True):
         for at in table.rows.get(place, ()):
