@@ -30,7 +30,7 @@ from skilloscope.core.errors import EngineError
 from skilloscope.inputs import deep
 
 deep.DEEP = replace(deep.DEEP, nodes=20_000)  # a million nodes a position would take minutes
-deep.LINE = replace(deep.LINE, nodes=2_000)
+deep.FIRST_LOOK, deep.LINE = replace(deep.DEEP, nodes=10_000), replace(deep.LINE, nodes=2_000)
 PlainWork.over = True  # tests are small: what they find out, they find out of compiled code; `plainly` is for its twin
 
 Ends = Callable[[str], None]

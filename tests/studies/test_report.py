@@ -161,16 +161,16 @@ def test_a_deep_search_drops_what_a_cheap_one_has_called_a_mistake(stockfish):
     false = replace(false, suspect=false.cost)
     assert {good, bad} <= set(false.candidates(15).tolist())
     assert true.played[good] in false.costliest(50).played
-    told = confirmed(false, games, false.candidates(15), replace(WORK, imports=()))
-    assert told.checked[[good, bad]].all()
-    assert told.cost[good] < min(MARKS)
+    told = confirmed(false, games, 15, replace(WORK, imports=()))
+    assert told.checked[bad]
+    assert not told.trusted[good] or told.cost[good] < min(MARKS)
     shown = told.costliest(50)
     assert shown.checked.all()
     assert (told.game[good], told.ply[good]) not in zip(shown.game, shown.ply, strict=True)
     assert (told.game[bad], told.ply[bad]) in zip(shown.game, shown.ply, strict=True)
     assert len(told.line[bad].split()) > 2
     assert not told.trusted[~told.checked].any()
-    again = confirmed(false, games, false.candidates(15), None)
+    again = confirmed(false, games, 15, None)
     assert np.array_equal(again.value, false.value)
 
 
@@ -359,7 +359,7 @@ def test_turning_points_are_the_moves_that_cost_most_for_their_level(event):
     assert costs == sorted(costs, reverse=True)
     for move in event.turning:
         judged = move.judgement
-        assert judged.checked
+        assert judged.checked or judged.judge == "evaluations"
         assert judged.mark
         assert judged.cost == pytest.approx((judged.chances - judged.chances_after) * (1 - move.p_played))
 

@@ -214,15 +214,15 @@ def test_the_engine_sharpens_the_numbers_and_what_was_found_before_stays(tmp_pat
 Shares = dict[tuple[str, int, str], set[float]]
 
 
-def shares_of(document: object, found: Shares) -> None:
-    """Collect every probability of a move that a document has, by position, level and move."""
+def shares_of(document: object, found: Shares, came: dict[str, tuple[str, str]]) -> None:
+    """Collect every probability of a move that a document has, by position, level and move; `came`: the move before."""
     if isinstance(document, list):
         for part in document:
-            shares_of(part, found)
+            shares_of(part, found, came)
     if not isinstance(document, dict):
         return
     for part in document.values():
-        shares_of(part, found)
+        shares_of(part, found, came)
     if "p_played" in document:  # a decision of a report
         place, level = document["fen"], round(document["level"], 3)
         found.setdefault((place, level, document["played"]), set()).add(document["p_played"])
@@ -243,6 +243,7 @@ def shares_of(document: object, found: Shares) -> None:
                 found.setdefault((place, at, move["people_play"]), set()).add(move["people_probability"])
                 for elo, p in (move["found_by"] or {}).items() if move["better"] else ():
                     found.setdefault((place, float(elo), move["better"]), set()).add(p)
+            came[move["fen"]] = place, move["uci"]
             place = move["fen"]
 
 
@@ -257,11 +258,13 @@ def test_no_two_pages_give_different_probabilities_for_the_same_move(tmp_path, s
     client = TestClient(create_app(jobs, Safety(b"secret")), base_url="http://localhost")
     pages = ["ratings", "event", *(f"players/{n}" for n in (1, 2, 3)), *(f"games/{n}" for n in (1, 2))]
     found: Shares = {}
+    came: dict[str, tuple[str, str]] = {}
     for page in pages:
-        shares_of(client.get(f"/api/jobs/{job.id}/{page}").json(), found)
+        shares_of(client.get(f"/api/jobs/{job.id}/{page}").json(), found, came)
     assert sum(len(shares) for shares in found.values()) > 60
     for (fen, level, move), shares in found.items():
-        answer = client.get("/api/moves", params={"fen": fen, "elo": level}).json()["moves"]
+        before, last = came.get(fen, (fen, ""))
+        answer = client.get("/api/moves", params={"fen": before, "move": last, "elo": level}).json()["moves"]
         (slider,) = next(one["probability"] for one in answer if one["san"] == move)
         assert max(shares) - min(shares) < 1e-6
         assert min(shares) == pytest.approx(slider, abs=5e-4), (fen, level, move)  # what pages show

@@ -41,7 +41,7 @@ DECIDED = 0.05  # winning chances below which, and above 1 less which, a positio
 MARKS = {0.2: "??", 0.1: "?", 0.05: "?!"}
 """The least cost of each mark: a blunder, a mistake, an inaccuracy."""
 FIND = 0.1  # worth of a find from which the move is marked "!"
-CANDIDATE = 0.08  # cost by a cheap search from which a deep one is asked
+CANDIDATE = 0.04  # cost by a cheap search from which a longer one is asked
 _SLOPE = 0.368208  # of Lichess' logistic curve, per pawn
 _GAMES = 64  # at a time
 

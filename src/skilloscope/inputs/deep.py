@@ -32,13 +32,15 @@ from skilloscope.chess.human.played import played_moves
 from skilloscope.chess.moves import MATE_CAP, board_of_fen, make_move, move_of_code, value_pawns
 from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.pgn.positions import positions, positions_of
-from skilloscope.core.columns import Array, Ints
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import EngineError
 from skilloscope.inputs.costs import MARKS, MoveCosts, shares_at, winning_chances
 from skilloscope.inputs.load import EngineJob
 from skilloscope.inputs.pipeline import AnalysedGames
 
 DEEP = Settings(depth=None, nodes=1_000_000, multipv=2)
+FIRST_LOOK = Settings(depth=None, nodes=100_000, multipv=2)
+"""How the moves are chosen that the deep search looks at."""
 LINE = Settings(depth=None, nodes=50_000, multipv=1)
 """How each move of the line after the best one is found."""
 OPENING = Settings(depth=10, multipv=1, scope="every position")
@@ -68,44 +70,50 @@ def position_values(found: AnalysedGames) -> Evaluations:
 
 
 def confirmed(
-    costs: MoveCosts, games: Games, rows: Ints, work: EngineJob | None, model: Human | None = None
+    costs: MoveCosts, games: Games, most: int, work: EngineJob | None, model: Human | None = None
 ) -> MoveCosts:
-    """Return the moves with the deep values of some rows; the engine's values of others are not to be shown then.
+    """Return the moves with deep values of at most so many costly ones, and as many finds.
 
-    Without an engine that answers they are as they were.
+    A search a tenth as long chooses them among up to three times as many candidates. The engine's values of all other
+    moves are not to be shown then. Without an engine that answers the moves are as they were.
     """
-    some = costs.select(rows)
-    boards = [board_before(games, game, ply) for game, ply in zip(some.game.tolist(), some.ply.tolist(), strict=True)]
-    after = [_pushed(board, code) for board, code in zip(boards, some.played.tolist(), strict=True)]
     if work is None:
         return costs
+    found, rows = replace(costs, trusted=costs.judge != 0), costs.candidates(3 * most)
     try:
-        value, best, second = _best(boards, work, DEEP)
-        reply_value, reply, _ = _best(after, work, DEEP)
+        chosen = rows[_looked_at(costs.select(rows), games, work, FIRST_LOOK).candidates(most)]
+        new = _looked_at(costs.select(chosen), games, work, DEEP)
+        if not new.checked.any():
+            return found if new.checked.size or not rows.size else costs
+        boards = [board_before(games, *at) for at in zip(new.game.tolist(), new.ply.tolist(), strict=True)]
+        lines = _lines(boards, new.best, new.checked & ((new.cost >= min(MARKS)) | (new.best == new.played)), work)
     except EngineError:
         return costs
-    known = np.isfinite(value) & np.isfinite(reply_value)
-    if len(rows) and not known.any():
-        return costs
-    played_value, noted = -reply_value, some.judge == 1
+    new = replace(new, line=lines, p_best=_shares_of_best(new, games, model))
+    return found.replaced(chosen[new.checked], new.select(new.checked))
+
+
+def _looked_at(some: MoveCosts, games: Games, work: EngineJob, settings: Settings) -> MoveCosts:
+    """Return the moves as a search of the positions before and after each values them."""
+    boards = [board_before(games, game, ply) for game, ply in zip(some.game.tolist(), some.ply.tolist(), strict=True)]
+    value, best, second = _best(boards, work, settings)
+    after = [_pushed(board, code) for board, code in zip(boards, some.played.tolist(), strict=True)]
+    reply_value, reply, _ = _best(after, work, settings)
+    known, played_value, noted = np.isfinite(value) & np.isfinite(reply_value), -reply_value, some.judge == 1
     best = np.where(played_value > value, some.played, best)  # seen from one move on, the move played is the best
-    deep_lost = winning_chances(np.fmax(value, played_value)) - winning_chances(played_value)
+    value = np.fmax(value, played_value)
+    lost = winning_chances(value) - winning_chances(played_value)
     new = replace(
         some,
         best=best,
-        value=np.where(noted, some.value, np.fmax(value, played_value)),
+        value=np.where(noted, some.value, value),
         played_value=np.where(noted, some.played_value, played_value),
         margin=np.where(some.margin == 0, 0.0, winning_chances(value) - winning_chances(second)),
         checked=known,
-        trusted=known & (~noted | (deep_lost >= min(MARKS) / 2) | (best == some.played)),
-        p_best=_shares_of_best(some, games, best, model),
+        trusted=known & (~noted | (lost >= min(MARKS) / 2) | (best == some.played)),
         reply=reply,
     )
-    shown = known & ((new.cost >= min(MARKS)) | (new.best == new.played))
-    lines = _lines(boards, best, shown, work)
-    found = replace(costs, trusted=costs.judge != 0)
-    new = replace(new, line=lines)
-    return found.replaced(rows[known], new.select(known))
+    return replace(new, suspect=np.where(new.trusted, new.cost, np.nan))
 
 
 def board_before(games: Games, row: int, ply: int) -> chess.Board:
@@ -153,7 +161,7 @@ def _seconds(answers: Analyses) -> Array:
     return found
 
 
-def _shares_of_best(some: MoveCosts, games: Games, best: npt.NDArray[np.uint16], model: Human | None) -> Array:
+def _shares_of_best(some: MoveCosts, games: Games, model: Human | None) -> Array:
     """Return the shares of people who find the best moves, at the players' levels and at those of reports."""
     if not len(some):
         return some.p_best
@@ -162,7 +170,7 @@ def _shares_of_best(some: MoveCosts, games: Games, best: npt.NDArray[np.uint16],
     wanted = np.zeros(len(part.moves), dtype=bool)
     wanted[part.offsets[:-1][np.searchsorted(own, some.game)] + some.ply] = True
     choices = played_moves(part, wanted=wanted, model=model).choices
-    return shares_at(choices, choices.index_of(best), some.level)
+    return shares_at(choices, choices.offsets[:-1] + choices.index_of(some.best), some.level)
 
 
 def _lines(

@@ -73,7 +73,7 @@ MEASURED = (1200.0, 2700.0)
 """Where the human model was measured on people it had not seen: the likeliest level is looked for here."""
 FLAT = float(np.log(1.25))
 """A move whose probability varies by less than this factor between the levels has no likeliest level."""
-CHECKED = 12
+CHECKED = 20
 """Moves of a game, of each kind, that a deep search looks at."""
 CAVEATS = (
     "The difference is to the engine that valued the moves, at its own depth: another engine gives other numbers.",
@@ -650,7 +650,7 @@ def game_people(
         costs = costs_of_moves(
             moves, level, evaluations, analyses=analyses, weights=used.weights, opening_moves=opening
         )
-        costs = confirmed(costs, some, costs.candidates(most), work, asked)
+        costs = confirmed(costs, some, most, work, asked)
     names = [some.headers[side][0].as_py() or "" for side in SIDES]
     running = running_elo(
         moves,

@@ -87,14 +87,13 @@ def api_moves(
     move: Annotated[str, Query(max_length=5, description="a move that is made first")] = "",
 ) -> Json:
     """What people of each strength play in a position: what `skilloscope moves --json` sends, without an engine."""
+    board = playable_board(fen)
     if move:
-        board = playable_board(fen)
         try:
             board.push_uci(move)
         except ValueError as error:
             raise InputError(f"{move!r} is no move here", hint="a legal move as UCI writes it: e2e4") from error
-        fen = board.fen()
-    return moves_study(fen, elo or DEFAULT_LEVELS, pool=pool).as_dict()
+    return moves_study(board, elo or DEFAULT_LEVELS, pool=pool).as_dict()
 
 
 @router.post("/jobs", status_code=202)

@@ -373,7 +373,7 @@ def costs_of(found: AnalysedGames, levels: Mapping[str, float]) -> MoveCosts:
 def shown_moves(found: AnalysedGames, costs: MoveCosts, most: int = CANDIDATES) -> MoveCosts:
     """Return the moves that can be ranked with each other; a deep search has confirmed those that may be shown."""
     judged, model = costs.judged(), found.asked.model_for(len(found.games))
-    return confirmed(judged, found.games, judged.candidates(most), found.work, model)
+    return confirmed(judged, found.games, most, found.work, model)
 
 
 def key_decisions(costs: MoveCosts, games: Games) -> list[Decision]:

@@ -15,6 +15,7 @@ const place = document.getElementById("board");
 place.replaceChildren();
 const board = Chessground(place, { coordinates: true, animation: { duration: 150 }, drawable: { enabled: false, visible: true }, movable: { free: false, showDests: true, events: { after: leave } } });
 const here = () => aside ? aside.fen : fen(ply);
+const origin = () => aside ? [aside.before, aside.last] : ply ? [fen(ply - 1), game.moves[ply - 1].uci] : [fen(0), ""]; // people answer the last move
 const fen = at => at ? game.moves[at - 1].fen : game.start_fen;
 const value = at => { const found = at ? game.moves[at - 1].white_value_cp : game.start_value_cp; return found == null ? null : found / 100; };
 
@@ -30,13 +31,13 @@ async function answer(position, move = "") {
 
 // A piece was moved on the board: leave the game, or follow it where that is the move played.
 async function leave(from, to) {
-  const before = here(), known = await answer(before), wanted = known.moves.filter(move => move.move.startsWith(from + to));
+  const before = here(), known = await answer(...origin()), wanted = known.moves.filter(move => move.move.startsWith(from + to));
   const move = wanted.find(one => one.move.endsWith("q")) || wanted[0], next = game.moves[ply];
   if (!aside && next && next.uci === move.move) { show(ply + 1); return; }
   const found = await answer(before, move.move);
   const after = found ? found.fen : null;
   if (!after) { show(ply); return; }
-  aside = { fen: after, last: move.move, words: [...(aside ? aside.words : []), move.san] };
+  aside = { fen: after, before, last: move.move, words: [...(aside ? aside.words : []), move.san] };
   place_board();
 }
 
@@ -78,7 +79,7 @@ function ownLevel() {
 }
 
 async function people() {
-  const position = here(), found = await answer(position), next = aside ? null : game.moves[ply];
+  const position = here(), found = await answer(...origin()), next = aside ? null : game.moves[ply];
   if (position !== here()) return;
   const at = levels.indexOf(+slider.value);
   list.replaceChildren();
