@@ -117,7 +117,7 @@ class MoveCosts:
     black: Bools
     level: Array  # the Elo whose choices the move is compared with
     judge: Ints  # the place in JUDGES
-    suspect: Array  # the larger cost by the list of the moves and by the positions before and after; NaN where unknown
+    suspect: Array  # the larger damage by the list of moves and by the positions before and after; NaN where unknown
     ranked: Bools  # whether the move can be called costly or a find: not opening moves that only people judge, …
     played: npt.NDArray[np.uint16]
     best: npt.NDArray[np.uint16]
@@ -158,7 +158,12 @@ class MoveCosts:
     @property
     def cost(self) -> Array:
         """What each move cost: winning chances times the share of people who avoid the move; or by people."""
-        return np.where(self.judge == 2, self.style, self.lost * self.open * (1 - self.p_played[:, 0]))
+        return np.where(self.judge == 2, self.style, self.open * self.damage)
+
+    @property
+    def damage(self) -> Array:
+        """The cost as if the game had been undecided: a cheap search may be wrong about that."""
+        return np.asarray(self.lost * (1 - self.p_played[:, 0]))
 
     @property
     def hard(self) -> Array:
@@ -189,7 +194,9 @@ class MoveCosts:
 
     def candidates(self, most: int) -> Ints:
         """Return the rows that may be costly, then those that may be finds, at most so many of each."""
-        costly = np.where(self.ranked & (self.judge < 2), np.fmax(self.suspect, self.cost), 0.0)
+        chances = winning_chances(self.value)
+        likely = self.ranked & (self.judge < 2) & (np.abs(chances - 0.5) <= 0.5 - DECIDED / 3)
+        costly = np.where(likely, self.suspect, 0.0)
         finds = np.where(self.ranked & (self.judge < 2), np.nan_to_num(self.hard), 0.0)
         found = [np.argsort(-worth, kind="stable")[: np.sum(worth >= CANDIDATE)][:most] for worth in (costly, finds)]
         return np.unique(np.concatenate(found))
@@ -332,7 +339,7 @@ def _by_values(moves: PlayedMoves, use: Ints, level: Array, evaluations: Evaluat
         line=np.full(n, "", dtype=object),
         reply=np.zeros(n, dtype=np.uint16),
     )
-    return replace(found, suspect=found.cost)
+    return replace(found, suspect=found.damage)
 
 
 def _target(moves: npt.NDArray[np.uint16]) -> Ints:
@@ -385,7 +392,7 @@ def _by_engine(
         margin=np.fmin(old.margin, winning_chances(best_value) - winning_chances(second)),
         p_best=shares_at(some, best, level[at]),
     )
-    new = replace(new, suspect=np.fmax(old.suspect, new.cost))
+    new = replace(new, suspect=np.fmax(old.suspect, new.damage))
     return known.replaced(place, new)
 
 

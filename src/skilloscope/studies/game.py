@@ -33,7 +33,6 @@ from skilloscope.evidence.axis import ELO, Effort, EloAxis, elo_axis
 from skilloscope.evidence.periods import running_competence
 from skilloscope.inputs.costs import (
     FORCED,
-    MARKS,
     MoveCosts,
     MoveJudgement,
     accuracy,
@@ -260,13 +259,15 @@ class GamePlayer:
     elo: EloSoFar
     accuracy: float | None = None
     """The mean accuracy of the moves whose values are known, 0 … 100; None where there is none."""
-    marks: Mapping[str, int] = field(default_factory=dict)
-    """How many moves have each mark."""
+    inaccuracies: int = 0
+    mistakes: int = 0
+    blunders: int = 0
+    """How many moves are marked ?!, ? and ??."""
 
     FIELDS: ClassVar = (
         "player", "side", "decisions", "unknown", "mean_gain", "expected_score_against_engine",
         "elo_difference_to_engine", "infinite", "low", "high", "strength", "*competence", "level", "level_source",
-        "*elo", "accuracy", "marks",
+        "*elo", "accuracy", "inaccuracies", "mistakes", "blunders",
     )  # fmt: skip
     expected_score_against_engine = property(lambda self: self.difference.expected_score)
     elo_difference_to_engine = property(lambda self: self.difference.elo_difference)
@@ -357,9 +358,12 @@ class GameStudy(Study):
             columns.append(Column("c", lambda player: number(player.competence.c, 2)))
         if "model" in self.human:
             columns += [Column(f"Elo, one axis ({mass})", lambda player: str(player.elo)), Column("level", _level)]
-        if any(player.accuracy is not None for player in self.players):
-            columns.append(Column("accuracy", lambda player: f"{number(player.accuracy, 0)} %"))
-            columns += [_mark_column(mark) for mark in reversed(MARKS.values())]
+        each = [
+            f"{one.player}: accuracy {one.accuracy:.0f} %, {one.inaccuracies} ?!, {one.mistakes} ?, {one.blunders} ??"
+            for one in self.players
+            if one.accuracy is not None
+        ]
+        notes = [*notes, "; ".join(each)]
         return Table.of("", self.players, columns, notes=notes)
 
     def _people_line(self) -> str:
@@ -596,7 +600,9 @@ def _player(side: GameSide, moves: Sequence[GameMove], levels: Mapping[str, Play
         level_source=level.source,
         elo=made[-1].elo if made else _NO_ELO,
         accuracy=float(accuracy(side.lost[np.isfinite(side.lost)]).mean()) if own.moves else None,
-        marks={mark: sum(move.judgement.mark == mark for move in made) for mark in reversed(MARKS.values())},
+        inaccuracies=sum(move.judgement.mark == "?!" for move in made),
+        mistakes=sum(move.judgement.mark == "?" for move in made),
+        blunders=sum(move.judgement.mark == "??" for move in made),
     )
 
 
@@ -780,10 +786,6 @@ def histogram_chart(histograms: Mapping[str, GainHistogram]) -> Panels:
 def _white_score(move: GameMove) -> str:
     found = move.white_against_black
     return "–" if found is None else f"{found.expected_score:.2f}"
-
-
-def _mark_column(mark: str) -> Column[GamePlayer]:
-    return Column(mark, lambda player: str(player.marks[mark]))
 
 
 def _level(player: GamePlayer) -> str:
