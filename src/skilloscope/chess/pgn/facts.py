@@ -1,4 +1,4 @@
-"""Facts of chess that need no engine: the phase of a position, the speed of a game, the name of its opening.
+"""Facts of chess that need no engine: the phase of a position, speed, pool and opening of a game.
 
 The phase depends on what is left on the board: the value of all pieces but kings and pawns, both sides together, which
 is 62 at the start with queen 9, rook 5, bishop and knight 3. More than 52 is a full board (at most three minor pieces
