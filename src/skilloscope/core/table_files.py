@@ -1,15 +1,11 @@
 """Tables on disk: Parquet with a digest, and CSV that is safe to open in a spreadsheet.
 
-In: Arrow tables. Out: files, and the tables that they hold; a file that is damaged anywhere is an InputError.
-
-Parquet: a page's checksum covers its values, not its header nor the file's footer, where a flipped bit can name
-another column or another number of rows. So the footer of a file that is written here holds a digest of all bytes
-before it and of its own content: columns, types, rows and metadata. Files of other programs have no digest; they are
-checked by the checksums they have.
+Parquet: a page's checksum covers its values, not its header nor the file's footer. So the footer of a file that is
+written here holds a digest of all bytes before it and of its own content: columns, types, rows and metadata. Files of
+other programs have no digest; they are checked by the checksums they have. A damaged file is an InputError.
 
 CSV: a spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, and a
-name can hold one. Such texts get a leading apostrophe, which spreadsheets read as "text follows"; numbers stay
-numbers. Our reader of CSV removes the apostrophe again.
+name can hold one. Such texts get a leading apostrophe, which our reader removes again.
 """
 
 from __future__ import annotations

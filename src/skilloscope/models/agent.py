@@ -2,19 +2,15 @@
 
 In: losses (best value minus value, never negative) of the alternatives of a decision. Out: likelihoods, probabilities,
 Bayes' rule. `c` is the competence of the one-parameter agent of [DFHR09] and [DFH13]; it is not the exponent of
-[RH11]'s curves. One readable numpy function per equation is here; the fast twins are in `kernels`.
+[RH11]'s curves. The papers use pawns and k = 0.1 pawn; in another domain k scales with the utilities. One readable
+numpy function per equation is here; the fast twins are in `kernels`.
 
-Units: the papers use pawns and k = 0.1 pawn. In another domain k scales with the utilities.
+A choice set never depends on the choice. How the alternatives that were not listed enter is a named rule, and each is a
+proper conditional probability (docs/choice-sets.md):
 
-A choice set never depends on the choice. The engine lists ten moves and people sometimes play another; adding just
-the played move makes the probabilities of what could have been played sum to more than one and pulls c far down.
-How the alternatives that were not listed enter is a named rule, and each rule is a proper conditional probability:
-
-- `listed`: condition on the list; choices outside it are left out and counted. Exact for the agent (independence of
-  irrelevant alternatives), it loses the information in blunders. [DFH13 (6) read soberly]
+- `listed`: condition on the list; choices outside it are left out and counted. [DFH13 (6)]
 - `bucket`: one more alternative, "something unlisted", of weight n_legal − n_listed, whose loss is fitted: `stretch`
-  times the last listed one's plus `drop`. No extra search, but an approximation: with many decisions its intervals are
-  narrower than its bias (docs/choice-sets.md). [RH11's N + 1]
+  times the last listed one's plus `drop`. An approximation. [RH11's N + 1]
 - `sampled`: one unlisted alternative is valued (the chosen one if unlisted, else one drawn at random) and weighs
   n_legal − n_listed: McFadden's sampling of alternatives, exact. Needs `Decisions.unlisted_value`.
 - `full`: every alternative is listed; decisions whose list is not complete are left out and counted.

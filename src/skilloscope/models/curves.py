@@ -2,12 +2,10 @@
 
 A curve turns a loss δ into g(δ), decreasing from 1, with a sensitivity s and a competence c. [RH11 sect. 4]
 
-A mapping turns the values g of the alternatives of a decision into probabilities, by way of the best alternative's.
-[RH11 sect. 3] With L = log(1/p_0) each mapping says what log p is where log g is given; L is then the number at which
-the probabilities sum to 1. It lies between log m and log n where m of the n alternatives are tied for best (a weight
-counts as so many), because every p is at most p_0. Shares has independence of irrelevant alternatives: it may be
-conditioned on a list. Powers and the third model do not: they need every alternative, or a stand-in for those that
-were not listed.
+A mapping turns the values g of a decision's alternatives into probabilities. [RH11 sect. 3] With L = log(1/p_0) each
+says what log p is where log g is given; L is then the number at which the probabilities sum to 1. It lies between log m
+and log n where m of the n alternatives are tied for best (a weight counts as so many). Shares may be conditioned on a
+list; powers and the third model need every alternative, or a stand-in for those that were not listed.
 
 `CurveModel` adds the evaluation scaling and the rule for unlisted alternatives. The fast twins are in `kernels.curves`.
 """

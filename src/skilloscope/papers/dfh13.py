@@ -1,14 +1,11 @@
 """DFHR09 and DFH13: composite players, the line from c̄ to Elo, the split by result, and the papers' own engine.
 
-DFHR09: seven Elo groups (Tables I and II, Figure 1) and the split by result (Table III). DFH13: Table III and its line,
-what they imply, and the same from games at hand; Table IV and Figure 3. Our c̄ come from other games and another engine
-than the papers', so they are shown next to the printed ones and not judged; what the printed columns imply for each
-other is. The analysed games cost no engine time; the papers' own years are sampled where analyses are imported, stored
-or possible.
+Our c̄ come from other games and another engine than the papers', so they are shown next to the printed ones and not
+judged; what the printed columns imply for each other is. The analysed games cost no engine time; the papers' own years
+are sampled where analyses are imported, stored or possible.
 
 The papers' engine is Toga II. What it lists itself are bounds, so the position after each move was searched, to depth
-6, and its answers are imported; Stockfish's depths 6 and 10 of the very same positions are shown too. Games and engine
-differ from the papers' still (Toga II 3.0 for 1.3.1), and so does the depth: shown, not judged.
+6, and its answers are imported; Stockfish's depths 6 and 10 of the very same positions are shown too.
 """
 
 from __future__ import annotations

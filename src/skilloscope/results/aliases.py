@@ -1,13 +1,11 @@
 """Names of players: spellings of one name, aliases that a user has confirmed, and names as codes.
 
-The rule. Spaces, capitals, the space after a comma and the dots of initials do not make another name:
-`LEDGER,DAVID J.` and `Ledger, David J` are one, shown in mixed case and with a space after the comma if any spelling
-has one. Nothing else is merged unasked. Names that may be one person's (an initial for a name, a missing middle name,
-accents) are listed; a file of aliases holds what the user has confirmed.
+Spaces, capitals, the space after a comma and the dots of initials do not make another name. Nothing else is merged
+unasked: names that may be one person's (an initial for a name, a missing middle name, accents) are listed, and a file
+of aliases holds what the user has confirmed.
 
-`NameCodes` turns columns of names or ids into codes, over one table or over all batches of a stream. Its list of names
-only grows. A value is handled as a Python string when it is first seen, and never again: later batches are looked up in
-Arrow.
+`NameCodes` turns columns of names or ids into codes, over one table or over all batches of a stream. A value is handled
+as a Python string when it is first seen, and never again: later batches are looked up in Arrow.
 """
 
 from __future__ import annotations

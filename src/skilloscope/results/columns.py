@@ -1,13 +1,9 @@
 """The columns of a results table: which is which, and what their cells hold.
 
-In: the names of a table's columns and what a user said about them. Out: a Layout. Names are compared without regard to
-capitals, spaces and underscores. Known are player_1/player_2, white/black, home/away with goals, winner/loser, and the
-usual names of scores, dates and published ratings; what is not understood is refused with a line that is ready to use.
-
-Then the cells: dates, period numbers, scores, goals and published ratings, as numpy columns, and a reason for each bad
-row. Every distinct text is parsed once, however many games share it; columns that are dates or numbers already are used
-as they are. A score is that of the first player, in [0, 1]: a number, a result as in PGN (`1-0`, `1/2-1/2`), a word
-(win, draw, loss) or a letter (W, D, L); nothing else is guessed at. Forfeits, byes and walkovers are no games.
+In: the names of a table's columns and what a user said about them. Out: a Layout; what is not understood is refused
+with a line that is ready to use. Then the cells: dates, period numbers, scores, goals and published ratings, as numpy
+columns, and a reason for each bad row. Every distinct text is parsed once, however many games share it. docs/results.md
+lists the names and the scores that are known; nothing else is guessed at.
 """
 
 from __future__ import annotations

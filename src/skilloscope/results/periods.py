@@ -1,9 +1,7 @@
 """Rating periods: the number and the label of a date's period, and games cut into periods.
 
-Periods are anchored in the calendar, never in the data, so that a game always falls into the same period whatever other
-games there are: months and years begin on 1 January (two months: January–February, March–April …), days are days, and
-weeks are counted from Monday, 1 January of the year 1, so that all have seven days and begin on a Monday. All periods
-of one calendar are equally long, as (7) of GLI99 supposes, up to the days of the months. Where a table gives period
+Periods are anchored in the calendar, never in the data: months and years begin on 1 January (two months:
+January–February, March–April …), and weeks are counted from Monday, 1 January of the year 1. Where a table gives period
 numbers instead of dates, they are used as they are.
 
 `PeriodGames` is the one input of every algorithm that rates from results. Its periods are consecutive: one without

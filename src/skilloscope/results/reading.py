@@ -1,22 +1,16 @@
 """Results from CSV, Parquet, Arrow tables and frames: every row used, or counted and named.
 
-In: a file or a table; `layouts` says which of its columns is which. Out: Results.
+In: a file or a table; `columns` says which of its columns is which. Out: Results. docs/results.md has the rules. Games
+listed twice (the same day, players and score) are kept by default, since two such games in a match or a rapid event are
+real.
 
-Rows at fault (no or an unknown score, a player against himself, a missing or impossible date, no name) are left out,
-counted by reason and named with file and row; the header is row 1 of a CSV file, as in a spreadsheet. Forfeits, byes
-and walkovers are no games: left out and counted. Rows out of date order are sorted. Games listed twice (the same day,
-players and score) are kept by default, since two such games in a match or a rapid event are real. Both are counted as
-notes.
-
-CSV may be compressed, in UTF-8 or Latin-1, with commas, semicolons or tabs; the header is the first line that is not
-blank. Arrow's reader takes what programs write, a million rows in about a second. Whatever it refuses (bytes that are
-not UTF-8, lines that end in a carriage return, blank lines before the header, a cell without an end) is read again row
-by row, where only the bad rows fail.
+Arrow's reader takes what programs write, a million rows in about a second. Whatever it refuses (bytes that are not
+UTF-8, lines that end in a carriage return, blank lines before the header, a cell without an end) is read again row by
+row, where only the bad rows fail.
 
 Very large tables are read period by period in bounded memory: `ResultStream` takes Parquet files whose rows are in the
 order of their dates and gives PeriodGames after PeriodGames, each of whole periods. Players keep their code from the
-first batch to the last, so that a state can be carried on. Files are read in shards of some row groups, each by itself,
-so that others may do it (`read`). Memory holds a batch of rows, or the shards under way, and the longest period.
+first batch to the last. Files are read in shards of some row groups, each by itself, so that others may do it (`read`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Simulated games: whole games between people of given Elos, by the human model or by the joint one.
 
-In: two Elos, how many games, a seed. Out: games with their results, as PGN. Openings are those that people of these
-Elos play; clocks are left out.
-
-People end games before the rules do: they resign, or they agree to a draw. The chances are logistic lines, fitted to
-rated games by tools/fit_resignations.py: two that see nothing of the position but its material, and two that see its
-value too, which predicts far better.
+Openings are those that people of these Elos play; clocks are left out. People resign or agree to a draw before the
+rules end a game: the chances are logistic lines, fitted to rated games by tools/fit_resignations.py, two that see
+nothing of the position but its material, and two that see its value too, which predicts far better.
 
 All games are played side by side, a ply at a time, so that the network sees many positions at once. Every game draws
 from a generator of its own: the same seed gives the same games, however many are asked for.

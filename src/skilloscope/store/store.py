@@ -1,10 +1,8 @@
 """The store of analyses: one SQLite file that never forgets an acknowledged answer. It knows nothing of chess.
 
 In: answers to problems (a problem is a text, in chess a FEN; an answer is bytes that the store does not read), under
-the settings that produced them. Out: the same answers, 200,000 a second.
-
-Write-ahead logging: readers never wait for the writer, and several processes may share one file. A put is one
-transaction; when it returns, the rows survive the death of the process at any moment.
+the settings that produced them. Out: the same answers, 200,000 a second. Write-ahead logging: several processes may
+share one file, and when a put returns, the rows survive the death of the process at any moment.
 
 A row that is not what was put there (each has a digest) is no answer and hides no other: it is left out, and `damaged`
 names it. Rows of versions that wrote no digests are checked by their form.

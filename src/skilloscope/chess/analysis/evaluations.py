@@ -1,17 +1,12 @@
 """Evaluations: what every position of games is worth, from whatever source, and the gains that follow.
 
-In: [%eval] comments, analyses, or games with evaluations as JSON lines. Out: Evaluations, one value for each position
-before, between and after the moves; and Losses, one row for each move whose value before and after is known.
+In: [%eval] comments, analyses, or games with evaluations as JSON lines (docs/data.md). Out: Evaluations, one value for
+each position before, between and after the moves; and Losses, one row for each move whose value before and after is
+known.
 
-The value before a move is the one after the move before, so each position is valued once. A position in which the
-game is over needs no engine: mate is worth the cap, stalemate nothing. Resigning, losing on time or agreeing to a
-draw is no move, so there is no gain: the last position keeps its value. What is not known stays unknown and is
-counted, never taken as zero.
-
-Games with evaluations come as JSON lines (.ndjson, .jsonl, packed or not), one game a line: `moves` (as UCI writes
-them) and `stockfish_eval` (centipawns, white's view). The lists that are about repeat every value: where all values
-occur twice, one of each is taken. They begin after the first moves (usually six) and end with the last: a list that is
-shorter than the game is set against its end. The values before it are unknown.
+A position in which the game is over needs no engine: mate is worth the cap, stalemate nothing. Resigning, losing on
+time or agreeing to a draw is no move, so there is no gain: the last position keeps its value. What is not known stays
+unknown and is counted, never taken as zero.
 """
 
 from __future__ import annotations

@@ -1,27 +1,14 @@
 """Analyses in files: exported, imported, and moved between a store and files; and games that come with their analysis.
 
-An export holds the answers under one key, no names and no games. The file's ending decides the format.
-
-For people, `.jsonl` or `.jsonl.gz`: first the format and the settings, then one position a line with its count of legal
-moves and its lines, `{"fen": …, "n_legal": 31, "lines": {"1": [["e2e4", 31], ["d2d4", "#3"]], …}}`, centipawns or mates
-from the mover's view, best first at each depth. Imported answers are kept for good, so each line ends with a check of
-its bytes, `"check"`, and the last line says how many there were: one flipped bit costs one answer, and a truncated end
-is noticed.
-
-For programs, `.parquet`, a third smaller: `fen`, `n_legal`, and one entry a line in each of `depth`, `rank` (1 = best),
-`move` (UCI), `mate` (whether the score is one) and `score` (centipawns, or moves to mate; the mover's view), about 200
-bytes a position for ten moves at ten depths. The schema's metadata hold the head of the JSON-lines export under the key
-`skilloscope`; a digest of everything checks the whole file.
-
-Answers that go into a store are checked as an engine's own are: complete lists, legal moves, the depth of the key.
+An export holds the answers under one key, no names and no games. The file's ending decides the format: JSON lines for
+people, where each line ends with a check of its bytes, so that one flipped bit costs one answer, or Parquet for
+programs, with one digest of everything. docs/data.md describes both. Answers that go into a store are checked as an
+engine's own are: complete lists, legal moves, the depth of the key.
 
 Games with their analysis are JSON lines, one object a game: `{"file", "white", "black", "white_elo", …, "rows":
-[{"ply", "fen", "n_legal", "played", "values": {depth: [[move, "cp" or "mate", score], …]}}, …]}`. The moves between the
-rows are not in such a file, so its games have headers and positions but no moves. A game's `index` there is not its
-number in the PGN file, so the id is made of this file and the line; the PGN file's name is the `event`. Whose answers
-these are, the file says: `"settings": {"engine": …, "net": …, "depth": …, …}` in a game is the key of its search, as
-exports have it; or `"engine"` alone; where it does not, the caller may state it. Otherwise only the depth is known,
-from the lines: such answers are read, but never stored.
+[{"ply", "fen", "n_legal", "played", "values": {depth: [[move, "cp" or "mate", score], …]}}, …]}`. They have headers and
+positions but no moves; a game's id is made of this file and the line, and the PGN file's name is the `event`. Whose
+answers these are, `"settings"` or `"engine"` in a game says, or the caller; otherwise they are read but never stored.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """Lines: an engine's answer as one record per line of every depth, best first; read from UCI, checked, packed.
 
-An engine prints a list of lines again and again: at every depth, in a long search also in the middle of one, then
-with the rest of the list still at the depth before. So the first line of a deeper depth closes all shallower ones;
-within a depth the last exact line of each rank counts; bounds are no values and never count.
-
-What is kept is raw: centipawns, or the number of moves to mate, from the mover's point of view. Only `value_pawns`
-turns that into a value, so that another cap for mates never needs another search.
+An engine prints a list of lines again and again, in a long search also in the middle of a depth, then with the rest of
+the list still at the depth before. So the first line of a deeper depth closes all shallower ones; within a depth the
+last exact line of each rank counts; bounds never count. What is kept is raw: centipawns, or the number of moves to
+mate, from the mover's point of view. Only `value_pawns` turns that into a value.
 
 Engines whose lists are no values, or that have none, are asked by child searches: the value of a move is minus the
-value of the position after it, searched one ply less. It is another method than a list, with other numbers, so it is
-part of the key of an answer. It knows no depth 1, which would be a search of depth 0.
+value of the position after it, searched one ply less. It is another method, with other numbers, so it is part of the
+key of an answer. It knows no depth 1, which would be a search of depth 0.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Positions: the decisions of games that are worth an engine's time.
 
 In: Games. Out: one row for each move that was chosen among several after the opening, with the FEN before it, exactly
-as python-chess writes it, which is the key of the store.
-
-The first moves of a game are remembered rather than decided, and a single legal move is no decision; both are
-counted in the tally. The scope `every position` takes these too, and the position after the last move: they are
-needed to value a move by the position after it.
+as python-chess writes it, which is the key of the store. The moves of the opening and single legal moves are counted in
+the tally; the scope `every position` takes these too, and the position after the last move.
 
 Games are replayed by compiled code, which starts to pay after some 25 games; before, and for Chess960, python-chess
 does the same.

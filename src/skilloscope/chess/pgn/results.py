@@ -1,17 +1,12 @@
 """Results from the headers of PGN games, without reading a move.
 
 In: PGN files (plain, gzip, bzip2, zstd) and streams. Out: Results, player_1 being White, and a tally of every game that
-could not be used.
-
-Left out and counted: forfeits (`+/-` and the like, a termination that says so, a game of one move), unfinished games
-(`*`), games of unknown players. A game without any move is left out where others of its file have moves; in a file of
-bare headers all are games. Missing and impossible dates, unknown results and a player against himself are faults, named
-with file and game.
+could not be used; docs/results.md has the rules. A game without any move is left out where others of its file have
+moves; in a file of bare headers all are games.
 
 `split_games` defines what a game is, here as for `read_games`. `scan` is its compiled twin for text as programs write
-it: it either finds the same games, or says that it does not know (a line that ends in a bare carriage return, several
-tags on a line, a tag that is none, letters beyond ASCII where a line begins, zeros, an unknown tag twice). `scan_plain`
-then reads what it left. A test holds the two together.
+it: it either finds the same games, or says that it does not know. `scan_plain` then reads what it left. A test holds
+the two together.
 """
 
 from __future__ import annotations

@@ -2,14 +2,11 @@
 
 `rts` and `eq14` are the twins of `rts_step` and `eq14_step` for every player's whole history.
 
-`sweep` passes the closed forms of GLI99 back and forth until both players of every game know of it. It goes beyond the
-paper. In (9) an opponent counts with the strength he was thought to have *before* the period, and nothing that he shows
-later is ever used; the paper names this as its main sacrifice (sect. 3.3). Here each game keeps one normal message to
-each of its players, made by the same approximation (16) from what all *other* games say about the two, and the
-periods are swept forwards and backwards until the messages no longer change (expectation propagation). What one game
-says is taken out before it is said again. Round a loop of games it comes back all the same: the means are those of the
-joint posterior, the deviations are too small, and `ratings.periods.smoothing` computes better ones.
-`paired_comparison.message` is what `sweep` does inline.
+`sweep` goes beyond GLI99, which names as its main sacrifice (sect. 3.3) that an opponent counts with the strength he
+was thought to have before the period. Here each game keeps one normal message to each of its players, made by the same
+approximation (16) from what all other games say about the two, and the periods are swept forwards and backwards until
+the messages no longer change (expectation propagation). Means are those of the joint posterior; deviations are too
+small, and `ratings.periods.smoothing` computes better ones. `paired_comparison.message` is what `sweep` does inline.
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
 """Predicting results, how good the predictions are, and the period length that predicts best.
 
-A prediction for a game uses only what was known before its period [GLI99 (16)]. `evaluate` gives the log-loss, the
-Brier score and the calibration.
+A prediction for a game uses only what was known before its period [GLI99 (16)]. Period lengths are compared on the same
+games at the same distance: every game from what was known before the longest of the periods, in which it lies, began.
 
-The total discrepancies of two period lengths do not compare as they are: short periods predict a game from yesterday's
-results, long ones from last year's. So all lengths predict the same games at the same distance: every game from what
-was known before the longest of the periods, in which it lies, began.
-
-The link goes from strengths to expected scores. (16) has one fixed slope, and its strengths know nothing of careers. In
-tables of real games the slope depends on the level and changes over the years, and strengths are biased where players
-are new, return after a pause or improve steadily. `linked` learns both: a logistic regression on what is known of both
-players, whose weights are a random walk, updated with each month of games (an extended Kalman filter). It starts at
-(16) with small prior deviations, so that few games change little. Not in the paper.
+The link goes from strengths to expected scores. (16) has one fixed slope, and its strengths know nothing of careers.
+`linked` learns both: a logistic regression on what is known of both players, whose weights are a random walk, updated
+with each month of games (an extended Kalman filter). It starts at (16) with small prior deviations, so that few games
+change little. Not in the paper.
 """
 
 from __future__ import annotations

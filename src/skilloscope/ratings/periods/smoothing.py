@@ -2,12 +2,9 @@
 
 `rts` is the Kalman smoother that GLI99 sect. 3.5 describes, and the default. `eq14` is (14) as printed, which counts
 the past twice (its nominal 95 % intervals cover far less); table 3 was computed with it. `whole` is not in the paper:
-messages pass between all games of all periods until they converge, so that an opponent's later results count too.
-
-Messages find the means of the joint posterior, but their deviations ignore that a message comes back round a loop: two
-players who met a hundred times know their difference well and hardly their level. So the deviations are those of a
-normal posterior about the means: its precision is that of the entries, of the walks between periods and of the games,
-one sparse matrix, solved up to 4,000 rows; beyond, the messages' deviations are used with a warning.
+messages pass between all games of all periods until they converge, so that an opponent's later results count too. Its
+deviations are those of a normal posterior about the means: one sparse matrix of precisions, solved up to 4,000 rows;
+beyond, the messages' deviations, which ignore loops of games, are used with a warning.
 """
 
 from __future__ import annotations

@@ -2,19 +2,14 @@
 
 The criterion is GLI99 sect. 4: the total discrepancy (15) of all games, each predicted by (16) from what was known
 before its period. `nelder-mead` is the paper's way; `quick`, the default, comes to the same minimum with fewer passes
-over the games. Both search the logarithms of standard deviations.
+over the games. Beyond the paper, only where asked for: the first player's advantage, the drift of newcomers' mean, and
+how much weight ratings published elsewhere get.
 
-Beyond the paper, each only where it is asked for: the first player's advantage, the drift of newcomers' mean, and how
-much weight ratings published elsewhere get.
-
-How uncertain σ0 and ν are: `variance_posterior` is their joint posterior on a weighted grid, as in GLI99 figure 1. The
-total discrepancy is minus a log-likelihood in which every game is predicted from earlier ones alone, so
-exp(−discrepancy) times the prior is the posterior. The paper's prior is flat in the variances (sect. 3.1); flat in the
-standard deviations is the other choice. That criterion is a sum of approximate forecasts, not a likelihood: the σ0 that
-predicts best is larger than the spread of the true strengths (by a third where players have some hundred games), and
-the curvature at its minimum is far from its uncertainty. `simulated_intervals` cover: the pairings stay as they are,
-strengths and scores are simulated with known variances, and the errors of the fits to them are the errors to expect of
-the fit to the real games.
+`variance_posterior` is the joint posterior of σ0 and ν on a weighted grid, as in GLI99 figure 1. The discrepancy is a
+sum of approximate forecasts, not a likelihood: the σ0 that predicts best is larger than the spread of the true
+strengths, and the curvature at its minimum is far from its uncertainty. `simulated_intervals` cover: the pairings stay
+as they are, strengths and scores are simulated with known variances, and the errors of the fits to them are the errors
+to expect of the fit to the real games. docs/periods.md has more.
 """
 
 from __future__ import annotations
