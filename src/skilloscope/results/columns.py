@@ -105,7 +105,12 @@ def find_layout(
     missing = {"player_1": sides[0], "player_2": sides[1], "date": when, **({} if winners else {"score": score})}
     absent = [theirs for theirs in given.values() if theirs not in names]
     if absent or None in missing.values():
-        raise _not_understood(names, given, missing, absent, table)
+        lacking = [*absent, *(own for own, theirs in missing.items() if theirs is None and own not in given)]
+        line = ",".join(f"{own}={theirs if theirs in names else '…'}" for own, theirs in missing.items())
+        raise InputError(
+            f"{table or 'the table'}: which column is {' and which '.join(lacking)}?",
+            hint=f"it has: {', '.join(names)}; use --columns {line}",
+        )
     return Layout(
         player_1=str(sides[0]),
         player_2=str(sides[1]),
@@ -167,17 +172,6 @@ def _ratings(found: _Found, observed: str | None, table: str) -> tuple[str, str]
             hint=f"name two, as --known-ratings welo,belo; it has: {', '.join(found.names)}",
         )
     return pair[0], pair[1]
-
-
-def _not_understood(
-    names: Sequence[str], given: Mapping[str, str], found: Mapping[str, str | None], absent: Sequence[str], table: str
-) -> InputError:
-    lacking = [*absent, *(own for own, theirs in found.items() if theirs is None and own not in given)]
-    line = ",".join(f"{own}={theirs if theirs in names else '…'}" for own, theirs in found.items())
-    return InputError(
-        f"{table or 'the table'}: which column is {' and which '.join(lacking)}?",
-        hint=f"it has: {', '.join(names)}; use --columns {line}",
-    )
 
 
 def _plain(name: str) -> str:

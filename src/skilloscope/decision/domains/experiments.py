@@ -109,7 +109,22 @@ def read_risky_choice(paths: Sequence[str | Path], *, exponent: float = 1.0) -> 
         raise OptionError(f"the exponent of the utility must be a positive number, got {exponent}")
     collected = Collected()
     tally = collected.tally
-    answers, questions_at = _which(paths)
+    found: dict[str, Path] = {}
+    for path in map(Path, paths):
+        first = next((line for _, line in numbered_lines(path)), "")
+        header = [column.strip() for column in first.split(",")]
+        kind = "individuals" if "IdSubject" in header else "questions" if "Choice" in header else ""
+        if not kind or kind in found:
+            raise InputError(
+                f"{path}: {'a second file of ' + kind if kind else 'neither questions nor individuals'}",
+                hint="give two files: questions (column Choice) and individuals (column IdSubject)",
+            )
+        found[kind] = path
+    if len(found) < 2:
+        raise InputError(
+            "risky choice needs two files", hint="questions (column Choice) and individuals (column IdSubject)"
+        )
+    answers, questions_at = found["individuals"], found["questions"]
     questions = _questions(questions_at, tally)
     for place, entry in csv_rows(answers, ("IdSubject", "IdQuestion", "Preference"), tally):
         reason = _fault(entry, questions)
@@ -131,26 +146,6 @@ def read_risky_choice(paths: Sequence[str | Path], *, exponent: float = 1.0) -> 
     formula = "expected value" if exponent == 1 else f"expected utility, x^{exponent:g}"
     about = {"domain": "risky choice", "unit": formula, "exponent": exponent}
     return collected.decisions(str(answers), about)
-
-
-def _which(paths: Sequence[str | Path]) -> tuple[Path, Path]:
-    """Return the individuals and the questions, recognised by their headers."""
-    found: dict[str, Path] = {}
-    for path in map(Path, paths):
-        first = next((line for _, line in numbered_lines(path)), "")
-        header = [column.strip() for column in first.split(",")]
-        kind = "individuals" if "IdSubject" in header else "questions" if "Choice" in header else ""
-        if not kind or kind in found:
-            raise InputError(
-                f"{path}: {'a second file of ' + kind if kind else 'neither questions nor individuals'}",
-                hint="give two files: questions (column Choice) and individuals (column IdSubject)",
-            )
-        found[kind] = path
-    if len(found) < 2:
-        raise InputError(
-            "risky choice needs two files", hint="questions (column Choice) and individuals (column IdSubject)"
-        )
-    return found["individuals"], found["questions"]
 
 
 def _questions(path: Path, tally: Tally) -> dict[str, tuple[Lottery, ...]]:

@@ -154,14 +154,9 @@ def linked_pairs(
     return expit(terms @ link.weights), np.asarray(draws, dtype=float)
 
 
-def _origin(history: History) -> float:
-    """Return the strength around which levels are measured."""
-    published = history.state.published
-    return published.origin if published else history.state.mean
-
-
 def _levels(history: History, mean: Array) -> Array:
-    return np.asarray(np.clip((mean - _origin(history)) / 400, -3, 3))
+    published = history.state.published
+    return np.asarray(np.clip((mean - (published.origin if published else history.state.mean)) / 400, -3, 3))
 
 
 def _draw_terms(history: History, mean: Array) -> Array:
