@@ -100,10 +100,6 @@ class FitWork:
         found = scores(self.columns, self.model.mapping, self.model.curve, at[0], c)
         return np.column_stack([self.weights * found.by_log_s, self.weights * c * found.by_c])
 
-    def log_likelihood(self, at: Array) -> float:
-        """Return the weighted log-likelihood of all choices."""
-        return self.slopes(at)[0]
-
     def slopes(self, at: Array) -> tuple[float, Array]:
         """Return the log-likelihood and its slopes."""
         c = np.exp(at[1])
@@ -261,18 +257,10 @@ class CurveFit:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that every report sends."""
-        sds = {name: sd if np.isfinite(sd) else None for name, sd in (("s_sd", self.s_sd), ("c_sd", self.c_sd))}
-        likelihood = self.log_likelihood if np.isfinite(self.log_likelihood) else None
-        return {
-            "s": self.s,
-            "c": self.c,
-            **sds,
-            "log_likelihood": likelihood,
-            "score": self.score,
-            "decisions": self.decisions,
-            "edge": self.edge,
-            "converged": self.converged,
-        }
+        names = ("s", "c", "s_sd", "c_sd", "log_likelihood", "score", "decisions", "edge", "converged")
+        sent = {name: getattr(self, name) for name in names}
+        unknown = [name for name in ("s_sd", "c_sd", "log_likelihood") if not np.isfinite(sent[name])]
+        return sent | dict.fromkeys(unknown)
 
     def written(self, name: Literal["s", "c"]) -> str:
         """Return s or c with its standard error, with a star where it is at the edge of the allowed range."""
@@ -315,8 +303,10 @@ def fit_curves(
     s, c_found = np.exp(at)
     at_end = (at < limits.low + 1e-5) | (at > limits.high - 1e-5)
     names = [name for name, end in zip("sc", at_end, strict=True) if end and not (name == "c" and c)]
-    if names or c is not None:
-        covariance = _blanked(covariance, names, fixed=c is not None)
+    if names:
+        covariance = np.full((2, 2), np.nan)
+    if c is not None:
+        covariance[1, :] = covariance[:, 1] = 0.0
     if not np.diag(covariance)[work.free].all():  # an error of 0 is none: nothing that was chosen tells of it
         covariance = np.full((2, 2), np.nan)
     jacobian = np.diag([s, c_found])
@@ -324,7 +314,7 @@ def fit_curves(
         s=float(s),
         c=float(c_found),
         covariance=jacobian @ covariance @ jacobian,
-        log_likelihood=work.log_likelihood(at),
+        log_likelihood=work.slopes(at)[0],
         score=percentile_score(columns, model, float(s), float(c_found), weights=weights),
         decisions=len(columns),
         how=how,
@@ -337,11 +327,8 @@ def bootstrap(
     columns: CurveColumns,
     model: CurveModel,
     clusters: npt.NDArray[np.integer[Any]],
-    how: str = "likelihood",
     *,
-    c: float | None = None,
     replicates: int = 100,
-    limits: Limits | None = None,
     rng: np.random.Generator,
 ) -> Array:
     """Return (s, c) of fits in which whole clusters (games) are drawn with replacement: one row each."""
@@ -351,7 +338,7 @@ def bootstrap(
     for _ in range(replicates):
         drawn = np.bincount(rng.integers(n, size=n), minlength=n).astype(float)[codes]
         kept = np.flatnonzero(drawn)
-        fit = fit_curves(columns.take(kept), model, how, c=c, weights=drawn[kept], limits=limits)
+        fit = fit_curves(columns.take(kept), model, weights=drawn[kept])
         rows.append((fit.s, fit.c))
     return np.array(rows)
 
@@ -363,11 +350,14 @@ def _without_loss(work: FitWork, limits: Limits, how: str) -> CurveFit:
     """
     at = np.log([limits.s[0], limits.c[1] if work.fixed_c is None else work.fixed_c])
     s, c = np.exp(at)
+    covariance = np.full((2, 2), np.nan)
+    if work.fixed_c is not None:
+        covariance[1, :] = covariance[:, 1] = 0.0
     return CurveFit(
         s=float(s),
         c=float(c),
-        covariance=_blanked(np.full((2, 2), np.nan), ["s"], fixed=work.fixed_c is not None),
-        log_likelihood=work.log_likelihood(at),
+        covariance=covariance,
+        log_likelihood=work.slopes(at)[0],
         score=percentile_score(work.columns, work.model, float(s), float(c), weights=work.weights),
         decisions=len(work.columns),
         how=how,
@@ -381,15 +371,5 @@ def _start(work: FitWork, limits: Limits) -> Array:
     c = [work.fixed_c] if work.fixed_c is not None else [0.3, 0.5, 0.8, 1.3, 2.2]
     points = [np.log([s * unit, one]) for one in c for s in (0.01, 0.03, 0.07, 0.15, 0.3, 0.7, 1.5)]
     with np.errstate(invalid="ignore"):
-        found = [work.log_likelihood(point) for point in points]
+        found = [work.slopes(point)[0] for point in points]
     return points[int(np.argmax(np.where(np.isfinite(found), found, -np.inf)))]
-
-
-def _blanked(covariance: Array, names: list[str], *, fixed: bool) -> Array:
-    """Return the covariance with NaN for estimates at the end of their range, and 0 for a c that was given."""
-    covariance = covariance.copy()
-    if names:
-        covariance[:] = np.nan
-    if fixed:
-        covariance[1, :] = covariance[:, 1] = 0.0
-    return covariance

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtrit
 
-from skilloscope.core.columns import Array, Bools, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError
 from skilloscope.models.gain import Curve, GainHistogram, elo_difference, elo_slope
 
@@ -85,9 +85,7 @@ class GainTable:
     @property
     def totals(self) -> Array:
         """The groups' histograms as rows of one table."""
-        rows = np.arange(len(self.group))
-        adding = csr_array((np.ones(len(rows)), (self.group, rows)), shape=(self.groups, len(rows)))
-        return np.asarray((adding @ self.counts).toarray())
+        return np.asarray((_adding(self.group, self.groups).T @ self.counts).toarray())
 
     def histogram(self, group: int) -> GainHistogram:
         """Return one group's histogram."""
@@ -121,7 +119,6 @@ class GainTable:
         """Return each pair's Elo difference, NaN where there is none, and how the games move it."""
         p = self.expected_scores(first, second)
         lead = differences(p, curve)
-        finite = np.isfinite(lead)
         totals = self.totals
         moves = totals.sum(axis=1)
         own = np.asarray(self.counts.sum(axis=1)).ravel()
@@ -129,7 +126,7 @@ class GainTable:
         parts: list[tuple[Array, Array, Array]] = []
         ends = np.column_stack([first, second]).ravel()
         steepness = np.zeros(len(first))
-        for pair in np.flatnonzero(finite).tolist():
+        for pair in np.flatnonzero(np.isfinite(lead)).tolist():
             steep = steepness[pair] = float(elo_slope(p[pair], curve))
             for me, other, sign in ((first[pair], second[pair], 1.0), (second[pair], first[pair], -1.0)):
                 rows = np.arange(starts[me], starts[me + 1])
@@ -162,11 +159,9 @@ class Slopes:
         """Return what each game adds to each number, widened for the few games of the group that brings it."""
         table, share = self.table, self._shares()
         games = table.games_of_group[table.group]
-        alone = games < 2
+        alone = games < 2  # √((n − 1) / n) / (1 − h) as the jackknife has it, h being the game's share of the moves
         factor = np.where(alone, 1.0, np.sqrt((games - 1) / games) / np.where(alone, 1.0, 1 - share))
-        return np.asarray(
-            (csr_array(self.by_row.multiply(factor[None, :])) @ _adding(self.table.game, self.table.games)).toarray()
-        )
+        return np.asarray((self.by_row.multiply(factor[None, :]) @ _adding(table.game, table.games)).toarray())
 
     def sd(self) -> Array:
         """Return each number's sd: the root of the sum over games of what each adds, squared; NaN where none varies."""

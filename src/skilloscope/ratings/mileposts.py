@@ -1,7 +1,7 @@
 """Elo mileposts, and the papers' regression line from competence to Elo over the groups at them.
 
 A milepost is a round figure, 2400 or 2500, near which players count as one group. [DFHR09 V.A, RH11 sect. 5] There is
-one rule: the nearest multiple of the step, midway the one above. The papers differ in the parameters: how near a rating
+one rule: the nearest multiple of 100, midway the one above. The papers differ in the parameters: how near a rating
 must be, and whether the opponent must be near the same milepost too.
 
 The line is ordinary least squares over composite players, with its standard errors and the interval in which the Elo of
@@ -28,13 +28,13 @@ from skilloscope.decision import Decisions
 MILEPOST = "milepost"
 
 
-def nearest_milepost(elo: npt.ArrayLike, step: float = 100.0) -> Array:
-    """Return the nearest multiple of a step; midway the one above, NaN where the rating is unknown.
+def nearest_milepost(elo: npt.ArrayLike) -> Array:
+    """Return the nearest multiple of 100; midway the one above, NaN where the rating is unknown.
 
     >>> nearest_milepost([2449, 2450, float("nan")]).tolist()
     [2400.0, 2500.0, nan]
     """
-    return np.asarray(np.floor(np.asarray(elo, dtype=float) / step + 0.5) * step)
+    return np.asarray(np.floor(np.asarray(elo, dtype=float) / 100.0 + 0.5) * 100.0)
 
 
 def shared_milepost(elo: Array, other: Array, within: float) -> Array:

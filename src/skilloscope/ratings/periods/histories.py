@@ -165,10 +165,8 @@ class History(Drawable):
 
     def of(self, name: str) -> slice:
         """Return the rows of one player."""
-        try:
-            i = self._where[name]
-        except KeyError:
-            raise InputError(f"no player is called {name!r}", hint="names are compared letter by letter") from None
+        if (i := self._where.get(name)) is None:
+            raise InputError(f"no player is called {name!r}", hint="names are compared letter by letter")
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
     @cached_property
@@ -420,7 +418,6 @@ def leaderboard(
     state: State,
     *,
     active_within: int | None = None,
-    fewest_games: int = 1,
     at: int | None = None,
     level: float = 0.95,
     added: npt.ArrayLike = 0.0,
@@ -428,13 +425,12 @@ def leaderboard(
     """Return the players by mean strength. `rd` is before the passage of time unless `at` names a period.
 
     `added` is a further variance of each, as that of fitted parameters.
-
     `active_within=4` keeps those who played in one of the last four periods up to `at` (or up to the latest).
     """
     mean, variance = state.moments(at)
     variance = variance + np.asarray(added)
     played = state.lines["games"] > 0
-    keep = played & (state.lines["games"] >= fewest_games)
+    keep = played.copy()
     if active_within is not None and state.latest is not None:
         keep &= state.lines["last"] > (state.latest if at is None else at) - active_within
     chosen = np.flatnonzero(keep)
@@ -464,13 +460,13 @@ def past_leaderboard(
     return Board.of(history.state, who[order], mean[order], variance[order], level, len(everybody) - len(who))
 
 
-def peaks(history: History, *, level: float = 0.95) -> tuple[Board, list[str]]:
+def peaks(history: History) -> tuple[Board, list[str]]:
     """Return everybody's best mean of the (smoothed) history, ranked, and the period of each. [GLI99 table 3]"""
     who = np.flatnonzero(np.diff(history.offsets))
     best = np.lexsort((-history.mean, history.player))[history.offsets[who]]
     rank = np.argsort(-history.mean[best], kind="stable")
     rows = best[rank]
-    board = Board.of(history.state, who[rank], history.mean[rows], history.variance[rows], level, 0)
+    board = Board.of(history.state, who[rank], history.mean[rows], history.variance[rows], 0.95, 0)
     return board, [history.state.label(number) for number in history.period[rows]]
 
 

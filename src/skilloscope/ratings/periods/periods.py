@@ -124,9 +124,9 @@ class Periods(Estimator):
         first, second = (list(names) for names in zip(*pairs, strict=True)) if len(pairs) else ([], [])
         return win_probabilities(self.beliefs_, first, second, at=at, entry=self.entry)
 
-    def predict_proba(self, pairs: Sequence[tuple[str, str]], *, at: int | None = None) -> Array:
+    def predict_proba(self, pairs: Sequence[tuple[str, str]]) -> Array:
         """Return a column for each of `classes_`, the scores of the first player: loss and win, or loss, draw, win."""
-        p = self.win_probability(pairs, at=at)
+        p = self.win_probability(pairs)
         if not self.draws:
             return np.column_stack([1 - p, p])
         win, draw, loss = davidson(p, self.kappa_)
@@ -137,9 +137,9 @@ class Periods(Estimator):
         games = self._games(results)
         if rolling:
             return evaluate(forecast(games, self.beliefs_, entry=self.entry)[0], games.score)
-        names, when = np.asarray(games.players, dtype=object), games.first + games.period
-        first, second = names[games.player_1].tolist(), names[games.player_2].tolist()
-        p = win_probabilities(self.beliefs_, first, second, at=when, entry=self.entry)
+        names = np.asarray(games.players, dtype=object)
+        sides = names[games.player_1].tolist(), names[games.player_2].tolist()
+        p = win_probabilities(self.beliefs_, *sides, at=games.first + games.period, entry=self.entry)
         return evaluate(p, games.score)
 
     def score(self, results: ByPeriod | PeriodGames) -> float:

@@ -80,8 +80,8 @@ def forecast(games: PeriodGames, state: State, *, entry: Mapping[str, float] | N
 
 def predicted(history: History, games: PeriodGames) -> Array:
     """Return for each game the probability by (16) from the periods before its own, out of a history that holds it."""
-    moments = [(history.prior_mean[rows], history.prior_variance[rows]) for rows in history.rows_of(games)]
-    return win_probability(*moments[0], *moments[1], advantage=history.state.advantage)
+    one, two = ((history.prior_mean[rows], history.prior_variance[rows]) for rows in history.rows_of(games))
+    return win_probability(*one, *two, advantage=history.state.advantage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,22 +184,18 @@ def _terms(
     games = np.where(known, total[last + 1] - total[first], 0)
     age = np.where(known, (when - history.period[first]) * years, 0.0) if len(history) else 0.0 * games
     pause = np.where(known, (when - history.period[last]) * years, 0.0) if len(history) else 0.0 * games
-    then, now = (history.seen if len(history) else np.zeros(1)), seen
-    now = then[last] if now is None else now
+    then = history.seen if len(history) else np.zeros(1)
+    now = then[last] if seen is None else seen
 
     def rise(row: Ints, low: float, high: float) -> Array:
         rated = known & (now > 0) & (then[row] > 0)
         return np.where(rated, np.clip(now - then[row], low, high), 0.0)
 
-    gain, whole, latest = (
-        rise(np.maximum(year, first), -200, 200) / 100,
-        rise(first, -500, 800) / 400,
-        rise(last, -100, 100),
-    )
+    gain, whole = rise(np.maximum(year, first), -200, 200) / 100, rise(first, -500, 800) / 400
     sides = (
         np.log1p(games) / 4, level / (1 + games / 5), np.log1p(12 * pause) / 4, np.minimum(age, 10.0) / 10,
         np.log1p(4 * age) / 4, unsure, unsure * level, gain, np.maximum(gain, 0.0), gain * level, whole,
-        latest / 100 * np.exp(-age / 4),
+        rise(last, -100, 100) / 100 * np.exp(-age / 4),
     )  # fmt: skip
     slopes = (x, x * level.mean(axis=0), x * unsure.sum(axis=0) / 2, x * np.abs(x) / 2)
     return np.stack([np.ones_like(x), *slopes, *(side[0] - side[1] for side in sides)], axis=1)
@@ -234,20 +230,15 @@ def win_probabilities(
     *,
     at: npt.ArrayLike | None = None,
     entry: Mapping[str, float] | None = None,
-    ratings: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> Array:
     """Return the probability by (16) that each of `player_1` beats the one of `player_2`; unknown ones are new players.
 
-    With `at` (one period number, or one for each pair) time passes until then; `entry` has means of new players, and
-    `ratings` those published elsewhere of both sides, 0 for none.
+    With `at` (one period number, or one for each pair) time passes until then; `entry` has means of new players.
     """
     if len(player_1) != len(player_2):
         raise InputError("a pair needs two players: the lists have different lengths")
-    (mean_1, variance_1), (mean_2, variance_2) = (
-        state.beliefs(names, at, entry=entry, ratings=side)
-        for names, side in zip((player_1, player_2), ratings or (None, None), strict=True)
-    )
-    return win_probability(mean_1, variance_1, mean_2, variance_2, advantage=state.advantage)
+    one, two = (state.beliefs(names, at, entry=entry) for names in (player_1, player_2))
+    return win_probability(*one, *two, advantage=state.advantage)
 
 
 def fit_draws(probability: npt.ArrayLike, score: npt.ArrayLike) -> tuple[float, float, Tally]:
@@ -312,7 +303,6 @@ def choose_period(
     results: Results,
     lengths: Sequence[str] = LENGTHS,
     *,
-    mean: float = 1500.0,
     advantage: float | None = 0.0,
     drift: float | None = 0.0,
     entry: Mapping[str, float] | None = None,
@@ -325,7 +315,7 @@ def choose_period(
     for length in lengths:
         own = results.for_period(length)
         games = own.by_period(length)
-        fits[length] = fit_variances(games, mean=mean, advantage=advantage, drift=drift, entry=entry)
+        fits[length] = fit_variances(games, advantage=advantage, drift=drift, entry=entry)
         order = np.argsort(own.numbers(length), kind="stable")
         blocks = own.numbers(horizon)[order]
         losses[length] = _loss(games, blocks, fits[length], (length, horizon), entry)
@@ -345,10 +335,9 @@ def _loss(
     known, place = np.unique(blocks, return_inverse=True)
     starts = np.array([horizon.start(block) for block in known], dtype="datetime64[D]")
     limit = length.numbers(starts)[place]
-    sides = [
-        _known_before(history, side, games.first + games.period, limit) for side in (games.player_1, games.player_2)
-    ]
-    p = win_probability(*sides[0], *sides[1], advantage=fit.advantage)
+    when = games.first + games.period
+    one, two = (_known_before(history, side, when, limit) for side in (games.player_1, games.player_2))
+    p = win_probability(*one, *two, advantage=fit.advantage)
     return float(np.mean(discrepancy(p, games.score)))
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
@@ -46,9 +47,9 @@ _NODES, _NODE_WEIGHTS = (-math.sqrt(3.0), 0.0, math.sqrt(3.0)), (1 / 6, 2 / 3, 1
 _START = {"sigma0": 200.0, "nu": 30.0, **Published()._asdict()}
 _UNIT = {"advantage": 50.0, "drift": 1.0, "mean": 50.0, "slope": 0.1, "weak": 0.5, "newcomer": 25.0, "trend": 0.25}
 """Makes a step about as large as one in a logarithm."""
+_NAMES = ("sigma0", "nu")
 _LOWEST, _HIGHEST = math.log(0.1), math.log(3000.0)
 _FARTHEST_NODE = 2.5  # in logarithms: a factor of twelve to each side
-_NAMES = ("sigma0", "nu")
 _LARGEST_CORRECTION = math.log(2.0)  # fits at the edge of the search would correct by anything
 _MOST_AT_EDGE = 0.2
 _FIRST = 10  # replays that find how far off the fit is, before the others are drawn nearer to the truth
@@ -94,15 +95,11 @@ def total_discrepancy(
     *,
     mean: float = 1500.0,
     advantage: float = 0.0,
-    drift: float = 0.0,
-    epoch: int = 0,
-    published: Published | None = None,
     entry: Mapping[str, float] | None = None,
 ) -> float:
     """Σ d_ij over all games [GLI99 (15)], each predicted by (16) from the periods before its own."""
-    about = {} if published is None else published._asdict()
-    values = {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": drift, "mean": mean, **about}
-    return _criterion(games, epoch, entry)(values)
+    values = {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": 0.0, "mean": mean}
+    return _criterion(games, 0, entry)(values)
 
 
 def fit_variances(
@@ -199,9 +196,8 @@ def added_variance(games: PeriodGames, fit: VarianceFit, state: State) -> Array:
     start = np.array([_SPREAD_PRIOR[0], _SPREAD_PRIOR[0] + _DRIFT_PRIOR[0] - 0.5 * math.log(games.n_periods)])
     mode, _ = descend(minus_log, start, highest=9.0)
     h = 0.3 * np.eye(2)
-    sides, least = [], minus_log(mode)
-    for a in (*h, h[0] + h[1]):
-        sides.append(minus_log(mode + a) + minus_log(mode - a) - 2 * least)
+    least = minus_log(mode)
+    sides = [minus_log(mode + a) + minus_log(mode - a) - 2 * least for a in (*h, h[0] + h[1])]
     both = (sides[2] - sides[0] - sides[1]) / 2
     values, axes = np.linalg.eigh(np.array([[sides[0], both], [both, sides[1]]]) / 0.3**2)
     steps = axes / np.sqrt(np.maximum(values, 0.5))
@@ -212,7 +208,7 @@ def added_variance(games: PeriodGames, fit: VarianceFit, state: State) -> Array:
         sigma0, nu = np.exp(x).tolist()
         fresh = State.empty(sigma0=sigma0, nu=nu / root, mean=fit.mean, advantage=fit.advantage)
         moments.append(fresh.play(fine)[0].moments())
-    weights = np.exp(np.array(logs) - max(logs))[:, None] / np.sum(np.exp(np.array(logs) - max(logs)))
+    weights = softmax(logs)[:, None]
     mean, variance = map(np.array, zip(*moments, strict=True))
     shown, own = state.moments()
     off = (mean - np.nanmean(mean, axis=1, keepdims=True)) - (shown - np.nanmean(shown))
@@ -305,10 +301,12 @@ def _parameters(
 def _search(cost: Callable[[Array], float], start: Array, method: str) -> tuple[Array, bool]:
     """Return the minimum and whether the search converged."""
     if method == "nelder-mead":
-        simplex = np.vstack([start, start + 0.5 * np.eye(len(start))])
-        found = minimize(
-            cost, start, method="Nelder-Mead", options={"initial_simplex": simplex, "xatol": 1e-5, "fatol": 1e-6}
-        )
+        options = {
+            "initial_simplex": np.vstack([start, start + 0.5 * np.eye(len(start))]),
+            "xatol": 1e-5,
+            "fatol": 1e-6,
+        }
+        found = minimize(cost, start, method="Nelder-Mead", options=options)
         return np.asarray(found.x), bool(found.success)
     return descend(cost, start, highest=_HIGHEST)
 
@@ -339,7 +337,6 @@ class VariancePosterior:
     nu: Array
     weight: Array
     prior: str
-    at_edge: float  # the weight of the grid's rim: where it is not small, the posterior goes on beyond the grid
 
     def interval(self, which: str, level: float = 0.95) -> tuple[float, float]:
         """Return the central interval of `sigma0` or `nu`."""
@@ -355,16 +352,6 @@ class VariancePosterior:
         nodes, weight = self._marginal(which)
         return float(nodes @ weight)
 
-    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-        """Draw pairs (σ0, ν): cells by their weight, and evenly within a cell."""
-        cell = rng.choice(self.weight.size, size=n, p=self.weight.ravel())
-        i, j = np.unravel_index(cell, self.weight.shape)
-        drawn = []
-        for nodes, index in ((self.sigma0, i), (self.nu, j)):
-            width = math.log(nodes[1] / nodes[0])
-            drawn.append(nodes[index] * np.exp(width * (rng.random(n) - 0.5)))
-        return drawn[0], drawn[1]
-
     def _marginal(self, which: str) -> tuple[Array, Array]:
         if which == "sigma0":
             return self.sigma0, self.weight.sum(axis=1)
@@ -379,7 +366,6 @@ def variance_posterior(
     *,
     points: int = 25,
     prior: str = "variance",
-    mean: float = 1500.0,
     entry: Mapping[str, float] | None = None,
 ) -> VariancePosterior:
     """Return the posterior of (σ0, ν) about a fit. It takes points² passes over the games, more if the grid must grow.
@@ -390,7 +376,7 @@ def variance_posterior(
         raise OptionError(f"no prior is called {prior!r}", hint="variance or sd")
 
     def log_posterior(u: float, v: float) -> float:
-        value = total_discrepancy(games, math.exp(u), math.exp(v), mean=mean, advantage=fit.advantage, entry=entry)
+        value = total_discrepancy(games, math.exp(u), math.exp(v), advantage=fit.advantage, entry=entry)
         return (2 if prior == "variance" else 1) * (u + v) - value  # the Jacobian from logarithms
 
     centre = (math.log(fit.sigma0), math.log(fit.nu))
@@ -399,8 +385,7 @@ def variance_posterior(
     height = np.array([[log_posterior(a, b) for b in v] for a in u])
     weight = np.exp(height - height.max())
     weight /= weight.sum()
-    rim = 1.0 - float(weight[1:-1, 1:-1].sum())
-    return VariancePosterior(np.exp(u), np.exp(v), weight, prior, rim)
+    return VariancePosterior(np.exp(u), np.exp(v), weight, prior)
 
 
 def _reach(log_posterior: Any, centre: tuple[float, float], axis: int, sign: int) -> float:
