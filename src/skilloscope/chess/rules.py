@@ -265,7 +265,6 @@ def san_move(view, at, end, flip, board, state):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, inline="always")
 def _piece(letter):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the code of a piece by its letter, 0 where it is none."""
     if letter == 78:
         return _KNIGHT
     if letter == 66:

@@ -97,7 +97,6 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
     def _size(self) -> int:
-        """Return how large the packed stream is, as far as it is stated."""
         try:
             return os.fstat(self._raw.fileno()).st_size
         except (OSError, AttributeError):
@@ -134,8 +133,6 @@ def _members(raw: Any, stack: contextlib.ExitStack) -> Iterator[Any]:
 
 
 class _Chained:
-    """Streams one after another, each ending in a newline."""
-
     def __init__(self, streams: Iterator[Any]) -> None:
         self._streams, self._now = streams, None
 

@@ -147,7 +147,6 @@ def _identity(first: Decisions, second: Decisions) -> list[str]:
 
 
 def _common_rows(first: Decisions, second: Decisions, names: list[str]) -> tuple[tuple[Ints, Ints], Tally]:
-    """Return the rows of either batch that stand for the same decision, in the order of the first."""
     columns = [
         pa.chunked_array(
             [batch.column(name).cast(pa.string()).combine_chunks() for batch in (first, second)], type=pa.string()

@@ -107,7 +107,6 @@ class Batch(Framed):
         return replace(self, tally=self.tally + tally)
 
     def _table(self, columns: Mapping[str, object], **about_kind: object) -> pa.Table:
-        """Return these columns and the context as one table; provenance and tally go into the metadata."""
         context = {name: self.context.column(name) for name in self.context.column_names}
         clash = sorted({"decider", *columns} & set(context))
         if clash:

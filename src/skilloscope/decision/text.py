@@ -274,7 +274,6 @@ class _Rows:
 
 
 def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any, labels: Any) -> tuple[str, str] | None:
-    """Return what is wrong with one decision, or None."""
     if decider is None or not str(decider).strip():
         return "no decider", ""
     if not isinstance(utilities, list) or not utilities:

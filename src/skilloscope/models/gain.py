@@ -248,7 +248,6 @@ def _by_sums(x: GainHistogram, y: GainHistogram, method: _Method) -> bool:
 
 
 def _difference_counts(x: GainHistogram, y: GainHistogram) -> GainHistogram:
-    """Return how many pairs of moves have each difference of gain."""
     return _merged(np.subtract.outer(x.centipawns, y.centipawns).ravel(), np.multiply.outer(x.counts, y.counts).ravel())
 
 

@@ -278,7 +278,6 @@ def _regression(_: Budget) -> Sequence[Row]:
 
 
 def _likelihoods() -> list[Figure]:
-    """Return (1) by c for alternatives that lose so much, and next to it what (2) makes of it. [DFH13 figure 1]"""
     c, panels = np.linspace(0, 4, 161), []
     for function, axis in ((likelihood, "L, logarithmic"), (probability, "probability")):
         values = np.array([function(FIGURE_1_LOSSES, one, k=_K) for one in c]).T
@@ -486,7 +485,6 @@ def _rise(elo: Array, c: Array, sd: Array) -> tuple[float, float]:
 
 
 def _split(budget: Budget, *, table: str) -> Outcome:
-    """Return c̄ by result over all mileposts: the player-games of one alone are too few. [DFHR09 III, DFH13 IV]"""
     judged, note = budget.once(_known)
     rows = []
     for judge, found in judged.items():

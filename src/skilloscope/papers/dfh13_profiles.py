@@ -101,7 +101,6 @@ def _decisions(budget: Budget, players: Sequence[str]) -> tuple[Decisions, int, 
 
 
 def _strata(games: Games) -> list[int | None]:
-    """Return the year of each game of the paper's years, None for the others."""
     years = games.headers["year"].to_pylist()
     return [year if year and _YEARS[0] <= year <= _YEARS[1] else None for year in years]
 
@@ -169,7 +168,6 @@ def _figure7(budget: Budget) -> Outcome:
 
 
 def _figure7_rows(study: ByGame | None, *, whole: bool = False) -> list[Row]:
-    """Return what the text says of the figure and what our chart shows; the number of games where all were used."""
     four = [point for point in study.games if point.marked and point.score == 0.0] if study else []
     rest = [point for point in study.games if point not in four] if study else []
     below = sum(point.own.posterior.mean < _LINE.value for point in four) if study else None
@@ -194,7 +192,6 @@ def _ours(label: str, text: Printed, ours: float | None, sd: float | None = None
 
 
 def _said(study: ByGame) -> str:
-    """Return in words where the marked lost games lie among all, without a line that was found by looking."""
     order = sorted(study.games, key=lambda point: point.own.posterior.mean)
     places = [str(place) for place, point in enumerate(order, 1) if point.marked and point.score == 0.0]
     spread = float(np.mean([point.own.posterior.sd for point in study.games]))

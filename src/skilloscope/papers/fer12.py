@@ -61,7 +61,6 @@ def _gains(_: Budget) -> Sequence[Row]:
 
 
 def _averages(_: Budget) -> Sequence[Row]:
-    """The mean gains of section 3."""
     byrne, fischer = _figure_1("Byrne"), _figure_1("Fischer")
     return [
         Row("Fischer, mean gain (printed: approximately 0.10)", printed("0.10"), fischer.mean, 0.005),
@@ -71,7 +70,6 @@ def _averages(_: Budget) -> Sequence[Row]:
 
 
 def _scores(_: Budget) -> Sequence[Row]:
-    """Section 4: from the printed gains to expected scores and the difference."""
     byrne, fischer = _figure_1("Byrne"), _figure_1("Fischer")
     return [
         Row("Byrne against Fischer, expected score", printed("0.345"), expected_score(byrne, fischer)),
@@ -82,7 +80,6 @@ def _scores(_: Budget) -> Sequence[Row]:
 
 
 def _figure_6(_: Budget) -> Outcome:
-    """What section 7 says of the path of figure 6, and where it ends."""
     study = game_study(gains_of_games(game_of_the_century(), EngineJob(), values="comments"), engine_elo=2860)
     byrne, fischer = (running_strength(_path(name)) for name in ("Byrne", "Fischer"))
     of_fischer, of_byrne = float(fischer.elo_difference[-1]), float(byrne.elo_difference[-1])
@@ -134,7 +131,6 @@ def _table_4(_: Budget) -> Sequence[Row]:
 
 
 def _table_5(_: Budget) -> Sequence[Row]:
-    """Table 5 from its own printed p: the differences, the strengths from 2860 and d, both averages."""
     table = paper_table("FER12_table_5_strengths")
     rows, strengths = [], []
     for line in paper_table("FER12_table_5"):
@@ -373,7 +369,6 @@ def _matches(budget: Budget) -> Outcome:
 
 
 def _files(budget: Budget, names: Sequence[str]) -> list[Path]:
-    """Return files of the data folder; without one there is nothing to compute."""
     return [(data_files(budget, name) or [])[0] for name in names]
 
 
@@ -412,7 +407,6 @@ def _difference_rows(study: EventGains, table: str) -> list[Row]:
 
 
 def _rank_note(study: EventGains, table: str, column: _Column) -> str:
-    """Return the rank correlation of our column with the printed one, with its interval over games."""
     lines = [(line, _entry(study, line["player"])) for line in paper_table(table)]
     known = [(float(line[column.name]), at) for line, at in lines if at is not None and np.isfinite(column.ours[at])]
     if len(known) < 3:

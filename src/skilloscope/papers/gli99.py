@@ -278,7 +278,6 @@ def _said(results: Results, model: Periods) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return a name without accents and capitals."""
     return "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c)).lower()
 
 

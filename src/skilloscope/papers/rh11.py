@@ -58,7 +58,6 @@ _MIDDLE = {"2006-2009": 2007.5, "1991-1994": 1992.5, "1976-1979": 1977.5}
 
 
 def _s_by_elo(tables: Mapping[str, IntrinsicRatings]) -> list[Figure]:
-    """Return s by Elo at the c of the line: printed by the paper, and ours with standard errors."""
     lines = []
     for colour, (era, look) in enumerate(_MARKERS.items()):
         rows = [row for row in paper_table("RH11_table") if row["era"] == era]
@@ -74,7 +73,6 @@ def _s_by_elo(tables: Mapping[str, IntrinsicRatings]) -> list[Figure]:
 
 
 def _loss_by_evaluation(before: Flatness, after: Flatness) -> list[Figure]:
-    """Return the mean loss by the evaluation before the move, each over its own mean, without and with scaling."""
     lines = []
     for one, name in ((before, "no scaling"), (after, f"a = {after.a:.2f}")):
         mean = float((one.mean_loss * one.decisions).sum() / one.decisions.sum())
@@ -157,7 +155,6 @@ def _table(budget: Budget) -> Outcome:
 
 
 def _eras(budget: Budget) -> tuple[dict[str, Decisions], list[str]]:
-    """Return the decisions of each era whose games are known or may be searched, and the notes."""
     analysed = analysed_decisions(budget)
     if analysed is None:
         return {}, [f"Ours: {NO_DATA}."]
@@ -237,7 +234,6 @@ def _searched(budget: Budget, era: str) -> tuple[Decisions, str]:
 
 
 def _strata(games: Games) -> list[float | None]:
-    """Return the milepost of each game by White's rating, None where it is unknown."""
     return [None if elo is None else float(nearest_milepost(elo)) for elo in games.headers["white_elo"].to_pylist()]
 
 

@@ -189,7 +189,6 @@ class Slopes:
         return csr_array(self.by_group.power(2) @ _adding(part, table.groups, spread)), free
 
     def _shares(self) -> Array:
-        """Return each row's share of its group's moves."""
         own, group = np.asarray(self.table.counts.sum(axis=1)).ravel(), self.table.group
         return np.asarray(own / np.bincount(group, own, self.table.groups)[group])
 

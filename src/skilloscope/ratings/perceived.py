@@ -289,7 +289,6 @@ class _Edges:
         return cls(one[finite], two[finite], lead[finite], width[finite], component.astype(np.int64), tally)
 
     def neighbours(self) -> list[tuple[Ints, Array]]:
-        """Return each player's opponents, and the player's lead over each."""
         own = np.concatenate([self.first, self.second])
         others, lead = np.concatenate([self.second, self.first]), np.concatenate([self.d, -self.d])
         order = np.argsort(own, kind="stable")

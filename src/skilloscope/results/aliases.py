@@ -216,7 +216,6 @@ class NameCodes:
         return np.asarray(code[indices.to_numpy(zero_copy_only=False)])
 
     def _of_numbers(self, numbers: npt.NDArray[np.integer[Any]]) -> Codes:
-        """Return the codes of small whole numbers, looked up by the number itself."""
         more = int(numbers.max()) + 1 - len(self._by_number)
         if more > 0:
             self._by_number = np.append(self._by_number, np.full(more, -1, dtype=np.int32))
@@ -253,7 +252,6 @@ class NameCodes:
         return place
 
     def _key(self, name: str) -> str:
-        """Return what all names of one player share."""
         if self._aliases is None:
             return name
         key = name_key(name)

@@ -344,7 +344,6 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _finite(text: str) -> float:
-    """Return the number in a text, NaN where there is none."""
     try:
         number = float(text.strip().replace(",", "."))
     except ValueError:

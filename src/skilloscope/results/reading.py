@@ -406,7 +406,6 @@ class ResultStream:
         return games
 
     def _shards(self) -> Iterator[Shard]:
-        """Yield the row groups of every file in order, so many at once that a batch is full."""
         for path in self.paths:
             with open_checked(path) as file:  # the only time that a digest is compared with the whole file
                 sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]

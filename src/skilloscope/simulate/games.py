@@ -297,7 +297,6 @@ class GameMaker:
         return made
 
     def _end_some(self, running: Sequence[SimulatedGame], pairing: Pairing) -> None:
-        """End the games that are over by rule, and those that people end."""
         elo, other = _levels(running, pairing)
         boards, differences = [one.board for one in running], [one.differences for one in running]
         standing = standing_of(boards, differences, [one.values for one in running], elo, other)
@@ -313,7 +312,6 @@ class GameMaker:
                 game.finish(None, "draw agreed")
 
     def _move(self, running: Sequence[SimulatedGame], pairing: Pairing) -> None:
-        """Make the next move in every game."""
         if not running:
             return
         boards = [game.board for game in running]
@@ -380,7 +378,6 @@ def _is_forced(board: chess.Board) -> bool:
 
 
 def _levels(games: Sequence[SimulatedGame], pairing: Pairing) -> tuple[Array, Array]:
-    """Return the Elo of the side to move, and of the other side."""
     first = np.array([game.first_moves for game in games])
     return np.where(first, pairing.elo, pairing.against), np.where(first, pairing.against, pairing.elo)
 

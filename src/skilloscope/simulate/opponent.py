@@ -387,7 +387,6 @@ class UciPlayer(Closing):
 
 
 def _board(fen: str) -> chess.Board:
-    """Return the board of a FEN; one in which the game is over will do, one that cannot be is refused."""
     try:
         board = chess.Board(fen)
     except ValueError as error:

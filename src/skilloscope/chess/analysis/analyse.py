@@ -230,7 +230,6 @@ class _Work:
         return problem in self.answers or problem in self.failures
 
     def _left(self, shelf: Store, problems: list[str], since: int) -> list[str]:
-        """Take what other processes have answered, or failed at, since then; return what is still open."""
         stored, answered = self._sound(shelf, problems)
         self.answers |= answered
         self.cached += len(answered)
@@ -240,7 +239,6 @@ class _Work:
         return [problem for problem in problems if not self._is_settled(problem)]
 
     def result(self, batch: Positions) -> Analyses:
-        """Return the analyses, with every position that has no answer counted by reason."""
         out_of_time = self.begin is not None and len(self.answers) + len(self.failures) < len(self.legal)
         missing = "not analysed (time)" if out_of_time else "not analysed"
         problems = [self.settings.problem(fen) for fen in batch.fen.to_pylist()]

@@ -266,7 +266,6 @@ class _Answers:
         self.best[self.answered] = best_of_row[analyses.row[self.answered]]
 
     def depths(self) -> tuple[int, ...]:
-        """Return the depths of the search, shallowest first; none where the searches have no depth in common."""
         if self.analyses.settings.get("depth") is None or not len(self.analyses.lines):
             return ()
         return tuple(int(depth) for depth in np.unique(self.analyses.lines["depth"]))

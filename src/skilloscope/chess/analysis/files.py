@@ -209,13 +209,11 @@ def _numbered(lines: Iterator[str], file: str, tally: Tally) -> Iterator[tuple[i
 
 
 def _marked(record: Mapping[str, object]) -> bytes:
-    """Return a record as a line of JSON that ends with the check of what comes before."""
     text = json.dumps(record, separators=(",", ":"))[:-1].encode()
     return text + f"{_MARK}{zlib.crc32(text)}}}\n".encode()
 
 
 def _unmarked(line: str, file: str | os.PathLike[str]) -> str:
-    """Return a line without its check, which must hold."""
     text, mark, tail = line.rstrip("\n").rpartition(_MARK)
     if not mark or tail != f"{zlib.crc32(text.encode('utf-8', 'surrogatepass'))}}}":
         raise InputError(f"{file}: a line is not what was written", hint="get the file again")
@@ -441,7 +439,6 @@ class _Columns:
         return {**UNKNOWN, "fen_rule": "full", "options": {}, "depth": depth, **(known or {}), **stated}
 
     def positions(self) -> Positions:
-        """Return the positions, with games that have headers but no moves."""
         game, ply, fen, played, legal = zip(*self.rows, strict=True) if self.rows else ((), (), (), (), ())
         headers = unique_games(pa.Table.from_pylist(self.headers, schema=HEADERS))
         return Positions(

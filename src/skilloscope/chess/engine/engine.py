@@ -275,7 +275,6 @@ class Engine(Closing):
             check_output(self._unread)
 
     def _ended(self) -> EngineError:
-        """Return what to say of an engine that is no more."""
         _, failed, reason = self._unread.decode("utf-8", "replace").partition(f"\n{guard.FAILED_TO_START}")
         if failed:
             return EngineError(f"{self.path} cannot be started: {reason.strip()}", hint=_INSTALL_HINT)

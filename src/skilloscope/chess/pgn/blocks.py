@@ -88,7 +88,6 @@ class _Reader:
         self.words = False
 
     def blocks(self, stream: Any) -> Iterator[GameBlock]:
-        """Yield the blocks of a stream; damage is raised after the games before it."""
         rest = b""
         for block, final, damage in _normal_blocks(stream):
             rest += block
@@ -110,7 +109,6 @@ class _Reader:
                 return
 
     def plain(self, lines: Iterator[str], *, comments: bool = False) -> Iterator[GameBlock]:
-        """Yield the games that python-chess reads from lines."""
         columns, damage = GameColumns(), None
         try:
             for raw in split_games(lines, self.lines + 1):
@@ -179,7 +177,6 @@ class _Tags:
         self.known: dict[str, tuple[list[str], pa.Array]] = {}
 
     def column(self, tag: str, made: Callable[[str], Any], kind: pa.DataType) -> pa.Array:
-        """Return what is made of the values of a tag."""
         if tag not in self.known:
             place = GAME_TAGS.index(tag)
             coded = tag_values(self.data, self.begins[:, place], self.ends[:, place])
@@ -230,7 +227,6 @@ def columns_block(columns: GameColumns, *, comments: bool = False) -> GameBlock:
 
 
 def _if_any(column: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-    """Return a column of clocks, evaluations or mates, None where no move has one."""
     known = column != NO_MATE if column.dtype == np.int16 else ~np.isnan(column)
     return column if known.any() else None
 
@@ -261,7 +257,6 @@ def _together(blocks: list[GameBlock], name: str, absent: Any) -> npt.NDArray[An
 
 
 def _in_order(read: GameBlock, left: GameBlock, status: npt.NDArray[np.uint8], sizes: list[int]) -> GameBlock:
-    """Return the games that were read and those that were left, in the order of the file."""
     both = joined([read, left])
     rows = np.zeros(len(status), dtype=np.int64)
     rows[status == READ] = 1

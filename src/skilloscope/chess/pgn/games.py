@@ -245,7 +245,6 @@ def unique_games(headers: pa.Table, files: Sequence[str] = ()) -> pa.Table:
 
 
 def _named(sources: Source | Sequence[Source]) -> list[tuple[str, Source]]:
-    """Return the sources with a name for each; streams without one are numbered."""
     one = isinstance(sources, str | bytes | os.PathLike | Mapping) or not isinstance(sources, Iterable)
     one = one or hasattr(sources, "read") or (not isinstance(sources, Sequence) and is_frame(sources))
     named: list[tuple[str, Source]] = []

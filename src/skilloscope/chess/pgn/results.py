@@ -121,7 +121,6 @@ def _scanned(stream: Any) -> Iterator[tuple[list[pa.Array], npt.NDArray[np.uint8
 
 
 def _scanned_plain(lines: Iterator[str]) -> Iterator[tuple[list[pa.Array], npt.NDArray[np.uint8]]]:
-    """Yield batches of games as the plain reader finds them."""
     games, damage = scan_plain(lines), None
     while damage is None:
         batch: list[tuple[dict[str, str], int]] = []
@@ -143,7 +142,6 @@ def _scanned_plain(lines: Iterator[str]) -> Iterator[tuple[list[pa.Array], npt.N
 def _results(
     tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], file: str, tally: Tally, *, observed: bool
 ) -> Results:
-    """Return the games that can be used; name or count the others."""
     games = len(moves)
     players, codes = sorted_codes(pa.chunked_array([*_names(tags["White"]).chunks, *_names(tags["Black"]).chunks]))
     one, two = codes[:games], codes[games:]
@@ -190,7 +188,6 @@ class _Left:
         self._file, self._tally = file, tally
 
     def out(self, reason: str, bad: Bools, details: Sequence[str | None] | None = None) -> None:
-        """Leave out the bad games; with details they are faults."""
         at = np.flatnonzero(bad & self.good)
         self.good[at] = False
         named = at[:0] if details is None else at[:_MOST_NAMED]
@@ -330,7 +327,6 @@ def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # 
 
 @njit(cache=True, inline="always")
 def _ends_line(view, at):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Is it the carriage return of a line's end?"""
     return view[at] == _RETURN and (at + 1 == len(view) or view[at + 1] == NEWLINE)
 
 

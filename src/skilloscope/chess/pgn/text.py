@@ -208,7 +208,6 @@ def main_line(movetext: str, board: chess.Board, *, at: int = 0) -> MainLine:
 
 
 def _play(line: MainLine, board: chess.Board, san: str, last: bool) -> tuple[str, str, str] | None:
-    """Play a move, or return why not."""
     if san in _NULL_MOVES:
         return ("null move", _place(board), san)
     try:
@@ -272,7 +271,6 @@ def unescaped(value: str) -> str:
 
 
 def _comment_open(text: str, inside: bool) -> bool:
-    """Return whether a comment in braces is open at the end of the line."""
     at = 0
     while True:
         if inside:

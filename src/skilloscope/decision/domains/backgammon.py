@@ -100,7 +100,6 @@ def _read(path: Path) -> _File:
 
 
 def _unusable(play: _Play, depth: int) -> str:
-    """Return why the candidates cannot be compared, or nothing."""
     if len(play.moves) == 1:
         return "single candidate"
     if len(play.depths) > 1:

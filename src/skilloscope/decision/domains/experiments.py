@@ -176,7 +176,6 @@ def _lottery(entry: Mapping[str, str], name: str) -> Lottery:
 
 
 def _fault(entry: Mapping[str, str], questions: Mapping[str, tuple[Lottery, ...]]) -> str:
-    """Return what is wrong with an answer, or nothing."""
     if not entry["IdSubject"]:
         return "no decider"
     if entry["IdQuestion"] not in questions:

@@ -263,7 +263,6 @@ def _published(values: Mapping[str, float]) -> Published:
 def _criterion(
     games: PeriodGames, epoch: int, entry: Mapping[str, float] | None
 ) -> Callable[[Mapping[str, float]], float]:
-    """Return the total discrepancy as a function of the parameters."""
     own = np.array([name in (entry or {}) for name in games.players], dtype=bool)
     enter = np.array([(entry or {}).get(name, 0.0) for name in games.players]) if entry else np.zeros(games.n_players)
 
@@ -288,7 +287,6 @@ def _parameters(
     centre: Mapping[str, float],
     units: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return all parameters, the fitted ones from where the search stands."""
     values = {name: float(value) for name, value in given.items() if value is not None}
     for name, x in zip(fitted, point, strict=True):
         if name in _SPREADS:
@@ -299,7 +297,6 @@ def _parameters(
 
 
 def _search(cost: Callable[[Array], float], start: Array, method: str) -> tuple[Array, bool]:
-    """Return the minimum and whether the search converged."""
     if method == "nelder-mead":
         options = {
             "initial_simplex": np.vstack([start, start + 0.5 * np.eye(len(start))]),
@@ -314,7 +311,6 @@ def _search(cost: Callable[[Array], float], start: Array, method: str) -> tuple[
 def _warnings(
     fitted: tuple[str, ...], best: Mapping[str, float], converged: bool, silent: Sequence[str], players: int
 ) -> list[str]:
-    """Return what casts doubt on a fit, in words."""
     said = []
     for name in _NAMES:
         if name in silent:
@@ -418,7 +414,6 @@ def simulated_intervals(
     """
 
     def errors_about(truth: Mapping[str, float], count: int) -> dict[str, Array]:
-        """Return the logarithms of the fits to games played again, less those of the truth."""
         sigma0, nu = (math.exp(truth[name]) for name in _NAMES)  # drawn one after another, wherever they are fitted
         again = ((played_again(games, sigma0, nu, fit.advantage, rng), fit.advantage) for _ in range(count))
         fits = list(each(_fit_again, again))
