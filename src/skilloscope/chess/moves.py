@@ -9,8 +9,6 @@ castling is possible in Chess960 only, the rooks are named by their files (`HAha
 its own rook (`g1h1`), as engines write it under UCI_Chess960. After the last such right is lost, all is as usual.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any

@@ -13,8 +13,6 @@ Whole numbers are int64 in every call between compiled functions, never a litera
 called with is compiled once more.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

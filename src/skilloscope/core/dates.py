@@ -4,8 +4,6 @@ In: a text. Out: a WrittenDate, or None where no calendar has such a day. All da
 distinct text is read once, by `parse_dates`, however many games carry it.
 """
 
-from __future__ import annotations
-
 import calendar
 import datetime
 import re

@@ -9,8 +9,6 @@ bytes and to more than MOST_TIMES its own size is stopped there, and no line is 
 damaged or truncated yields what comes before the damage, down to half a line, and then raises.
 """
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import contextlib

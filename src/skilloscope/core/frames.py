@@ -5,8 +5,6 @@ table's schema in a column of its own, `skilloscope`, the same text in every row
 that comes back with it is the same table to the bit; without it the columns alone count.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import importlib

@@ -6,8 +6,6 @@ hopeless: a step to −inf is not taken, and the damping grows until the likelih
 every value is a pass over the data: a quadratic through points about the best one, in ever smaller steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

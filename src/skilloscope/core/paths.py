@@ -12,8 +12,6 @@ A folder may come from anybody: a skilloscope.toml in the current one may set nu
 The engine comes from the user's own file, the environment or a flag.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import glob

@@ -8,8 +8,6 @@ CSV: a spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a 
 name can hold one. Such texts get a leading apostrophe, which our reader removes again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

@@ -8,8 +8,6 @@ the C1 controls start sequences that set titles, fill the clipboard or move the 
 make one name look like another.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -6,8 +6,6 @@ one judge listed is left out for both: conditioning on the alternatives in commo
 log-likelihoods are of the same event.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from dataclasses import replace

@@ -8,8 +8,6 @@ The papers' engine is Toga II. What it lists itself are bounds, so the position 
 6, and its answers are imported; Stockfish's depths 6 and 10 of the very same positions are shown too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -9,8 +9,6 @@ on the range. Both see the same decisions under every option. Filters keep diffe
 compares them; they are scored by what the player-games say of Elo: the gain of a line c = a + b·Elo over one c for all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

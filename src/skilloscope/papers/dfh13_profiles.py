@@ -9,8 +9,6 @@ text says of it is counted. Figure 8 is of a person under suspicion; here it is 
 known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

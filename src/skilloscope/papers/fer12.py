@@ -5,8 +5,6 @@ compared is the order of the players, by rank correlation. Every game counts who
 others are valued too, in the seed's order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

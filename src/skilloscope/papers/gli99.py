@@ -9,8 +9,6 @@ set the share of draws from (8) that lie within the nominal intervals [sect. 3.4
 does. Draws are with replacement, as in Smith and Gelfand's weighted bootstrap, which gives the printed figures.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -7,8 +7,6 @@ The inflation question is a test here: log s and c as lines in Elo and time, fit
 the sandwich over games.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

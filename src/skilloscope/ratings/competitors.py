@@ -5,8 +5,6 @@ best. Slope and constant of each are fitted again every year to the year before,
 the pool has outgrown. Glicko-2: Glickman (2012); TrueSkill: Herbrich, Minka, Graepel (2006), two players with draws.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

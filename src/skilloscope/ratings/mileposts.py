@@ -9,8 +9,6 @@ a further group is expected. It is figure 2b of [DFH13] and nothing more: every 
 as exact. The line of a `Scale` is fitted by likelihood, c on Elo, over player-games.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

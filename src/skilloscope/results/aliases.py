@@ -8,8 +8,6 @@ of aliases holds what the user has confirmed.
 as a Python string when it is first seen, and never again: later batches are looked up in Arrow.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import unicodedata

@@ -6,8 +6,6 @@ columns, and a reason for each bad row. Every distinct text is parsed once, howe
 lists the names and the scores that are known; nothing else is guessed at.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ The truth is known here, so every estimator is tested here first: coverage of it
 can be cut as an engine cuts them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

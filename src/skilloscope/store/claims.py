@@ -5,8 +5,6 @@ is dead, and where that cannot be seen (another machine) when it was not renewed
 answer that comes twice does no harm, so no doubt about an owner ever blocks the work for long.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

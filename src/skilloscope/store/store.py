@@ -8,8 +8,6 @@ A row that is not what was put there (each has a digest) is no answer and hides 
 names it. Rows of versions that wrote no digests are checked by their form.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -6,8 +6,6 @@ and each answer is in the store before it is reported: interrupted runs resume w
 stopped. Several processes on one store share the work: what one of them searches, the others wait for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -9,8 +9,6 @@ time or agreeing to a draw is no move, so there is no gain: the last position ke
 unknown and is counted, never taken as zero.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
 from typing import Any

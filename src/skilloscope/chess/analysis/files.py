@@ -11,8 +11,6 @@ positions but no moves; a game's id is made of this file and the line, and the P
 answers these are, `"settings"` or `"engine"` in a game says, or the caller; otherwise they are read but never stored.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

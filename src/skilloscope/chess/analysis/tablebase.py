@@ -4,8 +4,6 @@ The tables know of each position whether it is won, drawn or lost, and in how ma
 forced (the distance to zeroing). `syzygy_utility` makes a value in pawns of that.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple

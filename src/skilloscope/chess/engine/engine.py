@@ -9,8 +9,6 @@ else it does, so they are never stored. Its hash table is kept from one position
 and a measurement must not do.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

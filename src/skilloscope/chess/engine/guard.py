@@ -8,8 +8,6 @@ With the engine ends what it has started, also in a group or a session of its ow
 its descendants (Linux), and kills all that is of its session or descends from it, as the system lists it (/proc).
 """
 
-from __future__ import annotations
-
 import _thread
 import ctypes
 import os

@@ -10,8 +10,6 @@ value of the position after it, searched one ply less. It is another method, wit
 key of an answer. It knows no depth 1, which would be a search of depth 0.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set

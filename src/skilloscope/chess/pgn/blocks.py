@@ -4,8 +4,6 @@ The games of a block come in the order of the file, whichever reader read them, 
 one reader would give.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Iterator

@@ -9,8 +9,6 @@ notation, glyphs in words, and everything that is at fault, for they say best wh
 game is not clear both readers look for the next clear beginning: an Event tag after a line of moves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

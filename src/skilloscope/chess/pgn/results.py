@@ -9,8 +9,6 @@ it: it either finds the same games, or says that it does not know. `scan_plain` 
 the two together.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence

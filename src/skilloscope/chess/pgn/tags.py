@@ -7,8 +7,6 @@ number of a comment and where the text continues; afterwards the values of the t
 names beyond ASCII, comments that no program writes) is reported as not known, and the caller goes to them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -8,8 +8,6 @@ and what comes before it is kept. Reading takes time in proportion to the length
 of it twice.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Adapters: files of other domains as decisions. Each module describes its format and counts what it leaves out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

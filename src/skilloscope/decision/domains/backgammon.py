@@ -10,8 +10,6 @@ copy under a name of ours. Its filters are as wide as its list, so that all cand
 that break the rules are skipped by gnubg with a warning, which becomes a fault here.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -9,8 +9,6 @@ A lottery's utility is Σ p_i · sign(x_i)·|x_i|^exponent. The exponent is give
 unit of the utilities, so k must be fitted again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -9,8 +9,6 @@ the messages no longer change (expectation propagation). Means are those of the 
 small, and `ratings.periods.smoothing` computes better ones. `paired_comparison.message` is what `sweep` does inline.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from skilloscope.core.compiled import njit

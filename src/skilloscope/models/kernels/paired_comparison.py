@@ -8,8 +8,6 @@ The sums are whole numbers in units of 2^−44. Whole numbers add exactly, so ne
 nor a pause in the middle of one changes a single bit of what comes out.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

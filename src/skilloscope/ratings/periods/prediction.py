@@ -9,8 +9,6 @@ with each month of games (an extended Kalman filter). It starts at (16) with sma
 change little. Not in the paper.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

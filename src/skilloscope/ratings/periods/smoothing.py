@@ -7,8 +7,6 @@ deviations are those of a normal posterior about the means: one sparse matrix of
 beyond, the messages' deviations, which ignore loops of games, are used with a warning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -12,8 +12,6 @@ as they are, strengths and scores are simulated with known variances, and the er
 to expect of the fit to the real games. docs/periods.md has more.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

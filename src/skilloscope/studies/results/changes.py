@@ -3,8 +3,6 @@
 In: a run over results, or kept ratings. Out: the Changes and the Member that `results report` shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -6,8 +6,6 @@ TimeFolds of `results predict`. Every game is predicted from the periods before 
 the predicted stretch.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
