@@ -30,10 +30,10 @@ from skilloscope.papers.dfh13 import year_games
 from skilloscope.papers.harness import (
     NO_DATA,
     Budget,
-    Entry,
     Outcome,
     Row,
     analysed_decisions,
+    entries,
     may_sample,
     printed,
     sampled_games,
@@ -262,10 +262,8 @@ def _early_sample(budget: Budget) -> tuple[Decisions | None, str]:
     return found, f"bands of 2006–2009: {len(chosen):,} more games by seed {budget.seed}, {len(found):,} positions"
 
 
-DFH13_CHOICES = Entry(
-    "DFH13.choices",
-    "k, range and filter: chosen on 2006–2009, judged on 2010–2014",
-    _choices,
-    "The paper gives k = 0.1 and neither range nor filter. Gains are against k = 0.1, then range 4, then filter 3: of "
-    "predicting the second half of a player-game from its first, and of what player-games say of Elo.",
+DFH13_CHOICES = entries(
+    {
+        "DFH13.choices": _choices,
+    }
 )

@@ -10,7 +10,7 @@ any engine time takes the beginning of that order as far as it is known.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
@@ -176,6 +176,12 @@ class Entry:
     def notes(self, outcome: Outcome) -> list[str]:
         """Return the notes of the entry and of what came out."""
         return [note for note in (self.note, *outcome.notes) if note]
+
+
+def entries(compute: Mapping[str, Callable[[Budget], Outcome | Sequence[Row]]]) -> tuple[Entry, ...]:
+    """Return the entries of these keys; data/papers/entries.csv has their titles and what is to be known about them."""
+    texts = {row["key"]: row for row in paper_table("entries")}
+    return tuple(Entry(key, texts[key]["title"], make, texts[key]["note"]) for key, make in compute.items())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

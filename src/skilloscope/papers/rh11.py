@@ -29,12 +29,12 @@ from skilloscope.models.kernels.curves import scores
 from skilloscope.papers.harness import (
     NO_DATA,
     Budget,
-    Entry,
     Outcome,
     Row,
     analysed_decisions,
     analysed_file,
     data_files,
+    entries,
     known_decisions,
     may_sample,
     paper_table,
@@ -316,32 +316,12 @@ def cluster_sums(rows: Array, clusters: npt.NDArray[np.integer[Any]]) -> Array:
     return out
 
 
-RH11_ENTRIES = (
-    Entry("RH11.closed", "Section 3: two options with g = ½, the three models", _closed),
-    Entry(
-        "RH11.cfit",
-        "Section 7: the column c_fit from the printed c of 2006–2009",
-        _c_fit,
-        "A straight line by least squares through the twelve printed c; c_fit of the other eras is the same line.",
-    ),
-    Entry(
-        "RH11.section5",
-        "Section 5: the example spreads, and the scaled loss",
-        _section_5,
-        "The paper never defines its scale ℓ: 0.9651 is what ℓ(z) = 1/(1 + |z|), its authors' later choice, gives. "
-        "Shares of the first move are ours; the paper says only that 13...Rxf7 has a near-total share.",
-    ),
-    Entry(
-        "RH11.table",
-        "Section 7: the table, next to ours on other games",
-        _table,
-        "Other games, another engine: the differences are shown, not judged.",
-    ),
-    Entry(
-        "RH11.inflation",
-        "Section 7: little or no inflation, as a test with an interval",
-        _inflation,
-        "log s against Elo and time; the change in time is given in Elo a decade, above 0 where equal ratings became "
-        "weaker play.",
-    ),
+RH11_ENTRIES = entries(
+    {
+        "RH11.closed": _closed,
+        "RH11.cfit": _c_fit,
+        "RH11.section5": _section_5,
+        "RH11.table": _table,
+        "RH11.inflation": _inflation,
+    }
 )
