@@ -110,12 +110,8 @@ def file_mark(path: str | os.PathLike[str]) -> str | None:
 
 def parquet_names(path: str | os.PathLike[str]) -> list[str]:
     """Return the names of a file's columns; nothing but its footer is looked at."""
-    try:
-        return list(pq.read_schema(path).names)
-    except _UNREADABLE as error:
-        raise InputError(
-            f"{path} is damaged: not a Parquet file that can be read ({error})", hint="get the file again"
-        ) from error
+    with open_checked(path, digest=False) as file:
+        return list(file.schema_arrow.names)
 
 
 def _check_digest(path: str | os.PathLike[str], file: pq.ParquetFile) -> None:

@@ -8,7 +8,7 @@ the pool has outgrown. Glicko-2: Glickman (2012); TrueSkill: Herbrich, Minka, Gr
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -41,8 +41,6 @@ class Competitor:
     """Of the scores on the predicted logits: 1 is calibrated, below 1 overconfident."""
     behind: float
     standard_error: float
-
-    FIELDS: ClassVar = ("name", "games", "log_loss", "brier", "slope", "behind", "standard_error")
 
 
 def compete(name: str, games: PeriodGames, early: int, years: float, ours: Array) -> Competitor:

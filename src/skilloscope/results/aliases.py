@@ -30,7 +30,6 @@ from skilloscope.results.table import YOURSELF, Results, sorted_codes
 
 SPELLINGS = "other spelling of a name put together (capitals, blanks, commas, dots)"
 ALIASES = "name replaced by an alias"
-ALIAS_COLUMNS = ("name", "same_as", "confirmed")
 _YES = {"yes", "y", "x", "1", "true", "ja", "oui"}
 _MARKS = re.compile(r"[.\s]+")
 
@@ -53,12 +52,9 @@ def spelt(names: Sequence[str]) -> dict[str, str]:
     best: dict[str, str] = {}
     for name in names:
         key = name_key(name)
-        best[key] = min(best.get(key, name), name, key=_plainness)
+        found = best.get(key, name), name
+        best[key] = min(found, key=lambda one: (one.isupper() or one.islower(), "," in one and ", " not in one, one))
     return {name: best[name_key(name)] for name in names}
-
-
-def _plainness(name: str) -> tuple[bool, bool, str]:
-    return name.isupper() or name.islower(), "," in name and ", " not in name, name
 
 
 def _settled(names: Sequence[str], aliases: Mapping[str, str]) -> tuple[dict[str, str], Tally]:
@@ -76,11 +72,8 @@ def may_be_one(one: str, two: str) -> bool:
     (True, True, False)
     """
     (family_1, given_1), (family_2, given_2) = _parts(one), _parts(two)
-    return (
-        family_1 == family_2
-        and bool(family_1)
-        and all(a.startswith(b) or b.startswith(a) for a, b in zip(given_1, given_2, strict=False))
-    )
+    agree = (a.startswith(b) or b.startswith(a) for a, b in zip(given_1, given_2, strict=False))
+    return family_1 == family_2 and bool(family_1) and all(agree)
 
 
 def near_duplicates(names: Iterable[str]) -> list[list[str]]:
@@ -108,16 +101,12 @@ def aliases_given(texts: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         spelling, equals, name = text.rpartition("=")  # a spelling may hold more of them
-        if equals and not Path(text).is_file():
-            if not (spelling.strip() and name.strip()):
-                raise OptionError(
-                    f"cannot read the alias {text!r}", hint="write SPELLING=NAME, or name a file of aliases"
-                )
+        if Path(text).is_file():
+            found |= read_aliases(Path(text))
+        elif equals and spelling.strip() and name.strip():
             found[spelling.strip()] = name.strip()
         else:
-            if not Path(text).is_file():
-                raise OptionError(f"no pair and no file: cannot read the alias {text!r}", hint="write SPELLING=NAME")
-            found |= read_aliases(Path(text))
+            raise OptionError(f"cannot read the alias {text!r}", hint="write SPELLING=NAME, or name a file of aliases")
     return found
 
 

@@ -14,7 +14,7 @@ import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -140,13 +140,6 @@ class Calendar:
         if date is None:
             raise OptionError(f"{text!r} is not a date", hint="write it as 2024-03-31, 2024-03 or 2024")
         return np.int64(self.numbers(np.array([date.last if last else date.first], dtype="datetime64[D]"))[0])
-
-
-class ByPeriod(Protocol):
-    """Results that can be cut into periods."""
-
-    def by_period(self, period: str | None = None) -> PeriodGames:
-        """Return the games cut into periods of this length."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -81,12 +81,9 @@ def read_results(
     return replace(results, tally=tally + results.tally)
 
 
-def results_from_frame(
-    frame: Any, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
-) -> Results:
+def results_from_frame(frame: Any) -> Results:
     """Return the results that a pandas or polars frame (or an Arrow table) holds."""
-    how = Reading(columns or {}, drop_duplicates=drop_duplicates)
-    return results_from_arrow(arrow_from_frame(frame), how=how, name="<frame>")
+    return results_from_arrow(arrow_from_frame(frame), name="<frame>")
 
 
 def results_from_arrow(
@@ -154,8 +151,7 @@ def tidied(results: Results, *, drop_duplicates: bool = False) -> Results:
         exact = True if results.precision is None else results.precision == DAY
         twice = repeated_games(results) & exact
     if drop_duplicates and twice.any():
-        left_out = Tally({TWICE: int(twice.sum())})
-        results = replace(results.select(~twice), tally=results.tally + left_out)
+        results = replace(results.select(~twice), tally=results.tally + Tally({TWICE: int(twice.sum())}))
     else:
         noted.count(TWICE, int(twice.sum()))
     return replace(results, noted=results.noted + noted)
@@ -202,8 +198,7 @@ def _checked(table: pa.Table, layout: Layout, name: str) -> None:
     for theirs in layout.columns:
         if table.column_names.count(theirs) > 1:
             raise InputError(f"{name}: the table has the column {theirs} twice", hint="take one of them out")
-        kind = table.schema.field(theirs).type
-        if pa.types.is_nested(kind):
+        if pa.types.is_nested(kind := table.schema.field(theirs).type):
             raise InputError(f"{name}: the column {theirs} holds {kind}, not one value a game")
 
 
@@ -246,8 +241,9 @@ def _read_fast(path: Path) -> CsvTable:
     def odd(row: Any) -> str:
         gaps.append(row.number)
         if row.text.strip():
-            found = f"{row.actual_columns} in place of {row.expected_columns}"
-            tally.fault(_CELLS, str(path), f"row {row.number}", found)
+            tally.fault(
+                _CELLS, str(path), f"row {row.number}", f"{row.actual_columns} in place of {row.expected_columns}"
+            )
         return "skip"
 
     with open_bytes(path) as stream:

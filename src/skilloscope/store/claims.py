@@ -49,7 +49,7 @@ class Claims(Closing):
 
     def granted(self, problems: Iterable[str]) -> Iterator[str]:
         """Yield the problems that nobody else answers or has answered, each claimed when it is asked for."""
-        return (problem for problem in problems if self.claim(problem))
+        return filter(self.claim, problems)
 
     def claim(self, problem: str) -> bool:
         """Claim a problem; return whether it is ours to answer."""

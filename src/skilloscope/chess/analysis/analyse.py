@@ -280,19 +280,10 @@ class _Work:
             self.notes.append(f"answers of {self.key['engine']} are used, the most; others are of {', '.join(others)}")
 
     def _report(self) -> None:
-        if self.progress is None:
-            return
-        self.progress(
-            Progress(
-                total=len(self.legal),
-                done=len(self.answers) + len(self.failures),
-                searched=self.searched,
-                cached=self.cached,
-                imported=self.imported,
-                failed=len(self.failures),
-                seconds=time.monotonic() - self.begin if self.begin else 0.0,
-            )
-        )
+        if self.progress:
+            seconds = time.monotonic() - self.begin if self.begin else 0.0
+            counts = self.searched, self.cached, self.imported, len(self.failures)
+            self.progress(Progress(len(self.legal), len(self.answers) + len(self.failures), *counts, seconds=seconds))
 
 
 def _held(exports: Sequence[Export], key: SearchKey) -> dict[str, LineArray]:

@@ -95,10 +95,13 @@ def export_analyses(path: str | os.PathLike[str], settings_key: SearchKey, rows:
                     write(_table(group, schema))
                     written += len(group)
             return written
-        if target.suffix == ".gz":
-            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                return _write_lines(packed, head, rows)
-        return _write_lines(file, head, rows)
+        written, packed = 0, gzip.GzipFile("", "wb", 6, file, mtime=0) if target.suffix == ".gz" else file
+        with packed:
+            packed.write(_marked(head))
+            for written, row in enumerate(rows, start=1):  # noqa: B007 the last number is how many there were
+                packed.write(_marked({"fen": row.fen, "n_legal": row.n_legal, "lines": lines_to_lists(row.lines)}))
+            packed.write(_marked({"end": written}))
+        return written
 
 
 def check_export(path: str | os.PathLike[str]) -> Path:
@@ -137,16 +140,6 @@ def read_export(path: str | os.PathLike[str], stated: SearchKey | None = None) -
         raise InputError(f"{path} is not an export of analyses: {error}") from error
     except DAMAGE as error:
         raise InputError(f"{path} is damaged: {error}", hint="get the file again") from error
-
-
-def _write_lines(file: Any, head: Mapping[str, object], rows: Iterable[AnalysedPosition]) -> int:
-    file.write(_marked(head))
-    written = 0
-    for row in rows:
-        file.write(_marked({"fen": row.fen, "n_legal": row.n_legal, "lines": lines_to_lists(row.lines)}))
-        written += 1
-    file.write(_marked({"end": written}))
-    return written
 
 
 def _rows(lines: Iterator[str], file: str, tally: Tally, *, checked: bool) -> Iterator[AnalysedPosition]:

@@ -110,19 +110,9 @@ class Engine(Closing):
     `with Engine(find_engine(), Settings(depth=4, multipv=2)) as engine: answer = engine.analyse(fen)`
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        settings: Settings = DFH13,
-        *,
-        silence_seconds: float | None = None,
-        search_seconds: float | None = None,
-        stop: int | None = None,
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], settings: Settings = DFH13, *, stop: int | None = None) -> None:
         self.path = Path(path)
         self.settings = settings
-        self._silence = SILENCE_SECONDS if silence_seconds is None else silence_seconds
-        self._search_seconds = SEARCH_SECONDS if search_seconds is None else search_seconds
         self._unread = bytearray(b"\n")  # every line then begins after a newline, the first one too
         self._stop = stop
         self._chess960 = False
@@ -170,10 +160,10 @@ class Engine(Closing):
         try:
             legal = legal_moves(fen)  # while the engine clears its tables
         finally:
-            self._read_until(b"readyok", self._silence, self._silence)
+            self._read_until(b"readyok", SILENCE_SECONDS, SILENCE_SECONDS)
         start = time.perf_counter()
         self._send(f"position fen {fen}", f"go {settings.limit}")
-        output = self._read_until(b"bestmove", self._search_seconds, self._silence)
+        output = self._read_until(b"bestmove", SEARCH_SECONDS, SILENCE_SECONDS)
         seconds = time.perf_counter() - start
         lines, nodes = read_answer(output, flagged=self.quirks.flags_values and settings.depth is not None)
         if self.method == "ranked":
