@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -71,12 +71,9 @@ class GainHistogram:
     @classmethod
     def sum(cls, histograms: Iterable[GainHistogram]) -> GainHistogram:
         """Return the sum of many histograms."""
-        listed = list(histograms)
-        empty = np.zeros(0, dtype=np.int64)
-        return _merged(
-            np.concatenate([empty, *(one.centipawns for one in listed)]),
-            np.concatenate([empty, *(one.counts for one in listed)]),
-        )
+        pairs = [(np.zeros(0, dtype=np.int64),) * 2, *((one.centipawns, one.counts) for one in histograms)]
+        bins, counts = map(np.concatenate, zip(*pairs, strict=True))
+        return _merged(bins, counts)
 
     def __add__(self, other: GainHistogram) -> GainHistogram:
         return GainHistogram.sum([self, other])
@@ -202,11 +199,9 @@ def move_scores(gains: npt.ArrayLike, engine: GainHistogram = PEAK) -> Array:
 
 def elo_curve(name: str) -> Curve:
     """Return the curve from an expected score to a difference by its name."""
-    if name == "normal":
-        return "normal"
-    if name == "logistic":
-        return "logistic"
-    raise OptionError(f"no curve {name!r}", hint="the curves are 'normal' and 'logistic'")
+    if name not in get_args(Curve):
+        raise OptionError(f"no curve {name!r}", hint="the curves are 'normal' and 'logistic'")
+    return cast(Curve, name)
 
 
 def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:

@@ -49,7 +49,11 @@ class NotAnalysedError(InputError):
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as a paper prints it: its value, and half a unit of its last digit as the tolerance."""
+    """A number as a paper prints it: its value, and half a unit of its last digit as the tolerance.
+
+    >>> printed("0.618").value, printed("0.618").half_unit
+    (0.618, 0.0005)
+    """
 
     text: str
 
@@ -65,13 +69,7 @@ class Printed:
         return 0.5 * float(10.0 ** -len(decimals))
 
 
-def printed(text: str) -> Printed:
-    """Return the printed number: printed("0.618") means 0.618 ± 0.0005.
-
-    >>> printed("0.618").value, printed("0.618").half_unit
-    (0.618, 0.0005)
-    """
-    return Printed(text)
+printed = Printed
 
 
 @dataclass(frozen=True)

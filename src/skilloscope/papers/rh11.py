@@ -250,7 +250,7 @@ class Inflation:
     tally: Tally
 
 
-def inflation(decisions: Decisions, model: CurveModel | None = None, *, mass: float = 0.95) -> Inflation:
+def inflation(decisions: Decisions, model: CurveModel | None = None) -> Inflation:
     """Fit log s = a + b·Elo + γ·decades with c a line in Elo, and test γ = 0. [RH11 sect. 7, made a test]"""
     rated = rated_decisions(decisions)
     year = rated.column("year").to_numpy().astype(float)
@@ -269,7 +269,7 @@ def inflation(decisions: Decisions, model: CurveModel | None = None, *, mass: fl
     slope = np.zeros(len(beta))
     slope[1], slope[2] = HUNDRED * beta[2] / beta[1] ** 2, -HUNDRED / beta[1]
     sd = float(np.sqrt(slope @ covariance @ slope))
-    reach = float(norm.ppf(0.5 + mass / 2)) * sd
+    reach = float(norm.ppf(0.975)) * sd
     p = float(2 * norm.sf(abs(beta[2]) / np.sqrt(covariance[2, 2])))
     span, middle = (int(years.min()), int(years.max())), float(per_decade)
     return Inflation(middle, sd, middle - reach, middle + reach, p, len(columns), years=span, tally=rated.tally + tally)

@@ -109,15 +109,16 @@ def results_from_arrow(
     dated, when_named = layout.dated, "date" if layout.dated else "period"
     times = table.column(layout.when)
     when = dates_of(times, how.date_format, name) if dated else periods_of(times)
-    found = _Screen(table, name, numbers)
+    found = Screen(name, numbers)
     found.leave_out("blank row", hits(names.blank, one) & hits(names.blank, two) & when.missing, fault=False)
     found.leave_out(BYE, bye, fault=False)
     found.leave_out("no player", nobody)
     for reason, rows_of in reasons.items():
-        found.leave_out(reason, rows_of, layout.score or "", fault=is_fault(reason))
-    found.leave_out(f"missing {when_named}", when.missing, layout.when)
-    found.leave_out("impossible date" if dated else _NO_NUMBER, when.bad, layout.when)
-    found.leave_out(YOURSELF, one == two, layout.player_1)
+        cells = table.column(layout.score) if layout.score else None
+        found.leave_out(reason, rows_of, cells, fault=is_fault(reason))
+    found.leave_out(f"missing {when_named}", when.missing, times)
+    found.leave_out("impossible date" if dated else _NO_NUMBER, when.bad, times)
+    found.leave_out(YOURSELF, one == two, table.column(layout.player_1))
     days = when.value.astype("datetime64[D]") if dated else np.full(table.num_rows, "NaT", dtype="datetime64[D]")
     rating_1, rating_2 = (ratings_of(table.column(side)) for side in layout.ratings) if layout.ratings else (None, None)
     whole = Results(
@@ -157,22 +158,22 @@ def tidied(results: Results, *, drop_duplicates: bool = False) -> Results:
     return replace(results, noted=results.noted + noted)
 
 
-class _Screen:
+class Screen:
     """Which rows are still good, and why the others are not; a row has one reason, the first that is found."""
 
-    def __init__(self, table: pa.Table, name: str, rows: Ints) -> None:
-        self.good = np.ones(table.num_rows, dtype=bool)
+    def __init__(self, name: str, rows: Ints, word: str = "row") -> None:
+        self.good = np.ones(len(rows), dtype=bool)
         self.tally = Tally()
-        self._table, self._name, self._rows = table, name, rows
+        self._name, self._rows, self._word = name, rows, word
 
-    def leave_out(self, reason: str, bad: Bools, column: str = "", *, fault: bool = True) -> None:
-        """Leave out the bad rows among the good ones; name each where it is a fault."""
+    def leave_out(self, reason: str, bad: Bools, cells: Any = None, *, fault: bool = True) -> None:
+        """Leave out the bad rows among the good ones; name each where it is a fault, with what its cell holds."""
         at = np.flatnonzero(bad & self.good)
         self.good[at] = False
         named = at[:_MOST_NAMED] if fault else at[:0]
-        for row in named:
-            detail = str(self._table.column(column)[int(row)].as_py() or "") if column else ""
-            self.tally.fault(reason, self._name, f"row {self._rows[row]}", detail[:60])
+        for row in named.tolist():
+            cell = cells[row].as_py() if isinstance(cells, pa.ChunkedArray) else "" if cells is None else cells[row]
+            self.tally.fault(reason, self._name, f"{self._word} {self._rows[row]}", str(cell or "")[:60])
         self.tally.count(reason, len(at) - len(named))
 
 
