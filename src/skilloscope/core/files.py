@@ -190,10 +190,7 @@ def open_lines(source: Source) -> Iterator[Iterator[str]]:
 
 
 def lines_of(stream: Any, start: bytes = b"") -> Iterator[str]:
-    """Yield the lines of a stream of bytes that begins with `start`, whatever ends them; each ends with a newline.
-
-    Where the stream is damaged, what was read of the last line comes before the error.
-    """
+    """Yield the lines of a stream that begins with `start`, newlines normalised; half a line before a damage too."""
     held, fresh = bytearray(start), 0
     while True:
         # Where the last whole line ends; a carriage return that stands last may yet be half of a line's end.

@@ -75,10 +75,7 @@ def read_checked(path: str | os.PathLike[str], columns: Sequence[str] | None = N
 
 @contextlib.contextmanager
 def open_checked(path: str | os.PathLike[str], *, digest: bool = True, **options: Any) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file; one that cannot be read, or has a digest that is not its content's, is an InputError.
-
-    Callers that have compared the digest already read on without: that takes as long as reading the file.
-    """
+    """Open a Parquet file; one that cannot be read, or whose digest (if compared) is wrong, is an InputError."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True, **options) as file:
             if digest:

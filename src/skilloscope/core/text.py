@@ -111,10 +111,7 @@ class CsvRow(NamedTuple):
 
 
 def read_rows(lines: Iterable[str], separator: str, file: str, tally: Tally, *, before: int = 0) -> Iterator[CsvRow]:
-    """Yield the rows of CSV, blank ones too; one that CSV cannot hold, as a cell without an end, is a fault.
-
-    `before` is how many lines of the file were read already.
-    """
+    """Yield the rows of CSV, blank ones too; bad ones are faults. `before` lines of the file were read already."""
     body = csv.reader(iter(lines), delimiter=separator)
     number = before
     while True:

@@ -74,10 +74,7 @@ def depth_pair(batch: Decisions, first: int, second: int) -> tuple[Decisions, De
 
 
 def at_depth(batch: Decisions, depth: int) -> Decisions:
-    """Return the judge's list as this depth values it; an alternative without a value there is not listed.
-
-    It is the deepest list seen with less thought, not the list that a search to this depth would have made.
-    """
+    """Return the judge's list as this depth values it; an alternative without a value there is not listed."""
     values = _depth_values(batch, depth)
     keep = np.isfinite(values)
     several = np.add.reduceat(keep.astype(np.int64), batch.offsets[:-1]) >= np.minimum(batch.counts, 2)
@@ -88,10 +85,7 @@ def at_depth(batch: Decisions, depth: int) -> Decisions:
 
 
 def kept_alternatives(batch: Decisions, keep: Bools, values: Flat | None = None, *, rows: Bools) -> Decisions:
-    """Return the decisions `rows` with only the alternatives `keep` of each, a choice among the others now unlisted.
-
-    With `values` (one for each alternative) the alternatives get new values and a new order.
-    """
+    """Return the decisions `rows` with only the alternatives `keep` of each, valued and ordered by `values`."""
     if not rows.any():
         raise InputError("no decision is left that both engines valued", hint="docs/domains.md says what must match")
     mask = keep & np.repeat(rows, batch.counts)
@@ -192,10 +186,7 @@ def split_decisions(
 
 
 def split_by_date(decisions: Decisions, at: str) -> tuple[Decisions, Decisions]:
-    """Return the decisions before a day and those from it on; those whose date is too vague are counted.
-
-    Both the day and the dates are read as everywhere: 2006.07.01, 2006-07-01, or as far as known: 2006-07, 2006.??.??.
-    """
+    """Return the decisions before a day and those from it on; those whose date is too vague are counted."""
     day = first_day(at)
     dates = [read_date(str(date)) if date is not None else None for date in decisions.column("date").to_pylist()]
     before = np.array([date is not None and date.last < day for date in dates], dtype=bool)
@@ -225,10 +216,7 @@ def first_day(at: str) -> datetime.date:
 def split_by_column(
     decisions: Decisions, column: str, values: Sequence[str] | None = None
 ) -> tuple[Decisions, Decisions, tuple[str, str]]:
-    """Return the decisions of the two values of a column, in the values' order, and what the values are.
-
-    Where the column has more than two, `values` says which two, first and second.
-    """
+    """Return the decisions of the two values of a column (`values` says which) and what the values are."""
     cells = decisions.column(column).to_pylist()
     known: list[Any] = list(dict.fromkeys(cell for cell in cells if cell is not None))
     texts = [str(value) for value in sorted(known, key=lambda value: (str(type(value)), value))]

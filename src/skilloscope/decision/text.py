@@ -41,10 +41,7 @@ _TRUE, _FALSE = {"1", "true", "yes", "x"}, {"0", "false", "no", ""}
 
 
 def read_decisions(path: str | Path, *, columns: Mapping[str, str] | None = None) -> Decisions:
-    """Read decisions from Parquet, JSON lines or long CSV, compressed or not, detected from the content.
-
-    `columns` maps our names of columns to those of a text table.
-    """
+    """Read Parquet, JSON lines or long CSV, by the content; `columns` maps our names to those of a text table."""
     path = Path(path)
     if is_parquet(path):
         batch = batch_from_parquet(path)

@@ -48,10 +48,7 @@ class Bucket:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceSets:
-    """Decisions ready for a model: losses of the listed alternatives and one weighted extra alternative each.
-
-    `row` says which decision of the batch each set comes from. Where there is no extra alternative its weight is 0.
-    """
+    """Decisions (`row` says which) ready for a model: losses, and one extra alternative each, of weight 0 if none."""
 
     losses: Array
     offsets: Ints
@@ -205,10 +202,7 @@ def bayes_sequence(prior: npt.ArrayLike, evidences: npt.ArrayLike) -> Array:
 
 
 def log_likelihood(sets: ChoiceSets, c: npt.ArrayLike, *, k: float = 0.1) -> Array:
-    """log p(choice|c) for every choice set (rows) and every c (columns): (2) in logs, the readable twin.
-
-    An extra alternative of weight w (see the rules) enters the sum as w·exp(−c·b), and as a choice likewise.
-    """
+    """log p(choice|c) for every choice set (rows) and c (columns); an extra alternative adds w·exp(−c·b)."""
     grid = np.atleast_1d(np.asarray(c, dtype=float))
     listed = np.exp(-np.outer(scaled_losses(sets.losses, k=k), grid))
     total = np.add.reduceat(listed, sets.offsets[:-1], axis=0)

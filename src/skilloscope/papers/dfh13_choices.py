@@ -140,10 +140,7 @@ def choose(
     highs: Sequence[float] = (2.0, 4.0, 8.0, 16.0),
     filters: Sequence[float] = (1.0, 2.0, 3.0, 5.0, 39.0),
 ) -> Choices:
-    """Choose k, then the range, then the filter on the early years, and judge every option on the late ones.
-
-    Each is varied with those before it as chosen: a larger k goes with larger c, and so with a wider range.
-    """
+    """Choose k, then the range, then the filter on the early years, and judge every option on the late ones."""
     spans = (_of_years(decisions, early), _of_years(decisions, _LATE))
     chosen, scores = PAPERS, list[Score]()
     for of, field, values in (("k", "k", ks), ("range", "high", highs), ("filter", "max_abs_value", filters)):

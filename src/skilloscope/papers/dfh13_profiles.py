@@ -104,10 +104,7 @@ def _strata(games: Games) -> list[int | None]:
 
 
 def _agreement(player: PlayerProfile, prior: str) -> list[Row]:
-    """Return how the Elo from the moves lies to that in the games over the years: mean difference and correlation.
-
-    Only where each year stands alone are years independent, so that an sd can be given.
-    """
+    """Return mean difference and correlation of the Elo from the moves with that in the games over the years."""
     known = [(one.scaled, one.part.header_elo) for one in player.periods]
     pairs = [(elo.mean, header) for elo, header in known if elo and header is not None]
     label = f"{player.player}, {prior}, {len(pairs)} years with Elo in the games"

@@ -143,10 +143,7 @@ def bootstrap_coverage(opponents: int, rng: np.random.Generator) -> tuple[float,
 
 
 def log_marginal_likelihood(theta: Array, sampled: Array, score: Array) -> Array:
-    """Σ_j log(mean over draws of θ_j of p(s_j | θ, θ_j)): (8) without its prior, one game per opponent. [GLI99 (8)]
-
-    `sampled` has a row per draw and a column per opponent.
-    """
+    """Σ_j log(mean over draws of θ_j (rows) of p(s_j | θ, θ_j)): (8) without its prior. [GLI99 (8)]"""
     sign = np.where(score > 0.5, 1.0, -1.0)
     x = Q * (theta[:, None, None] - sampled[None]) * sign
     return np.asarray(np.log(np.mean(1 / (1 + np.exp(-x)), axis=1)).sum(axis=1))

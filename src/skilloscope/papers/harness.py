@@ -310,10 +310,7 @@ def sampled_games(
     known_too: bool = False,
     name: str,
 ) -> Games:
-    """Return as many games as are known or fit the budget, in the seed's order; refuse where that is none.
-
-    With `known_too` every game that is wholly known counts, at any place in that order.
-    """
+    """Return as many games as are known (anywhere if `known_too`) or fit the budget, in the seed's order."""
     planned = _planned(budget, games, work, name, player=player, measure=budget.minutes > 0)
     labels = strata(games) if strata else None
     found = sample_games(games, planned, budget.minutes, seed=budget.seed, strata=labels, known_too=known_too)

@@ -276,10 +276,7 @@ def inflation(decisions: Decisions, model: CurveModel | None = None) -> Inflatio
 
 
 def fit_lines(columns: CurveColumns, model: CurveModel, for_s: Array, for_c: Array) -> tuple[Array, Array, Array]:
-    """Return coefficients of log s and c, the inverse information, and each decision's score in all coefficients.
-
-    The first column of each design is the constant; the climb begins with one s and c for all.
-    """
+    """Return coefficients of log s and c (constants first), the inverse information, and each decision's score."""
     k = for_s.shape[1]
 
     def score_rows(beta: Array) -> tuple[Array, Array]:

@@ -28,10 +28,7 @@ _PASSES = 80
 
 @dataclass(frozen=True)
 class Competitor:
-    """How a competitor predicted, and how much larger its log-loss is than ours on the same games.
-
-    The standard error takes the games of one period together.
-    """
+    """How a competitor predicted, and how much larger its log-loss is than ours (standard error over periods)."""
 
     name: str
     games: int

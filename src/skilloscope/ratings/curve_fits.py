@@ -80,10 +80,7 @@ class FitWork:
         return FitWork(self.columns.take(index), self.model, self.weights[index], self.fixed_c, own)
 
     def spread(self, rows: Array) -> Array:
-        """Return Σ r·rᵀ over independent rows: decisions, or the sums of games where these are known.
-
-        A few games do not show their own scatter: that of decisions is used instead, times GAME_SCATTER.
-        """
+        """Return Σ r·rᵀ over decisions, or over games; a few games take that of decisions times GAME_SCATTER."""
         if self.clusters is None:
             return np.asarray(rows.T @ rows)
         _, codes = np.unique(self.clusters, return_inverse=True)
@@ -111,10 +108,7 @@ class FitWork:
 def balanced(
     work: FitWork, start: Array, limits: Limits, contributions: Callable[[Array], Array], *, own_units: bool = False
 ) -> Found:
-    """Set the means of the contributions (rows decisions) to zero, or as near as can be, inside the limits.
-
-    With `own_units` each column is measured by its size at the start.
-    """
+    """Bring the means of the contributions to zero inside the limits; `own_units` measures each by its start."""
     free, total = work.free, work.weights.sum()
     first = contributions(start)
     size = np.sqrt((work.weights @ first**2) / total) if own_units else np.ones(first.shape[1])
@@ -144,10 +138,7 @@ def balanced(
 
 
 def fit_likelihood(work: FitWork, start: Array, limits: Limits) -> Found:
-    """Maximise the likelihood inside the limits; the covariance is the inverse of the observed information.
-
-    Where the games are known it is the sandwich over them: the moves of a game are not independent.
-    """
+    """Maximise the likelihood inside the limits; covariance by the information, or the sandwich over games."""
     free = work.free
     low, high = np.where(free, limits.low, start), np.where(free, limits.high, start)
     top = climb(work.slopes, start, low, high, size=float(work.weights.sum()))
@@ -279,10 +270,7 @@ def fit_curves(
     limits: Limits | None = None,
     clusters: npt.NDArray[np.integer[Any]] | None = None,
 ) -> CurveFit:
-    """Fit s and c, or s alone at a given c (the paper's s_fit at c_fit); weights count decisions several times.
-
-    With `clusters`, the game of each decision, the standard errors are those of games.
-    """
+    """Fit s and c, or s alone at a given c; with `clusters` (games) the standard errors are those of games."""
     if how not in FITS:
         raise OptionError(f"no fit {how!r}", hint=f"the fits: {', '.join(FITS)}")
     if not len(columns):
@@ -344,10 +332,7 @@ def bootstrap(
 
 
 def _without_loss(work: FitWork, limits: Limits, how: str) -> CurveFit:
-    """Return the fit to choices that never lost anything: the smaller s the better, and nothing says how small.
-
-    Both estimates are at the ends of their ranges and have no error; c is so too unless it was given.
-    """
+    """Return the fit to choices that never lost anything: estimates at the ends of their ranges, no errors."""
     at = np.log([limits.s[0], limits.c[1] if work.fixed_c is None else work.fixed_c])
     s, c = np.exp(at)
     covariance = np.full((2, 2), np.nan)

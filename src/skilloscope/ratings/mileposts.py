@@ -114,10 +114,7 @@ class EloLine:
     def prediction_interval(
         self, c: npt.ArrayLike, mass: float = 0.95, *, sd: npt.ArrayLike = 0.0
     ) -> tuple[Array, Array]:
-        """Return where the Elo of a further group with this c̄ is expected; `sd` is the error of its c̄.
-
-        Its error about the line is √(s²·(1 + leverage) + slope²·sd²).
-        """
+        """Return where the Elo of a further group with this c̄ (give or take `sd`) is expected."""
         check_mass(mass)
         own = self.slope * np.asarray(sd, dtype=float)
         error = np.sqrt(self.residual_sd**2 * (1 + self._leverage(c)) + own**2)

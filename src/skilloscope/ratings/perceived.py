@@ -171,10 +171,7 @@ def perceived_least_squares(
 
 
 def perceived_weights(first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayLike) -> tuple[Array, Array]:
-    """Return how much each pair's difference counts in everybody's perceived and relative Elo. [FER12 (3)]
-
-    Both are sums of the differences, which must be finite, with these weights; the anchor comes on top.
-    """
+    """Return each pair's weight in everybody's perceived and relative Elo, before the anchor. [FER12 (3)]"""
     one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
     whole = _Edges.checked(one, two, np.zeros(len(one)), elo)
     known = np.asarray(elo, dtype=np.float64)

@@ -111,10 +111,7 @@ def aliases_given(texts: Iterable[str]) -> dict[str, str]:
 
 
 def read_aliases(path: Path) -> dict[str, str]:
-    """Read a table name,same_as: who is who. Where it has a column `confirmed`, only rows that say yes count.
-
-    An alias may lead to another; a circle is refused.
-    """
+    """Read a table name,same_as of confirmed aliases; one may lead to another, a circle is refused."""
     with open_lines(path) as lines:
         header = read_header(next(lines, "").rstrip("\n"), ",")
         if not {"name", "same_as"} <= set(header):

@@ -127,10 +127,7 @@ class Calendar:
         return [self.label(number) for number in range(first, first + count)]
 
     def number(self, text: str, *, last: bool = False) -> np.int64:
-        """Return the number of the period that a label or a date names; `2024`, `2024-03` and `2024-03-31` all do.
-
-        Of a month or a year that holds several it is the first, or the last if wanted.
-        """
+        """Return the first (or last) period that a label or a date names: `2024`, `2024-03` or `2024-03-31`."""
         if not self.unit:
             try:
                 return np.int64(text)

@@ -94,10 +94,7 @@ def results_from_arrow(
     rows: Ints | None = None,
     codes: NameCodes | None = None,
 ) -> Results:
-    """Return the results that an Arrow table holds; `rows` are the numbers of its rows in the file.
-
-    A batch of a larger table gets the `codes` of the whole: its players are then all that were met so far.
-    """
+    """Return the results of a table, or a batch under `codes`; `rows` are its rows' numbers in the file."""
     how = how or Reading()
     layout = find_layout(table.column_names, how.columns, observed=how.observed, table=name)
     _checked(table, layout, name)
@@ -342,10 +339,7 @@ ReadShards = Callable[[Iterable[Shard]], Iterable[ShardGames]]  # reads shards a
 
 
 class ResultStream:
-    """The games of sorted Parquet files, a few periods at a time.
-
-    After the iteration `tally` says what was left out, `noted` what was remarked, `games` how many were given.
-    """
+    """The games of sorted Parquet files, a few periods at a time; afterwards `tally`, `noted` and `games`."""
 
     def __init__(
         self,

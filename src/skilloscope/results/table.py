@@ -164,10 +164,7 @@ class Results(Framed):
         return replace(kept, tally=kept.tally + Tally({f"{what} (period {self.calendar(period)})": int(vague.sum())}))
 
     def by_period(self, period: str | None = None) -> PeriodGames:
-        """Return the games period by period, empty periods between the first and the last included.
-
-        Games whose date does not determine the period are left out; `for_period` counts them.
-        """
+        """Return the games period by period, empty ones between included; `for_period` counts vague dates."""
         own = self.for_period(period)
         if not len(own):
             form = "; dates are written as 2024-03-31" if "impossible date" in own.tally.counts else ""
@@ -215,10 +212,7 @@ class Results(Framed):
 
     @classmethod
     def concat(cls, tables: Sequence[Results], *, same_codes: bool = False) -> Results:
-        """Return the tables one after another; equal names are one player, tallies add.
-
-        With `same_codes` they share the codes of their players; the last table has all players.
-        """
+        """Return the tables one after another; equal names are one player, or equal codes if `same_codes`."""
         if not tables:
             raise InputError("no results to put together")
         if len(tables) == 1:

@@ -22,10 +22,7 @@ from skilloscope.models.kernels.curves import probability_columns
 def made_up_spreads(
     n: int, alternatives: int = 10, *, rng: np.random.Generator, name: str = "simulated", gap: float = 0.15
 ) -> Decisions:
-    """Return decisions with random losses that look like chess: often close at the top, sometimes one good move.
-
-    Losses are running sums of gamma-distributed gaps of mean `gap` pawns; one position in five is three times as sharp.
-    """
+    """Return decisions like chess: losses are running sums of gamma gaps, one position in five being sharp."""
     sharp = rng.choice([1.0, 3.0], size=(n, 1), p=[0.8, 0.2])
     gaps = rng.gamma(0.6, gap / 0.6, size=(n, alternatives - 1)) * sharp
     losses = np.concatenate([np.zeros((n, 1)), np.cumsum(gaps, axis=1)], axis=1)

@@ -34,10 +34,7 @@ _numbers = itertools.count()
 
 
 class Claims(Closing):
-    """What this process is answering under some settings; a context manager that lets go of all at its end.
-
-    Any thread may use it. Each claim renews those that are held.
-    """
+    """What this process is answering under some settings, for any thread; a context manager that lets go of all."""
 
     def __init__(self, store: Store, settings: Mapping[str, object]) -> None:
         self.owner = f"{platform.node()} {os.getpid()} {process_start(os.getpid())} {next(_numbers)}"

@@ -34,10 +34,7 @@ _WAIT_SECONDS = 0.2  # between two looks at what another process has finished
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the work is, in different positions; what was in the store or imported is done from the start.
-
-    `seconds` are those since the first search began.
-    """
+    """How far the work is, in different positions; `seconds` are those since the first search began."""
 
     total: int
     done: int
@@ -145,10 +142,7 @@ class _Work:
         return runner
 
     def recall(self) -> None:
-        """Take what the store and the imports hold under the key; what is new to the store is put there.
-
-        An imported answer that an engine could not have given is a fault.
-        """
+        """Take what the store and the imports hold under the key; imported answers that cannot be are faults."""
         if self.shelf:
             problems = list(self.legal)
             _, self.answers = self._sound(self.shelf, problems)
@@ -185,11 +179,7 @@ class _Work:
         self.failures = {p: row.reason for p, row in stored.items() if p not in self.answers}
 
     def search(self, runner: SearchRunner, until: float | None) -> None:
-        """Search what is not known, or has failed before; each outcome is stored, then counted, then reported.
-
-        On a shared store, search what no other process searches; then wait for what they do, and do it where they do
-        not.
-        """
+        """Search what is not known, or has failed before; on a shared store wait for what other processes search."""
         todo = [problem for problem in self.legal if problem not in self.answers]
         if self.shelf and todo:
             self.shelf.check_writable()

@@ -118,10 +118,7 @@ def evaluations_from_analyses(analyses: Analyses, *, mate_cap: float = MATE_CAP)
 
 
 def read_evaluated(path: str | os.PathLike[str], *, mate_cap: float = MATE_CAP) -> Evaluations:
-    """Read games with their evaluations; a line that cannot be read is a fault, and the reading goes on.
-
-    Players without a name are called after their game, so that their moves are not lost: `game 12, white`.
-    """
+    """Read games with their evaluations; a bad line is a fault, and nameless players are called after their game."""
     file = source_name(path)
     columns, tally = GameColumns(), Tally()
     lists: list[list[float]] = []

@@ -78,10 +78,7 @@ class Export:
 
 
 def export_analyses(path: str | os.PathLike[str], settings_key: SearchKey, rows: Iterable[AnalysedPosition]) -> int:
-    """Write the rows to a file and return how many; the same rows give the same bytes.
-
-    The file appears when it is complete: what had that name before stays until then.
-    """
+    """Write the rows to a file, whole or not at all, and return how many; the same rows give the same bytes."""
     target = check_export(path)
     head = {"format": _FORMAT, "version": _VERSION, "settings": dict(settings_key), "checked": True}
     with appearing(target) as part, part.open("wb") as file:
@@ -115,11 +112,7 @@ def check_export(path: str | os.PathLike[str]) -> Path:
 
 
 def read_export(path: str | os.PathLike[str], stated: SearchKey | None = None) -> Export:
-    """Read a file that `export_analyses` wrote, or one of analysed games; what cannot be read is in the tally.
-
-    The first bytes decide what the file is. Analysed games that do not say whose answers they hold are refused, unless
-    the caller states it.
-    """
+    """Read an export, or analysed games that say (or the caller states) whose answers they hold."""
     tally = Tally()
     if is_parquet(path):
         return _read_parquet(path, tally)
@@ -315,10 +308,7 @@ def damaged_answers(store: Store) -> Iterator[tuple[SearchKey, str, str]]:
 
 
 def import_file(store: Store, path: str | os.PathLike[str], stated: SearchKey | None = None) -> Imported:
-    """Put the answers of a file into the store, under the key that it says, or that is `stated` where it says none.
-
-    An unusable answer is a fault.
-    """
+    """Put a file's answers into the store, under its key or the `stated` one; an unusable answer is a fault."""
     export = read_export(path, stated)
     settings = Settings.from_key(export.settings)
     new, tally = 0, Tally()

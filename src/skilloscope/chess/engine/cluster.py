@@ -72,10 +72,7 @@ class ClusterRunner(SearchRunner):
             raise
 
     def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[SearchOutcome]:
-        """Yield the outcomes as they are done; when the clock (time.monotonic) reaches `until`, no search begins.
-
-        What is being searched then is finished and yielded; what lies at hand is not begun.
-        """
+        """Yield the outcomes as they are done; when the clock (time.monotonic) reaches `until`, no search begins."""
         self._searches += 1
         flight = _Flight(self._client, self._name, self._searches)
         waiting = iter(problems)

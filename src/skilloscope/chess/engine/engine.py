@@ -83,10 +83,7 @@ class SearchStopped(EngineError):
 
 
 def find_engine(name_or_path: str | os.PathLike[str] | None = None) -> Path:
-    """Return the engine's executable: the argument, STOCKFISH_EXECUTABLE, PATH, then the usual directories.
-
-    Stockfish, by name or by default, is first looked for at STOCKFISH_EXECUTABLE.
-    """
+    """Return the engine's executable: the argument, STOCKFISH_EXECUTABLE, PATH, then the usual directories."""
     named = None if name_or_path is None else os.fspath(name_or_path)
     variable = os.environ.get("STOCKFISH_EXECUTABLE") if named in (None, "stockfish") else None
     asked = variable or named
@@ -230,10 +227,7 @@ class Engine(Closing):
     def _read_until(
         self, word: bytes, seconds: float, silence: float, interrupted: Callable[[], bool] | None = None
     ) -> bytes:
-        """Return the engine's output up to and with the line that begins with `word`.
-
-        Once `interrupted` says so and the engine has a first line to show, it is asked to stop.
-        """
+        """Return the output up to the line that begins with `word`; once `interrupted`, ask the engine to stop."""
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         deadline, searched = time.monotonic() + seconds, 0
@@ -282,10 +276,7 @@ def _poll(process: subprocess.Popen[bytes], stop: int | None) -> select.poll:
 
 
 def _start(path: Path) -> tuple[subprocess.Popen[bytes], int]:
-    """Start the program under guard; return the guard's process, and the end of the pipe that we must hold.
-
-    It has a session of its own: Ctrl-C then reaches us only, and we end the engine in order.
-    """
+    """Start the program under guard, in a session of its own (Ctrl-C); return the guard and our end of the pipe."""
     theirs, ours = os.pipe()
     script = [sys.executable or "python3", "-I", "-S", guard.__file__]
     try:
@@ -363,10 +354,7 @@ class QuickEngine(Engine):
     def lines_within(
         self, fen: str, depth: int, seconds: float, *, interrupted: Callable[[], bool] | None = None
     ) -> LineArray:
-        """Search one position from nothing to a depth, but no longer than so; return the lists of finished depths.
-
-        Where the depth is reached, the answer is the one that any search to that depth gives.
-        """
+        """Search one position from nothing to a depth, within so many seconds; return the lists of finished depths."""
         legal = legal_moves(fen)
         self._send("ucinewgame", "isready")
         self._read_until(b"readyok", _PATIENCE, _PATIENCE)

@@ -169,10 +169,7 @@ def read_answer(output: bytes, *, flagged: bool = False) -> tuple[LineArray, int
 
 
 def checked_answer(lines: LineArray, legal: Set[int], settings: Settings) -> LineArray:
-    """Return the answer up to its last complete depth, or raise where it is not one to rely on.
-
-    A search by nodes may end in the middle of a depth, which is then dropped; a search by depth may not.
-    """
+    """Return the answer up to its last complete depth, which only a search by nodes may miss; raise if unusable."""
     wanted = min(settings.multipv, len(legal))
     sizes = Counter(lines["depth"].tolist())
     complete = [depth for depth, size in sizes.items() if size == wanted]

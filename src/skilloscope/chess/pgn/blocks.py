@@ -58,10 +58,7 @@ class GameBlock:
 
 
 def read_blocks(source: Source, file: str, tally: Tally, *, comments: bool = False) -> Iterator[GameBlock]:
-    """Yield the games of one source, called `file` in every fault, block by block; with what comments say if asked.
-
-    Compiled code keeps no texts: where they are asked for, python-chess reads every game.
-    """
+    """Yield the games of a source, called `file` in every fault, block by block; comments only python-chess reads."""
     reader = _Reader(file, tally)
     try:
         with open_bytes(source) as stream:

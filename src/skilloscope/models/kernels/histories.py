@@ -49,10 +49,7 @@ def appearances(player_1, player_2, offsets, n_players):  # type: ignore[no-unty
 
 @njit(cache=True, error_model="numpy")
 def rts(offsets, period, nu2, mean, variance):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Smooth filtered moments in place, each player's rows offsets[i]:offsets[i + 1] from the last to the first.
-
-    Periods without games change nothing in between: a step over t of them is t steps.
-    """
+    """Smooth filtered moments in place, each player's rows offsets[i]:offsets[i + 1] from the last to the first."""
     for i in range(len(offsets) - 1):
         for r in range(offsets[i + 1] - 2, offsets[i] - 1, -1):
             predicted = variance[r] + nu2 * (period[r + 1] - period[r])
@@ -63,10 +60,7 @@ def rts(offsets, period, nu2, mean, variance):  # type: ignore[no-untyped-def] #
 
 @njit(cache=True, error_model="numpy")
 def eq14(offsets, period, nu2, end, mean, variance):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Apply (14) as printed, period by period, those without games among them, from period `end` on.
-
-    Where `end` is before a player's last row, he is smoothed from that row on.
-    """
+    """Apply (14) as printed, period by period, from period `end` (or a player's last row, if later) on."""
     for i in range(len(offsets) - 1):
         if offsets[i] == offsets[i + 1]:
             continue

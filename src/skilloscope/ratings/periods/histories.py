@@ -133,10 +133,7 @@ class History(Drawable):
         return f"<History: {len(self):,} rows of {len(self.players):,} players, {self.method}>"
 
     def draw(self, axes: Any, names: Sequence[str], *, bands: bool = True) -> None:
-        """Draw the strengths of some players over time, with a band of one standard deviation. [GLI99 figure 2]
-
-        If none is named, those who are strongest at the end.
-        """
+        """Draw the strengths of some players, or of the strongest, with bands of one sd. [GLI99 figure 2]"""
         who = np.flatnonzero(np.diff(self.offsets))
         strongest = who[np.argsort(-self.mean[self.offsets[who + 1] - 1], kind="stable")][:_LINES]
         for place, name in enumerate(names or [self.players[i] for i in strongest]):
@@ -186,10 +183,7 @@ class History(Drawable):
         return one, two
 
     def at(self, name: str, periods: npt.ArrayLike) -> tuple[Array, Array]:
-        """Return one player's mean and variance at any periods from his first row on, also those without games.
-
-        Exact for the filter and for `rts`: between two rows the strength is a random walk tied at both ends.
-        """
+        """Return one player's mean and variance at any periods from his first row on: exact for filter and `rts`."""
         rows, wanted = self.of(name), np.asarray(periods, dtype=np.int64)
         time = self.period[rows]
         place = np.searchsorted(time, wanted, side="right") - 1
@@ -270,10 +264,7 @@ class History(Drawable):
         return lines
 
     def final(self) -> State:
-        """Return a state of what the history says last about everybody: with `whole`, all games weighed together.
-
-        It is for predictions; later games that are played on it take its beliefs as if the filter had come to them.
-        """
+        """Return a state of what the history says last about everybody, for predictions alone."""
         end = int(self.period.max()) + 1 if len(self) else 0
         lines = self.state.lines.copy()
         seen = np.flatnonzero(np.diff(self.offsets))
@@ -322,11 +313,7 @@ def history_mark(path: Path | str) -> str | None:
 
 
 def joined_history(before: History, after: History) -> History:
-    """Return one history of both: `after` was played on the state at the end of `before`.
-
-    A player's row in a period that was still open then is in both: its prior is the same, its games add, and the later
-    one knows all of them.
-    """
+    """Return one history of both: `after` was played on the end of `before`, perhaps in a period still open."""
     player = np.concatenate([after.codes_of(before.players)[before.player], after.player])
     columns = {name: np.concatenate([getattr(before, name), getattr(after, name)]) for name in _COLUMNS}
     order = np.lexsort((np.arange(len(player)), columns["period"], player))
@@ -441,10 +428,7 @@ def leaderboard(
 def past_leaderboard(
     history: History, *, active_within: int | None = None, at: int | None = None, level: float = 0.95
 ) -> Board:
-    """Return the players by their (smoothed) strength in each one's last period, or in period `at`.
-
-    Players without a game by then are left out. `active_within` is as for `leaderboard`.
-    """
+    """Return the players who had played, by their strength in their last period or in period `at`."""
     everybody = np.flatnonzero(np.diff(history.offsets))
     if at is None:
         who, last = everybody, history.offsets[everybody + 1] - 1
@@ -471,10 +455,7 @@ def peaks(history: History) -> tuple[Board, list[str]]:
 
 
 def components(games: PeriodGames) -> Ints:
-    """Return the number of each player's component, the largest 0; −1 for one who did not play.
-
-    Players of different components are linked by no chain of games: their ratings cannot be compared.
-    """
+    """Return each player's component, the largest 0, −1 without a game; no chain of games links two of them."""
     ones = np.ones(len(games), dtype=np.int8)
     graph = coo_array((ones, (games.player_1, games.player_2)), shape=(games.n_players, games.n_players))
     _, label = connected_components(graph.tocsr(), directed=False)

@@ -84,10 +84,7 @@ def predicted(history: History, games: PeriodGames) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """The weights by which strengths and careers of both players become an expected score, after some games.
-
-    `draws` are those of log κ of `davidson`: its level, and how it changes with the strength of the players.
-    """
+    """What makes an expected score of strengths and careers; `draws`: log κ's level, and slope in strength."""
 
     weights: Array
     draws: Array | None  # None before the first draw
@@ -106,10 +103,7 @@ Slopes = Callable[[slice, Array], tuple[Array, Array]]
 
 
 def linked(history: History, games: PeriodGames, years: float) -> tuple[Array, Array, Link]:
-    """Return each game's expected score and κ by the link that months before its own give, and the link at the end.
-
-    The history holds all games since its players' first; `years` is the length of a period.
-    """
+    """Return each game's expected score and κ by earlier months' link, and the last link; `years` a period."""
     rows, when = np.stack(history.rows_of(games)), games.first + games.period
     codes = np.stack([history.codes_of(games.players)[side] for side in (games.player_1, games.player_2)])
     moments = history.prior_mean[rows], history.prior_variance[rows]
@@ -164,10 +158,7 @@ def _draw_terms(history: History, mean: Array) -> Array:
 def _terms(
     history: History, codes: Ints, when: Ints, moments: tuple[Array, Array], seen: Array | None, years: float
 ) -> Array:
-    """Return the TERMS of each game; `codes`, `moments` and `seen` have a row for each side, −1 is a new player.
-
-    `seen` are the ratings published before the games; None takes the last ones.
-    """
+    """Return the TERMS of each game; rows of `codes` (−1: new), `moments` and `seen` (None: the last) are sides."""
     mean, variance = moments
     level, unsure = _levels(history, mean), np.minimum(variance / 200**2, 4.0)
     x = g(variance.sum(axis=0)) * Q * (mean[0] - mean[1] + history.state.advantage)
@@ -200,10 +191,7 @@ def _terms(
 
 
 def _followed(terms: Array, month: Array, slopes: Slopes, prior: tuple[Array, Array, Array]) -> tuple[Array, Array]:
-    """Return the linear predictor of each game by the weights of the months before its own, and the weights at the end.
-
-    The weights start at a normal prior, wander by a step a year, and take each month's games by two steps of Newton's.
-    """
+    """Return each game's predictor by weights of months before (Newton steps, a random walk), and the last weights."""
     weights, deviation, step = prior
     covariance, out = np.diag(deviation**2), np.empty(len(month))
     edges = np.flatnonzero(np.diff(month, prepend=-np.inf, append=np.inf)) if len(month) else np.zeros(1, dtype=int)
@@ -229,10 +217,7 @@ def win_probabilities(
     at: npt.ArrayLike | None = None,
     entry: Mapping[str, float] | None = None,
 ) -> Array:
-    """Return the probability by (16) that each of `player_1` beats the one of `player_2`; unknown ones are new players.
-
-    With `at` (one period number, or one for each pair) time passes until then; `entry` has means of new players.
-    """
+    """Return (16) for each pair; time passes until `at` (one period or one a pair), `entry` has new players' means."""
     if len(player_1) != len(player_2):
         raise InputError("a pair needs two players: the lists have different lengths")
     one, two = (state.beliefs(names, at, entry=entry) for names in (player_1, player_2))
@@ -240,10 +225,7 @@ def win_probabilities(
 
 
 def fit_draws(probability: npt.ArrayLike, score: npt.ArrayLike) -> tuple[float, float, Tally]:
-    """Return κ of `davidson` by maximum likelihood, its mean log-loss over win, draw and loss, and what was left out.
-
-    Beyond the paper, which has no probability of a draw. Scores other than 1, ½ and 0 say nothing about draws.
-    """
+    """Return κ of `davidson` by maximum likelihood, its mean log-loss, and the scores that are no outcome."""
     p, s = np.asarray(probability, dtype=float), np.asarray(score, dtype=float)
     tally = Tally()
     usable = np.isin(s, (0.0, 0.5, 1.0))
@@ -270,10 +252,7 @@ LENGTHS = ("1D", "1W", "1M", "2M", "3M", "6M", "1Y")
 
 @dataclass(frozen=True)
 class LengthFit:
-    """How well periods of one length predict.
-
-    Losses of different games cannot be compared: a game whose date is known to the month only has no week.
-    """
+    """How well periods of one length predict; losses of different games cannot be compared."""
 
     period: str
     loss: float  # discrepancy per game, at the distance of the longest length

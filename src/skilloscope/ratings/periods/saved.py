@@ -127,11 +127,7 @@ def with_further_games(
     corrected: bool = False,
     again: bool = False,
 ) -> Additions:
-    """Return what to play; all games must have been kept.
-
-    A game that was already played (the same day, players and score) is refused unless it is to count `again`. With
-    `corrected` each game takes the place of the kept ones of its day and players.
-    """
+    """Return what to play; repeated games are refused unless they count `again` or are `corrected` ones."""
     assert kept.games is not None
     before = kept.games
     named = renamed_players(Results.concat([before, further]), aliases or {})

@@ -160,10 +160,7 @@ class State:
     def play(
         self, games: PeriodGames, *, entry: Mapping[str, float] | None = None, history: bool = False
     ) -> tuple[State, npt.NDArray[np.void] | None]:
-        """Return the state after these games, and the rows of their periods if wanted; this one stays as it is.
-
-        `entry` gives means to enter with to players who have not played yet.
-        """
+        """Return the state after these games, and rows if wanted; `entry` gives newcomers' means; self is kept."""
         played = np.flatnonzero(np.diff(games.offsets))
         if len(played) and self.since is not None and games.first + played[0] < self.since:
             raise InputError(
@@ -198,10 +195,7 @@ class State:
     def _joined(
         self, players: Sequence[str], entry: Mapping[str, float]
     ) -> tuple[Sequence[str], npt.NDArray[np.void], npt.NDArray[np.int32]]:
-        """Return all names in order, a copy of their lines, and the new code of each of `players`.
-
-        Where `players` are those of the state and more after them, as in a stream, their order stays.
-        """
+        """Return all names in order (as in a stream, where it goes on), their lines, and the codes of `players`."""
         n = len(self.players)
         if len(players) > n and list(players[:n]) == list(self.players):
             names: Sequence[str] = list(players)

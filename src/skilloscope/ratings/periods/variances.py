@@ -159,10 +159,7 @@ def fit_variances(
 
 
 def rating_variances(games: PeriodGames, **how: Any) -> VarianceFit:
-    """Return the fit to rate by: where σ0 ends at a limit of the search the games leave it open, and 200 is taken.
-
-    A spread of nearly nothing would give everybody an interval of nearly nothing after a few even games.
-    """
+    """Return the fit to rate by; where the games leave σ0 open it is 200, lest intervals be nothing."""
     fit = fit_variances(games, **how)
     if "sigma0" not in fit.fitted or not _at_limit(fit.sigma0):
         return fit
@@ -362,10 +359,7 @@ def variance_posterior(
     prior: str = "variance",
     entry: Mapping[str, float] | None = None,
 ) -> VariancePosterior:
-    """Return the posterior of (σ0, ν) about a fit. It takes points² passes over the games, more if the grid must grow.
-
-    `prior` is flat in the `variance` (the paper's) or flat in the `sd`.
-    """
+    """Return the posterior of (σ0, ν) on a grid about a fit; the `prior` is flat in `variance` or `sd`."""
     if prior not in ("variance", "sd"):
         raise OptionError(f"no prior is called {prior!r}", hint="variance or sd")
 
@@ -405,11 +399,7 @@ def simulated_intervals(
     level: float = 0.95,
     each: FitEach = map,
 ) -> dict[str, tuple[float, float]]:
-    """Return intervals of the true σ0 and ν; each replay takes one fit, and no fit needs another (`each`).
-
-    One that is fitted at the edge of what was searched, here or in a fifth of the replays, has none: the games do not
-    determine it.
-    """
+    """Return intervals of the true σ0 and ν from replays; none where the games do not determine it."""
 
     def errors_about(truth: Mapping[str, float], count: int) -> dict[str, Array]:
         sigma0, nu = (math.exp(truth[name]) for name in _NAMES)  # drawn one after another, wherever they are fitted
@@ -437,10 +427,7 @@ def simulated_intervals(
 def played_again(
     games: PeriodGames, sigma0: float, nu: float, advantage: float, rng: np.random.Generator
 ) -> PeriodGames:
-    """Return the same games with new scores, of players whose strengths are drawn with these variances.
-
-    As many are drawn as were, most of them between equals; the mean score stays that of the strengths.
-    """
+    """Return the games with new scores of simulated strengths; as many are drawn as were."""
     span = games.n_periods + 1
     key = [side.astype(np.int64) * span + games.period for side in (games.player_1, games.player_2)]
     lines, place = np.unique(np.concatenate(key), return_inverse=True)
