@@ -122,9 +122,7 @@ def read_jsonl(source: Source, *, name: str = "", columns: Mapping[str, str] | N
 
 
 def read_long_csv(source: Source, *, name: str = "", columns: Mapping[str, str] | None = None) -> Decisions:
-    """Read decisions from a long table; rows belong together by (decider, problem), wherever they stand.
-
-    Commas, semicolons (then with a comma in numbers, too) or tabs divide the cells. `columns` maps our names to theirs.
+    """Read decisions from a long table; `columns` maps our names to theirs. Cells end in comma, semicolon or tab.
 
     >>> import io
     >>> text = "decider,problem,alternative,utility,chosen\\nAnn,1,a,0.1,0\\nAnn,1,b,0.3,1"

@@ -168,9 +168,7 @@ def likelihood(losses: npt.ArrayLike, c: float, *, k: float = 0.1) -> Array:
 
 
 def probability(losses: npt.ArrayLike, c: float, *, k: float = 0.1) -> Array:
-    """p(a|c) = L(a|c) / Σ L(a_j|c), over the alternatives of one decision. [DFH13 (2), DFHR09 (2)]
-
-    Worked in logs relative to the best alternative, so that no c overflows.
+    """p(a|c) = L(a|c) / Σ L(a_j|c), over the alternatives of one decision, in logs. [DFH13 (2), DFHR09 (2)]
 
     >>> probability([0.0, 0.1], 1.0)
     array([0.66666667, 0.33333333])

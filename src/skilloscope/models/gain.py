@@ -117,9 +117,7 @@ PEAK = GainHistogram(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
 
 
 def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: _Method = "auto") -> tuple[Ints, Array]:
-    """f_{X−Y}[n] = Σ_m f_Y[m]·f_X[n+m]: the n in centipawns, ascending, and the probability of each. [FER12 (1)]
-
-    Few different gains are summed one by one, exactly; many by FFT, equal to 1e-12.
+    """f_{X−Y}[n] = Σ_m f_Y[m]·f_X[n+m], n in centipawns: exact sums, or FFT where many differ. [FER12 (1)]
 
     >>> at, f = difference_distribution(GainHistogram.from_gains([0.01, 0.0]), GainHistogram.from_gains([0.0]))
     >>> at.tolist(), f.tolist()
@@ -182,9 +180,7 @@ def expected_scores(x: Sequence[GainHistogram], y: Sequence[GainHistogram] | Non
 
 
 def move_scores(gains: npt.ArrayLike, engine: GainHistogram = PEAK) -> Array:
-    """Return what each single gain scores against the engine: P(Y < g) + 0.5·P(Y = g).
-
-    The expected score of many moves is their mean, so it can be kept up to date move by move. [FER12 Algorithm 4]
+    """Return what each single gain scores against the engine: P(Y < g) + 0.5·P(Y = g). [FER12 Algorithm 4]
 
     >>> move_scores([-0.05, 0.0, 0.3])
     array([0. , 0.5, 1. ])
@@ -205,9 +201,7 @@ def elo_curve(name: str) -> Curve:
 
 
 def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
-    """d = 200·√2·Φ⁻¹(p), or by the logistic curve d = 400·log10(p / (1 − p)). [FER12 Algorithm 1, step 5]
-
-    An expected score of 0 or 1 is an infinite difference, and is returned as one.
+    """d = 200·√2·Φ⁻¹(p), or logistic, 400·log10(p / (1 − p)); ±∞ at 0 and 1. [FER12 Algorithm 1, step 5]
 
     >>> round(elo_difference(0.655)), elo_difference(0.0), round(elo_difference(0.655, "logistic"))
     (113, -inf, 111)

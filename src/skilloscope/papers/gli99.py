@@ -52,9 +52,7 @@ def great_players(data: Path) -> Results:
 
 
 def without_namesakes(results: Results) -> Results:
-    """Return results where nobody comes back after 40 years; the smaller part is somebody else's, and counted.
-
-    The collection calls players by surname and initial: a Fischer R of 1885 is not the one of 1956.
+    """Return results without namesakes: who comes back after 40 years is somebody else, the smaller part counted.
 
     >>> dates = ["1885-01-01", "1956-01-01", "1957-01-01"]
     >>> print(without_namesakes(Results.from_columns(["Fischer R"] * 3, ["A", "B", "B"], [0, 1, 1], date=dates)).tally)

@@ -99,9 +99,7 @@ def cut_lists(decisions: Decisions, n: int = 10, *, rng: np.random.Generator) ->
 def simulate_curve_choices(
     spreads: Decisions, s: npt.ArrayLike, c: npt.ArrayLike, *, model: CurveModel | None = None, rng: np.random.Generator
 ) -> Decisions:
-    """Return the same spreads with choices drawn among the listed alternatives; one s and c, or one a decision.
-
-    The losses are scaled as the model says, the values that come out are the unscaled ones.
+    """Return the spreads with choices drawn among the listed alternatives; one s and c, or one a decision.
 
     >>> rng = np.random.default_rng(1)
     >>> simulated = simulate_curve_choices(made_up_spreads(1000, rng=rng), 0.001, 1.0, rng=rng)

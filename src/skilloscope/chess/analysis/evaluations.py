@@ -146,9 +146,7 @@ def share_with_comments(games: Games) -> float:
 
 
 def final_value(board: chess.Board, mate_cap: float = MATE_CAP) -> float | None:
-    """Return what a position is worth in which the game is over by the rules, white's view; None where it is not.
-
-    The mating move is worth the cap to the player who makes it, stalemate is worth nothing. [FER12 sect. 3]
+    """Return what a finished position is worth, white's view (± the cap, or 0), None if it goes on. [FER12 sect. 3]
 
     >>> final_value(chess.Board("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1")), final_value(chess.Board())
     (39.0, None)

@@ -85,9 +85,7 @@ def last_depth(lines: LineArray) -> LineArray:
 
 
 def value_of(lines: LineArray, move: int | None = None) -> float:
-    """Return the value of the position, or of a move, by the last list, in pawns for the mover.
-
-    A move that is not on it counts as the worst there.
+    """Return the value of the position, or of a move (unlisted: the worst there), by the last list, in pawns.
 
     >>> listed = lines_from_lists({"1": [["e2e4", 31], ["d2d4", 12]]})
     >>> value_of(listed), value_of(listed, code_from_uci("a2a3"))
