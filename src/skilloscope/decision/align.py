@@ -35,13 +35,17 @@ def align(first: Decisions, second: Decisions) -> tuple[Decisions, Decisions]:
     >>> [batch.judged.tolist() for batch in align(one, two)], [batch.chosen.tolist() for batch in align(one, two)]
     ([[3.0, 2.0], [9.0, 5.0]], [[1], [1]])
     """
-    names = _identity(first, second)
-    rows, tally = _common_rows(first, second, names)
+    rows, tally = _common_rows(first, second, _identity(first, second))
     one, two = (
         replace(batch.select(at), tally=Tally())
         for batch, at in zip((first.at_depths(), second.at_depths()), rows, strict=True)
     )
-    keys = _alternative_keys(one, two)
+    # A number for every alternative of either batch: equal where the row and the name are.
+    flat = [label_lists(batch.column(LABELS), batch.offsets).cast(pa.string()) for batch in (one, two)]
+    encoded = pc.dictionary_encode(pa.chunked_array(flat).combine_chunks())
+    codes = np.split(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), [len(flat[0])])
+    size = len(encoded.dictionary) + 1
+    keys = [np.repeat(np.arange(len(b)), b.counts) * size + own for b, own in zip((one, two), codes, strict=True)]
     keep = np.isin(keys[0], keys[1]), np.isin(keys[1], keys[0])
     chosen = []  # the number of each choice's alternative, −1 where it is not listed
     for batch, key in zip((one, two), keys, strict=True):
@@ -159,17 +163,6 @@ def _common_rows(first: Decisions, second: Decisions, names: list[str]) -> tuple
     if not len(at):
         raise InputError("the tables have no decision in common", hint=f"matched by: {', '.join(names)}")
     return (once[0][at], once[1][to]), tally
-
-
-def _alternative_keys(one: Decisions, two: Decisions) -> tuple[Ints, Ints]:
-    """Return a number for every alternative of either batch: equal where the row and the name are."""
-    flat = [label_lists(batch.column(LABELS), batch.offsets).cast(pa.string()) for batch in (one, two)]
-    encoded = pc.dictionary_encode(pa.chunked_array(flat).combine_chunks())
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    size = len(encoded.dictionary) + 1
-    split = len(flat[0])
-    rows = [np.repeat(np.arange(len(batch)), batch.counts) for batch in (one, two)]
-    return rows[0] * size + codes[:split], rows[1] * size + codes[split:]
 
 
 UNDATED = "date not known well enough for the split"

@@ -277,25 +277,16 @@ class CurveColumns:
     def part(self, start: int, stop: int) -> CurveColumns:
         """Return consecutive decisions; nothing is copied but the offsets."""
         flat = slice(self.offsets[start], self.offsets[stop])
-        rows = slice(start, stop)
-        return replace(
-            self,
-            losses=self.losses[flat],
-            log_losses=self.log_losses[flat],
-            offsets=self.offsets[start : stop + 1] - self.offsets[start],
-            **{name: getattr(self, name)[rows] for name in _BY_ROW},
-        )
+        return self._of(slice(start, stop), flat, self.offsets[start : stop + 1] - self.offsets[start])
 
     def take(self, index: Ints) -> CurveColumns:
         """Return some decisions, in that order."""
         offsets, flat = ragged_take(self.offsets, index)
-        return replace(
-            self,
-            losses=self.losses[flat],
-            log_losses=self.log_losses[flat],
-            offsets=offsets,
-            **{name: getattr(self, name)[index] for name in _BY_ROW},
-        )
+        return self._of(index, flat, offsets)
+
+    def _of(self, rows: Ints | slice, flat: Ints | slice, offsets: Ints) -> CurveColumns:
+        own = {name: getattr(self, name)[rows] for name in _BY_ROW}
+        return replace(self, losses=self.losses[flat], log_losses=self.log_losses[flat], offsets=offsets, **own)
 
     def chunks(self, size: int) -> Iterator[tuple[slice, CurveColumns]]:
         """Yield the decisions piece by piece."""

@@ -94,8 +94,15 @@ def find_layout(
         raise OptionError(f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(OWN_COLUMNS)}")
     found = _Found(names, given)
     sides = found.pair(("player_1", "player_2"), _SIDES)
-    if "player_1" not in given and "player_2" not in given:
-        _refuse_more_than_two(found, sides, table)
+    more = next((name for name in names if _MORE.fullmatch(_plain(name))), None)
+    if more is None and None in sides and found.one("", _ALONE) is not None:
+        more = found.one("", _PLACES)
+    if more is not None and "player_1" not in given and "player_2" not in given:
+        raise InputError(
+            f"{table or 'the table'}: games of more than two are not rated, and it seems to hold such: {more}",
+            hint="a team that stays together is one player under one name; of a race make a row for each pair, who "
+            "came before whom; where two columns do play each other, say --columns player_1=…,player_2=…",
+        )
     winners = _plain(sides[0] or "") in {_plain(one) for one, _ in _WINNERS} and "score" not in given
     points = (None, None) if winners else found.pair(("score", "score_2"), _POINTS)
     score = points[0] if points[1] else None if winners else found.one("score", _SCORES)
@@ -146,19 +153,6 @@ class _Found:
         if date is None and (period := self.one("period", ["period"])) is not None:
             return period, False
         return date or self.one("date", _LATER_DATES), True
-
-
-def _refuse_more_than_two(found: _Found, sides: tuple[str | None, str | None], table: str) -> None:
-    """Raise where the columns are of games of three or more, or of pairs who play together."""
-    more = next((name for name in found.names if _MORE.fullmatch(_plain(name))), None)
-    if more is None and None in sides and found.one("", _ALONE) is not None:
-        more = found.one("", _PLACES)
-    if more is not None:
-        raise InputError(
-            f"{table or 'the table'}: games of more than two are not rated, and it seems to hold such: {more}",
-            hint="a team that stays together is one player under one name; of a race make a row for each pair, who "
-            "came before whom; where two columns do play each other, say --columns player_1=…,player_2=…",
-        )
 
 
 def _ratings(found: _Found, observed: str | None, table: str) -> tuple[str, str]:

@@ -91,21 +91,17 @@ class Results(Framed):
     def to_arrow(self) -> pa.Table:
         """Return the columns `date` (or `period`), `player_1`, `player_2`, `score`, and the ratings, if any."""
         names = pa.array(self.players, type=pa.string())
-        when = {"date": self._arrow_dates()} if self.period is None else {"period": pa.array(self.period)}
+        dates = pa.array(self.date)
+        if self.precision is not None:  # texts, with as much of each date as is known
+            widths = np.array([10, 7, 4])[self.precision]
+            dates = pa.array([text[:n] for text, n in zip(np.datetime_as_string(self.date), widths, strict=True)])
+        when = {"date": dates} if self.period is None else {"period": pa.array(self.period)}
         sides = {
             side: pa.DictionaryArray.from_arrays(pa.array(codes), names)
             for side, codes in (("player_1", self.player_1), ("player_2", self.player_2))
         }
         ratings = {name: column for name in ("rating_1", "rating_2") if (column := getattr(self, name)) is not None}
         return pa.table({**when, **sides, "score": self.score, **ratings})
-
-    def _arrow_dates(self) -> pa.Array:
-        """Return dates where all are exact, otherwise texts with as much of each date as is known."""
-        if self.precision is None:
-            return pa.array(self.date)
-        texts = np.datetime_as_string(self.date)
-        widths = np.array([10, 7, 4])[self.precision]
-        return pa.array([text[:width] for text, width in zip(texts, widths, strict=True)])
 
     def __repr__(self) -> str:
         return f"<Results: {len(self):,} games of {len(self.players):,} players; skipped: {self.tally}>"

@@ -231,7 +231,15 @@ class History(Drawable):
         if int(self.games.sum()) != 2 * self.state.games:
             raise InputError("this history does not reach back to the first game", hint="play all games again")
         rows = np.flatnonzero(self.period < period)
-        lines = self._before_anything()
+        # Everybody's line before his first game: where he entered, or will enter.
+        state, played = self.state, np.flatnonzero(np.diff(self.offsets))
+        never = state.lines["games"] == 0
+        lines = new_state(np.where(never, state.lines["mean"], state.mean))
+        lines["variance"][never] = state.lines["variance"][never]
+        first = self.offsets[played]
+        mean = self.prior_mean[first]
+        own = (self.seen[first] == 0) & (mean != state.mean + state.drifted(self.period[first]))
+        lines["mean"][played[own]], lines["variance"][played[own]] = mean[own], state.sigma0**2
         player = self.player[rows]
         last = rows[np.append(player[1:] != player[:-1], True)] if len(rows) else rows
         who = self.player[last]
@@ -246,22 +254,9 @@ class History(Drawable):
             lines=lines,
             since=period,
             games=int(self.games[rows].sum()) // 2,
-            units={number: n for number, n in self.state.units.items() if number < period},
-            labels={number: label for number, label in self.state.labels.items() if number < period},
+            units={number: n for number, n in state.units.items() if number < period},
+            labels={number: label for number, label in state.labels.items() if number < period},
         )
-
-    def _before_anything(self) -> npt.NDArray[np.void]:
-        """Return everybody's line before his first game: where he entered, or will enter."""
-        state = self.state
-        never = state.lines["games"] == 0
-        lines = new_state(np.where(never, state.lines["mean"], state.mean))
-        lines["variance"][never] = state.lines["variance"][never]
-        played = np.flatnonzero(np.diff(self.offsets))
-        first = self.offsets[played]
-        mean = self.prior_mean[first]
-        own = (self.seen[first] == 0) & (mean != state.mean + state.drifted(self.period[first]))
-        lines["mean"][played[own]], lines["variance"][played[own]] = mean[own], state.sigma0**2
-        return lines
 
     def final(self) -> State:
         """Return a state of what the history says last about everybody, for predictions alone."""
