@@ -1,11 +1,11 @@
 """Curves of online people → the axes of the pools that ship, and how well they predict people not used for any of it.
 
-    python tools/fit_pools.py ONLINE.npz FIDE.npz --out FOLDER --report FILE
+    python tools/fit_pools.py --online FILES --fide FILES --data ONLINE --out FOLDER --report FILE
 
-ONLINE.npz and FIDE.npz are written by `tools/fine_tune_online.py --curves`: for each game of a person what the moves
-say along POOL_ELO, by the online network and by the one for play over the board; people are marked as for fitting
-(number mod 12 = 7) or for the report (mod 12 = 5). The prior of a pool is the mean and spread of its people, one vote
-each, without those of the report. The effects maximise the density of the true ratings of the people for fitting.
+The files are written by `tools/pool_curves.py`, those of --fide with --over-the-board: for each game of a person what
+the moves say along POOL_ELO; people are marked as for fitting (number mod 12 = 7) or for the report (mod 12 = 5).
+The prior of a pool is the mean and spread of its people, one
+vote each, without those of the report. The effects maximise the density of the true ratings of the people for fitting.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from pool_curves import YOUNG, pools_of_games
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import POOLS
 from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import ELO, Effects, elo_axis
+from skilloscope.evidence.axis import Effects, elo_axis
+from skilloscope.models.joint import ONLINE_RANGE
 from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, posterior_accuracy
 
 SOURCES = ("opening", "human")
 FIT, REPORT = 0, 1
 NAMES = {"lichess": "Lichess", "chesscom": "chess.com"}
 BAND = 400.0
-MANY_PEOPLE = 80
+MANY_PEOPLE, LEAST_IN_BAND = 80, 20
 KNOTS = 300.0  # ratings between two points of the way to FIDE
 ENOUGH, LEAST_ELO = 100, 900.0  # people with five games for such a way; the Elo below which all look alike
 START = {"opening": Effects(0.8, 60.0, 150.0), "human": Effects(0.75, 150.0, 80.0)}
@@ -47,10 +49,13 @@ class People:
     curves: Array  # [games, sources, POOL_ELO]
     counts: Array
 
-    def first(self, games: int, *, at_least: int | None = None) -> People:
-        """Return so many games of each person who has as many."""
-        has = np.bincount(self.person)[self.person] >= (at_least or games)
-        return self.of(has & (self.number < games))
+    def games(self) -> Ints:
+        """Return for each game how many of its person's are here."""
+        return np.asarray(np.bincount(self.person)[self.person])
+
+    def first(self, games: int) -> People:
+        """Return so many games of each person who has more."""
+        return self.of((self.games() > games) & (self.number < games))
 
     def of(self, wanted: Bools) -> People:
         """Return some of the games."""
@@ -65,9 +70,14 @@ class People:
         return PoolEvidence(elo, curves, {name: own[used[name]] for name in SOURCES})
 
 
-def read_people(path: Path, pool: int, part: int) -> People:
+def read_curves(paths: Sequence[Path]) -> dict[str, Array]:
+    """Return the tables of several files as one."""
+    tables = [dict(np.load(path)) for path in paths]
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+
+def read_people(table: Mapping[str, Array], pool: int, part: int) -> People:
     """Return the games of one pool and part."""
-    table = np.load(path)
     want = table["want"]  # part, pool, person, game, side, number of the game
     own = (want[:, 1] == pool) & (want[:, 0] == part)
     return People(
@@ -88,16 +98,13 @@ def joined(parts: list[PoolEvidence]) -> PoolEvidence:
 
 def prior_of(games: Mapping[str, Array], pool: int) -> tuple[Normal, int]:
     """Return the mean and spread of a pool's people (one vote each, those of the report left out), and how many."""
-    speed = np.minimum(games["speed"], np.where(games["platform"] == 1, 2, 3))
-    own = np.where(games["platform"] == 0, 1 + speed, 5 + speed) == pool
+    own = pools_of_games(games) == pool
     person = np.concatenate([games["white"][own], games["black"][own]])
     rating = np.concatenate([games["white_elo"][own], games["black_elo"][own]]).astype(float)
     rating, person = rating[person % 12 != 5], person[person % 12 != 5]
     _, who = np.unique(person, return_inverse=True)
     means = np.bincount(who, rating) / np.bincount(who)
-    return Normal(round(float(means.mean()), -1), round(float(means.std()), -1), float(ELO[0]), float(ELO[-1])), len(
-        means
-    )
+    return Normal(round(float(means.mean()), -1), round(float(means.std()), -1), *ONLINE_RANGE), len(means)
 
 
 def points_to_fide(people: Sequence[People], effects: Mapping[str, Effects]) -> dict[str, Any] | None:
@@ -106,7 +113,7 @@ def points_to_fide(people: Sequence[People], effects: Mapping[str, Effects]) -> 
     logs = evidence.logs(effects)
     logs -= logs.max(axis=1, keepdims=True)
     knots = [at for at in np.arange(800.0, 2900.0, KNOTS) if (np.abs(evidence.elo - at) <= KNOTS / 2).sum() >= 6]
-    if sum(len(np.unique(one.first(5).person)) for one in people) < ENOUGH:
+    if sum(len(np.unique(one.person[one.games() >= 5])) for one in people) < ENOUGH:
         return None
 
     def elo_of(free: Array) -> Array:
@@ -128,8 +135,8 @@ def accuracy(people: People, effects: Mapping[str, Effects], prior: Normal) -> d
     """Return the figures for people with one, five and twenty games, with the bias by band of ratings."""
     found: dict[str, Any] = {}
     for games, name in ((1, "one_game"), (5, "five_games"), (20, "twenty_games")):
-        some = people.first(games)
-        if len(np.unique(some.person)) < 10:
+        some = people.of(people.games() == games)
+        if len(np.unique(some.person)) < LEAST_IN_BAND:
             continue
         evidence = some.evidence()
         logs = evidence.logs(effects) + np.asarray(prior.log_density(POOL_ELO))
@@ -140,9 +147,9 @@ def accuracy(people: People, effects: Mapping[str, Effects], prior: Normal) -> d
         density = np.exp(logs - logs.max(axis=1, keepdims=True))
         mean = density @ POOL_ELO / density.sum(axis=1)
         bands = {}
-        for low in np.arange(400.0, 3200.0, BAND):
+        for low in np.arange(0.0, 3400.0, BAND):
             inside = (evidence.elo >= low) & (evidence.elo < low + BAND)
-            if inside.sum() >= 10:
+            if inside.sum() >= LEAST_IN_BAND:
                 part = posterior_accuracy(logs[inside], evidence.elo[inside], prior.mean)
                 bias = float((mean - evidence.elo)[inside].mean())
                 name_of_band = f"{low:.0f}-{low + BAND - 1:.0f}"
@@ -163,7 +170,7 @@ def fitted(people: People, prior: Normal) -> dict[str, Effects]:
 
     The network was trained on ratings of the pool: a line between the two is fitted only where people are many.
     """
-    samples = [people.evidence(), people.first(5, at_least=10).evidence(), people.first(1).evidence()]
+    samples = [people.evidence(), people.first(5).evidence(), people.first(1).evidence()]
     mapped = len(samples[0]) >= MANY_PEOPLE
     found = fit_pool(joined([one for one in samples if len(one)]), prior, START, mapped=mapped)
     return {name: Effects(*(round(value, 4) for value in vars(own).values())) for name, own in found.items()}
@@ -172,32 +179,32 @@ def fitted(people: People, prior: Normal) -> dict[str, Effects]:
 def main() -> None:
     """Fit, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("online", type=Path)
-    parser.add_argument("fide", type=Path)
+    parser.add_argument("--online", type=Path, nargs="+", required=True)
+    parser.add_argument("--fide", type=Path, nargs="+", required=True)
     parser.add_argument("--data", type=Path, required=True, help="folder with games.npz")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--report", type=Path, required=True)
     options = parser.parse_args()
     games, report = dict(np.load(options.data / "games.npz")), {}
-    sides = np.where(games["platform"] == 0, 1, 5) + np.minimum(games["speed"], np.where(games["platform"] == 1, 2, 3))
+    online, fide, pools = read_curves(options.online), read_curves(options.fide), pools_of_games(games)
     for number, pool in enumerate(POOLS[1:], start=1):
-        platform, _, speed = pool.partition("-")
-        title = f"{NAMES[platform]} {speed}"
+        platform, speed, *young = pool.split("-")
+        title = f"{NAMES[platform]} {speed}" + (f" until {YOUNG}" if young else "")
         prior, population = prior_of(games, number)
-        people = read_people(options.online, number, FIT)
+        people = read_people(online, number, FIT)
         effects = fitted(people, prior)
-        measured = accuracy(read_people(options.online, number, REPORT), effects, prior)
+        measured = accuracy(read_people(online, number, REPORT), effects, prior)
         start = elo_axis().effort("instant").effects
-        across = points_to_fide([read_people(options.fide, number, part) for part in (FIT, REPORT)], start)
+        across = points_to_fide([read_people(fide, number, part) for part in (FIT, REPORT)], start)
         report[pool] = {
             "measured": measured,
             "across": across,
             "effects": {n: vars(e) for n, e in effects.items()},
         }
         rating = people.evidence().elo
-        source = f"the ratings of {population:,} people of {int((sides == number).sum()):,} games, one vote each"
+        source = f"the ratings of {population:,} people of {int((pools == number).sum()):,} games, one vote each"
         instant = {"effects": report[pool]["effects"], "settings": {}, "weights": None, "measured": measured}
-        low, high = (float(np.clip(round(v, -2), 700, 3000)) for v in np.percentile(rating, [2, 98]))
+        low, high = (float(np.clip(round(v, -2), *ONLINE_RANGE)) for v in np.percentile(rating, [2, 98]))
         text = {
             "name": pool,
             "population": {

@@ -148,6 +148,14 @@ def fit_scaling(decisions: Decisions) -> float:
 
 ELO_RANGE = (700.0, 3000.0)
 """Where the cubic in Elo may be evaluated; the ratings of the training data lie between 700 and 2900."""
+ONLINE_RANGE = (400.0, 3300.0)
+"""The same for the ratings of servers."""
+
+
+def elo_range(pool: str) -> tuple[float, float]:
+    """Return the ratings of a pool that the model knows."""
+    return ELO_RANGE if pool == "fide" else ONLINE_RANGE
+
 
 AXIS_SHARE, AXIS_KNEE, AXIS_WIDTH = 0.35, 1550.0, 80.0
 """The network shrinks ratings below about 1500 towards the middle, where most games are; fitted on held-out players."""
@@ -160,6 +168,7 @@ class HumanChoices:
     offsets: Ints
     moves: npt.NDArray[np.uint16]  # a code for each alternative; in chess from + 64·to + 4096·promotion
     coefficients: npt.NDArray[np.float32]
+    elo_range: tuple[float, float] = ELO_RANGE
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -174,12 +183,13 @@ class HumanChoices:
             np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part.offsets) for part in parts)])),
             np.concatenate([np.zeros(0, dtype=np.uint16), *(part.moves for part in parts)]),
             np.concatenate([np.zeros((0, N_BASIS), dtype=np.float32), *(part.coefficients for part in parts)]),
+            parts[0].elo_range if parts else ELO_RANGE,
         )
 
     def take(self, rows: Ints) -> HumanChoices:
         """Return the choices of some decisions, in the order given."""
         offsets, entries = ragged_take(self.offsets, rows)
-        return HumanChoices(offsets, self.moves[entries], self.coefficients[entries])
+        return replace(self, offsets=offsets, moves=self.moves[entries], coefficients=self.coefficients[entries])
 
     def log_probabilities(self, elo: npt.ArrayLike) -> Array:
         """Return log p of every alternative, a column for each Elo."""
@@ -225,10 +235,10 @@ def elo_basis(elo: npt.ArrayLike) -> Array:
     return np.stack([np.ones_like(x), x, x * x - 0.5, x * x * x - x], axis=1)
 
 
-def checked_elo(elo: float | Sequence[float]) -> list[float]:
+def checked_elo(elo: float | Sequence[float], within: tuple[float, float] = ELO_RANGE) -> list[float]:
     """Return the Elos as a list; refuse those outside the model's range."""
     levels = [float(level) for level in np.atleast_1d(np.asarray(elo, dtype=np.float64))]
-    low, high = ELO_RANGE
+    low, high = within
     for level in levels:
         if not low <= level <= high:
             raise OptionError(f"the human model knows Elo {low:.0f} to {high:.0f}, not {level:g}")
