@@ -4,8 +4,9 @@
 
 The files are written by `tools/pool_curves.py`, those of --fide with --over-the-board: for each game of a person what
 the moves say along POOL_ELO; people are marked as for fitting (number mod 12 = 7) or for the report (mod 12 = 5).
-The prior of a pool is the mean and spread of its people, one
-vote each, without those of the report. The effects maximise the density of the true ratings of the people for fitting.
+The prior of a pool is the smoothed histogram of its people, one vote each, without those of the report. The effects
+(temper of each source, what the opening has to itself, and `PersonEffect`) maximise the log-density of the true
+ratings of the people for fitting, with one, five and twenty of their games. Without --fide the ways to FIDE stay.
 """
 
 from __future__ import annotations
@@ -13,61 +14,74 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import minimize
 
-from pool_curves import YOUNG, pools_of_games
+from pool_curves import GAMES, YOUNG, pools_of_games
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import POOLS
-from skilloscope.core.columns import Array, Bools, Ints
-from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import Effects, elo_axis
-from skilloscope.models.joint import ONLINE_RANGE
-from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, posterior_accuracy
+from skilloscope.core.columns import Array
+from skilloscope.evidence.axis import Effects, PersonEffect, blurred, elo_axis
+from skilloscope.evidence.posterior import Tabulated
+from skilloscope.studies.calibrate import POOL_ELO, log_scores, posterior_accuracy
 
 SOURCES = ("opening", "human")
 FIT, REPORT = 0, 1
 NAMES = {"lichess": "Lichess", "chesscom": "chess.com"}
 BAND = 400.0
-MANY_PEOPLE, LEAST_IN_BAND = 80, 20
+LEAST_IN_BAND = 20
+STEP = float(POOL_ELO[1] - POOL_ELO[0])
+SMOOTH, FLOOR = 75.0, 0.02  # of the histogram of ratings: Elo, and the share that is spread evenly
+LEAST_YOUNG = 5  # games: a young pool's ratings of newcomers are provisional
 KNOTS = 300.0  # ratings between two points of the way to FIDE
 ENOUGH, LEAST_ELO = 100, 900.0  # people with five games for such a way; the Elo below which all look alike
-START = {"opening": Effects(0.8, 60.0, 150.0), "human": Effects(0.75, 150.0, 80.0)}
 
 
 @dataclass(frozen=True, eq=False)
-class People:
-    """Games of people of one pool: person, rating and curves by source, in the order of the person's games."""
+class Sample:
+    """People with so many games each: the mean of their ratings, and the sums of their curves on POOL_ELO by source."""
 
-    person: Ints
-    number: Ints  # of the game among the person's
-    rating: Array
-    curves: Array  # [games, sources, POOL_ELO]
-    counts: Array
+    elo: Array
+    curves: Mapping[str, Array]
 
-    def games(self) -> Ints:
-        """Return for each game how many of its person's are here."""
-        return np.asarray(np.bincount(self.person)[self.person])
+    def __len__(self) -> int:
+        return len(self.elo)
 
-    def first(self, games: int) -> People:
-        """Return so many games of each person who has more."""
-        return self.of((self.games() > games) & (self.number < games))
+    @classmethod
+    def of(cls, table: Mapping[str, Array], pool: int, parts: Sequence[int], games: int) -> Sample:
+        """Return the people of one pool and parts who have as many games, with the first of them."""
+        want = table["want"]  # part, pool, person, game, side, number of the game
+        own = np.flatnonzero((want[:, 1] == pool) & np.isin(want[:, 0], parts))
+        _, who, count = np.unique(want[own, 2], return_inverse=True, return_counts=True)
+        young = LEAST_YOUNG if POOLS[pool].endswith("2013") else 1
+        used = (count[who] >= max(games, young)) & (want[own, 5] < games)
+        own, who = own[used], np.unique(who[used], return_inverse=True)[1]
+        people = int(who.max(initial=-1)) + 1
+        curves = np.zeros((people, len(SOURCES), len(POOL_ELO)))
+        np.add.at(curves, who, table["curves"][own])
+        elo = np.bincount(who, table["rating"][own].astype(float), people) / games
+        return cls(elo, {name: curves[:, at] for at, name in enumerate(SOURCES)})
 
-    def of(self, wanted: Bools) -> People:
-        """Return some of the games."""
-        return People(*(getattr(self, name)[wanted] for name in ("person", "number", "rating", "curves", "counts")))
 
-    def evidence(self) -> PoolEvidence:
-        """Return the evidence by person."""
-        _, own = np.unique(self.person, return_inverse=True)
-        elo = np.bincount(own, self.rating) / np.bincount(own)
-        used = {name: self.counts[:, at] > 0 for at, name in enumerate(SOURCES)}
-        curves = {name: self.curves[used[name], at] for at, name in enumerate(SOURCES)}
-        return PoolEvidence(elo, curves, {name: own[used[name]] for name in SOURCES})
+@dataclass(frozen=True)
+class Fitted:
+    """The effects of a pool: of each source, and of the person."""
+
+    effects: Mapping[str, Effects]
+    person: PersonEffect
+
+    def logs(self, sample: Sample) -> Array:
+        """Return what the moves say of each person, on POOL_ELO."""
+        total = np.zeros((len(sample), len(POOL_ELO)))
+        for name, rows in sample.curves.items():
+            own = self.effects[name]
+            total += blurred(own.temper * rows, own.person_sd, STEP)
+        return self.person.shared(total, POOL_ELO)
 
 
 def read_curves(paths: Sequence[Path]) -> dict[str, Array]:
@@ -76,52 +90,69 @@ def read_curves(paths: Sequence[Path]) -> dict[str, Array]:
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
-def read_people(table: Mapping[str, Array], pool: int, part: int) -> People:
-    """Return the games of one pool and part."""
-    want = table["want"]  # part, pool, person, game, side, number of the game
-    own = (want[:, 1] == pool) & (want[:, 0] == part)
-    return People(
-        want[own, 2], want[own, 5], table["rating"][own].astype(float), table["curves"][own], table["count"][own]
-    )
-
-
-def joined(parts: list[PoolEvidence]) -> PoolEvidence:
-    """Return several samples of people as one: somebody may be in it with one game and with twenty."""
-    shift = np.cumsum([0, *(len(part) for part in parts)])
-    owner = {
-        name: np.concatenate([part.owner[name] + first for part, first in zip(parts, shift, strict=False)])
-        for name in SOURCES
-    }
-    curves = {name: np.concatenate([part.curves[name] for part in parts]) for name in SOURCES}
-    return PoolEvidence(np.concatenate([part.elo for part in parts]), curves, owner)
-
-
-def prior_of(games: Mapping[str, Array], pool: int) -> tuple[Normal, int]:
-    """Return the mean and spread of a pool's people (one vote each, those of the report left out), and how many."""
+def prior_of(games: Mapping[str, npt.NDArray[Any]], pool: int) -> tuple[Tabulated, int]:
+    """Return the density of a pool's people (one vote each, those of the report left out), and how many they are."""
     own = pools_of_games(games) == pool
     person = np.concatenate([games["white"][own], games["black"][own]])
     rating = np.concatenate([games["white_elo"][own], games["black_elo"][own]]).astype(float)
     rating, person = rating[person % 12 != 5], person[person % 12 != 5]
     _, who = np.unique(person, return_inverse=True)
-    means = np.bincount(who, rating) / np.bincount(who)
-    return Normal(round(float(means.mean()), -1), round(float(means.std()), -1), *ONLINE_RANGE), len(means)
+    means = np.clip(np.bincount(who, rating) / np.bincount(who), POOL_ELO[0], POOL_ELO[-1])
+    place = np.bincount(np.rint((means - POOL_ELO[0]) / STEP).astype(np.int64), minlength=len(POOL_ELO))
+    kernel = np.exp(-0.5 * ((POOL_ELO[:, None] - POOL_ELO) / SMOOTH) ** 2)
+    shares = (kernel / kernel.sum(axis=0)) @ (place / len(means))
+    shares = ((1 - FLOOR) * shares + FLOOR / len(shares)).round(5)
+    return Tabulated.of(POOL_ELO, shares), len(means)
 
 
-def points_to_fide(people: Sequence[People], effects: Mapping[str, Effects]) -> dict[str, Any] | None:
+def fitted(samples: Sequence[Sample], prior: Tabulated) -> Fitted:
+    """Return the effects that make the true ratings likeliest, over people with one, five and twenty of their games."""
+    knots = tuple(float(at) for at in np.round(np.percentile(samples[0].elo, [5, 35, 65, 95]), -1))
+    n = len(knots)
+    start = np.array([*np.log([0.9, 0.9, 60.0]), *[np.log(110.0)] * n, *[0.0] * n, np.log(0.05), np.log(250.0)])
+    loose = np.array([0.3, 0.3, 0.7, *[0.5] * n, *[150.0] * n, 0.7, 0.3])
+    density = prior.log_density(POOL_ELO)
+
+    def at(step: Array) -> Fitted:
+        free = start + step * loose
+        temper = np.exp(free[:3]).round(4).tolist()
+        sd, mean = np.exp(free[3 : 3 + n]).round(1), free[3 + n : 3 + 2 * n].round(1)
+        tail = (round(min(float(np.exp(free[-2])), 0.5), 4),) * n
+        person = PersonEffect(knots, tuple(mean.tolist()), tuple(sd.tolist()), tail, round(float(np.exp(free[-1])), 1))
+        return Fitted(
+            {"opening": Effects(temper[0], 0.0, temper[2]), "human": Effects(temper[1])},
+            person,
+        )
+
+    def cost(step: Array) -> float:
+        effects = at(step)
+        scores = [np.sqrt(len(one)) * log_scores(effects.logs(one) + density, one.elo).mean() for one in samples]
+        weight = sum(np.sqrt(len(one)) for one in samples)
+        return float(step @ step / 2 / len(samples[0]) - sum(scores) / weight)
+
+    options = {"maxiter": 60, "eps": 0.02, "ftol": 1e-7}
+    bounds = [(-4.0, 4.0)] * len(start)
+    return at(minimize(cost, np.zeros(len(start)), method="L-BFGS-B", bounds=bounds, options=options).x)
+
+
+def points_to_fide(samples: Sequence[Sample]) -> dict[str, Any] | None:
     """Return rising points from ratings to Elo by the model for play over the board, with the scatter about them."""
-    evidence = joined([one.evidence() for one in people])
-    logs = evidence.logs(effects)
-    logs -= logs.max(axis=1, keepdims=True)
-    knots = [at for at in np.arange(800.0, 2900.0, KNOTS) if (np.abs(evidence.elo - at) <= KNOTS / 2).sum() >= 6]
-    if sum(len(np.unique(one.person[one.games() >= 5])) for one in people) < ENOUGH:
+    if len(samples[1]) < ENOUGH:
         return None
+    effort = elo_axis().effort("instant")
+    assert effort.person is not None
+    effects = Fitted(effort.effects, effort.person)
+    rating = np.concatenate([one.elo for one in samples])
+    logs = np.concatenate([effects.logs(one) for one in samples])
+    logs -= logs.max(axis=1, keepdims=True)
+    knots = [at for at in np.arange(500.0, 3200.0, KNOTS) if (np.abs(rating - at) <= KNOTS / 2).sum() >= 12]
 
     def elo_of(free: Array) -> Array:
         return np.asarray(900 + 100 * free[0] + np.concatenate([[0.0], np.cumsum(KNOTS * np.exp(free[2:]))]))
 
     def cost(free: Array) -> float:
         sd = 100 * np.exp(free[1])
-        apart = (POOL_ELO - np.interp(evidence.elo, knots, elo_of(free))[:, None]) / sd
+        apart = (POOL_ELO - np.interp(rating, knots, elo_of(free))[:, None]) / sd
         inside = np.exp(logs - 0.5 * apart**2).sum(axis=1) / np.exp(-0.5 * apart**2).sum(axis=1)
         return float(0.5 * (free[1:] ** 2).sum() - np.log(np.maximum(inside, 1e-300)).sum())
 
@@ -131,88 +162,80 @@ def points_to_fide(people: Sequence[People], effects: Mapping[str, Effects]) -> 
     return {"ratings": ratings, "elo": elo, "sd": round(float(100 * np.exp(free[1])))}
 
 
-def accuracy(people: People, effects: Mapping[str, Effects], prior: Normal) -> dict[str, Any]:
+def accuracy(samples: Sequence[Sample], effects: Fitted, prior: Tabulated) -> dict[str, Any]:
     """Return the figures for people with one, five and twenty games, with the bias by band of ratings."""
     found: dict[str, Any] = {}
-    for games, name in ((1, "one_game"), (5, "five_games"), (20, "twenty_games")):
-        some = people.of(people.games() == games)
-        if len(np.unique(some.person)) < LEAST_IN_BAND:
-            continue
-        evidence = some.evidence()
-        logs = evidence.logs(effects) + np.asarray(prior.log_density(POOL_ELO))
-        whole = posterior_accuracy(logs, evidence.elo, prior.mean)
-        about = {
-            key: value for key, value in whole.as_dict().items() if key not in ("mae", "constant_mae", "slope", "score")
-        }
-        density = np.exp(logs - logs.max(axis=1, keepdims=True))
-        mean = density @ POOL_ELO / density.sum(axis=1)
-        bands = {}
-        for low in np.arange(0.0, 3400.0, BAND):
-            inside = (evidence.elo >= low) & (evidence.elo < low + BAND)
-            if inside.sum() >= LEAST_IN_BAND:
-                part = posterior_accuracy(logs[inside], evidence.elo[inside], prior.mean)
-                bias = float((mean - evidence.elo)[inside].mean())
-                name_of_band = f"{low:.0f}-{low + BAND - 1:.0f}"
-                covers, rmse = round(part.covers, 3), round(part.rmse)
-                bands[name_of_band] = {"people": int(inside.sum()), "rmse": rmse, "bias": round(bias), "covers": covers}
-        found[name] = {
-            **{
-                key: round(value, 3) if value is not None and value < 2 else value and round(value)
-                for key, value in about.items()
-            },
-            "bands": bands,
-        }
+    for sample, name in zip(samples, ("one_game", "five_games", "twenty_games"), strict=True):
+        if len(sample) >= LEAST_IN_BAND:
+            logs = effects.logs(sample) + prior.log_density(POOL_ELO)
+            found[name] = figures(logs, sample.elo, prior.mean)
     return found
 
 
-def fitted(people: People, prior: Normal) -> dict[str, Effects]:
-    """Return the effects that make the true ratings likeliest, over people with all, five and one of their games.
-
-    The network was trained on ratings of the pool: a line between the two is fitted only where people are many.
-    """
-    samples = [people.evidence(), people.first(5).evidence(), people.first(1).evidence()]
-    mapped = len(samples[0]) >= MANY_PEOPLE
-    found = fit_pool(joined([one for one in samples if len(one)]), prior, START, mapped=mapped)
-    return {name: Effects(*(round(value, 4) for value in vars(own).values())) for name, own in found.items()}
+def figures(logs: Array, elo: Array, constant: float) -> dict[str, Any]:
+    """Return the figures of posteriors on POOL_ELO, all and by band of ratings."""
+    whole = posterior_accuracy(logs, elo, constant)
+    density = np.exp(logs - logs.max(axis=1, keepdims=True))
+    error = density @ POOL_ELO / density.sum(axis=1) - elo
+    bands = {}
+    for low in np.arange(0.0, 3400.0, BAND):
+        inside = (elo >= low) & (elo < low + BAND)
+        if inside.sum() >= LEAST_IN_BAND:
+            part = posterior_accuracy(logs[inside], elo[inside], constant)
+            bands[f"{low:.0f}-{low + BAND - 1:.0f}"] = {
+                "people": int(inside.sum()), "rmse": round(part.rmse), "bias": round(float(error[inside].mean())),
+                "covers": round(part.covers, 3),
+            }  # fmt: skip
+    squares = error**2
+    return {
+        "people": whole.people, "rmse": round(whole.rmse),
+        "rmse_error": round(float(squares.std() / np.sqrt(len(elo)) / 2 / whole.rmse)), "mae": round(whole.mae),
+        "bias": round(float(error.mean())), "sd": round(whole.sd), "covers": round(whole.covers, 3),
+        "constant_rmse": round(whole.constant_rmse), "bands": bands,
+    }  # fmt: skip
 
 
 def main() -> None:
     """Fit, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--online", type=Path, nargs="+", required=True)
-    parser.add_argument("--fide", type=Path, nargs="+", required=True)
+    parser.add_argument("--fide", type=Path, nargs="*", default=[])
     parser.add_argument("--data", type=Path, required=True, help="folder with games.npz")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--report", type=Path, required=True)
     options = parser.parse_args()
     games, report = dict(np.load(options.data / "games.npz")), {}
-    online, fide, pools = read_curves(options.online), read_curves(options.fide), pools_of_games(games)
-    for number, pool in enumerate(POOLS[1:], start=1):
+    online, pools = read_curves(options.online), pools_of_games(games)
+    fide = read_curves(options.fide) if options.fide else None
+    for number in np.unique(online["want"][:, 1]).tolist():
+        pool = POOLS[number]
+        target = options.out / f"axis-{pool}.json"
         platform, speed, *young = pool.split("-")
         title = f"{NAMES[platform]} {speed}" + (f" until {YOUNG}" if young else "")
         prior, population = prior_of(games, number)
-        people = read_people(online, number, FIT)
-        effects = fitted(people, prior)
-        measured = accuracy(read_people(online, number, REPORT), effects, prior)
-        start = elo_axis().effort("instant").effects
-        across = points_to_fide([read_people(fide, number, part) for part in (FIT, REPORT)], start)
-        report[pool] = {
-            "measured": measured,
-            "across": across,
-            "effects": {n: vars(e) for n, e in effects.items()},
-        }
-        rating = people.evidence().elo
-        source = f"the ratings of {population:,} people of {int((pools == number).sum()):,} games, one vote each"
-        instant = {"effects": report[pool]["effects"], "settings": {}, "weights": None, "measured": measured}
-        low, high = (float(np.clip(round(v, -2), *ONLINE_RANGE)) for v in np.percentile(rating, [2, 98]))
+        samples = [Sample.of(online, number, [FIT], many) for many in GAMES]
+        effects = fitted([one for one in samples if len(one)], prior)
+        measured = accuracy([Sample.of(online, number, [REPORT], many) for many in GAMES], effects, prior)
+        if fide is not None:
+            across = points_to_fide([Sample.of(fide, number, [FIT, REPORT], many) for many in GAMES])
+        else:
+            across = json.loads(target.read_text()).get("across") if target.is_file() else None
+        sources = {name: vars(one) for name, one in effects.effects.items()}
+        instant = {
+            "effects": sources, "settings": {}, "weights": None, "measured": measured, "person": asdict(effects.person),
+        }  # fmt: skip
+        report[pool] = {"measured": measured, "across": across, "person": instant["person"], "effects": sources}
+        low, high = (float(round(v, -2)) for v in np.percentile(samples[0].elo, [2, 98]))
+        sides = int(((online["want"][:, 1] == number) & (online["want"][:, 0] == FIT)).sum())
         text = {
             "name": pool,
             "population": {
-                "name": f"players of {title}", "mean": prior.mean, "sd": prior.sd, "players": population,
-                "source": source,
+                "name": f"players of {title}", "mean": round(prior.mean), "sd": round(prior.sd), "players": population,
+                "source": f"the ratings of {population:,} people of {(pools == number).sum():,} games, one vote each",
+                "shares": np.exp(prior.logs).round(5).tolist(),
             },
             "valid": [low, high],
-            "data": f"{len(people.person):,} games of {len(rating):,} people",
+            "data": f"{sides:,} games of {len(samples[0]):,} people",
             "model": shipped_network(pool).sha256,
             "opening_moves": elo_axis().opening_moves,
             "axis": f"{title} rating",
@@ -221,9 +244,9 @@ def main() -> None:
             "across": across,
             "efforts": {"instant": instant},
         }  # fmt: skip
-        (options.out / f"axis-{pool}.json").write_text(json.dumps(text, indent=1, ensure_ascii=False) + "\n")
+        target.write_text(json.dumps(text, indent=1, ensure_ascii=False) + "\n")
         short = {n: {k: v for k, v in own.items() if k != "bands"} for n, own in measured.items()}
-        print(pool, prior, short, across, effects, flush=True)
+        print(pool, prior, *short.items(), effects, across, sep="\n  ", flush=True)
     options.report.write_text(json.dumps(report, indent=1) + "\n")
 
 

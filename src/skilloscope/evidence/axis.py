@@ -492,6 +492,9 @@ class EloAxis:
             return Uniform(*self.range)
         if name == "header" and header_elo is not None:
             return Normal(header_elo, _HEADER_SD, *self.range)
+        if "shares" in self.population:
+            shares = np.array(self.population["shares"], dtype=float)
+            return Tabulated.of(np.linspace(*self.range, len(shares)), shares)
         return Normal(self.population["mean"], self.population["sd"], *self.range)
 
     def posterior(self, sources: Mapping[str, npt.ArrayLike], effort: str, prior: Prior) -> Posterior:

@@ -54,16 +54,12 @@ class Network:
 
     def __init__(self, weights: bytes, card: About) -> None:
         self.weights, self.card = weights, card
+        self.past = int(card.get("past", 1))  # how many of the moves before a position it sees
 
     @cached_property
     def sha256(self) -> str:
         """The hash of the weights: what was computed with others is not the same."""
         return hashlib.sha256(self.weights).hexdigest()
-
-    @property
-    def past(self) -> int:
-        """How many of the moves before a position the network sees."""
-        return int(self.card.get("past", 1))
 
     def maps(self, planes: F32, pool: str = FIDE) -> tuple[F32, F32]:
         """Return the maps [n, 4, 4096] and the terms of underpromotions [n, 4, 3, 8] of at most BATCH positions."""
