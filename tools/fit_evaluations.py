@@ -17,17 +17,16 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 
 import axis_data
-from fit_pools import Fitted, Sample, figures
+from fit_pools import Fitted, Sample, figures, fit_evaluated
 from model_fits import fit_loss_weights
 from skilloscope.chess.analysis.evaluations import Evaluations, read_evaluated
 from skilloscope.chess.human.played import move_evidence, move_losses, played_moves
 from skilloscope.core.columns import Array, Ints
-from skilloscope.evidence.axis import EVALUATIONS, Effects, Effort, elo_axis
+from skilloscope.evidence.axis import EVALUATIONS, Effort, elo_axis
 from skilloscope.models.joint import LossWeights, loss_curves
-from skilloscope.studies.calibrate import POOL_ELO, log_scores
+from skilloscope.studies.calibrate import POOL_ELO
 
 SAMPLE = axis_data.SHARED / "evals" / "kaggle_finding_elo_1000_sf_eval.ndjson.gz"
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "axis-default.json"
@@ -120,23 +119,6 @@ def lost(found: dict[str, Array], weights: LossWeights) -> Array:
     """Return what the losses of every person say, on POOL_ELO."""
     side: Ints = found["side"].astype(np.int64)
     return loss_curves(found["losses"], found["features"], weights, side, len(found["elo"]), POOL_ELO)
-
-
-def fit_evaluated(samples: list[Sample], priors: list[Array], plain: Fitted) -> Fitted:
-    """Return the effects of the losses that go best with those of the moves."""
-    start = np.array([np.log(0.6), np.log(80.0)])
-
-    def at(free: Array) -> Fitted:
-        temper, sd = np.exp(free).tolist()
-        return Fitted({**plain.effects, EVALUATED: Effects(round(temper, 4), 0.0, round(sd, 1))}, plain.person)
-
-    def cost(free: Array) -> float:
-        effects = at(free)
-        scores = [log_scores(effects.logs(one) + prior, one.elo) for one, prior in zip(samples, priors, strict=True)]
-        return float(0.5 * ((free - start) ** 2).sum() / len(samples[0]) - np.mean([one.mean() for one in scores]))
-
-    options = {"xatol": 0.01, "fatol": 1e-5, "maxfev": 120}
-    return at(minimize(cost, start, method="Nelder-Mead", options=options).x)
 
 
 def some_games(evaluations: Evaluations, most: int) -> Evaluations:

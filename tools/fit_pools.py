@@ -12,6 +12,7 @@ ratings of the people for fitting, with one, five and twenty of their games. Wit
 from __future__ import annotations
 
 import argparse
+import bz2
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,21 +23,25 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
+from model_fits import fit_loss_weights
 from pool_curves import GAMES, YOUNG, pools_of_games
+from skilloscope.chess.analysis.evaluations import MATE_CAP
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import POOLS
-from skilloscope.core.columns import Array
-from skilloscope.evidence.axis import Effects, PersonEffect, blurred, elo_axis
+from skilloscope.core.columns import Array, Ints
+from skilloscope.evidence.axis import EVALUATIONS, Effects, PersonEffect, blurred, elo_axis
 from skilloscope.evidence.posterior import Tabulated
+from skilloscope.models.joint import LossWeights, loss_curves, loss_features, scaled_loss
 from skilloscope.studies.calibrate import POOL_ELO, log_scores, posterior_accuracy
 
-SOURCES = ("opening", "human")
+SOURCES = ("opening", "human", "evaluated")
 FIT, REPORT = 0, 1
 NAMES = {"lichess": "Lichess", "chesscom": "chess.com"}
 BAND = 400.0
 LEAST_IN_BAND = 20
 STEP = float(POOL_ELO[1] - POOL_ELO[0])
 SMOOTH, FLOOR = 75.0, 0.02  # of the histogram of ratings: Elo, and the share that is spread evenly
+LEAST_JUDGED = 250  # games with evaluations for an effort that reads them
 LEAST_YOUNG = 5  # games: a young pool's ratings of newcomers are provisional
 KNOTS = 300.0  # ratings between two points of the way to FIDE
 ENOUGH, LEAST_ELO = 100, 900.0  # people with five games for such a way; the Elo below which all look alike
@@ -62,10 +67,10 @@ class Sample:
         used = (count[who] >= max(games, young)) & (want[own, 5] < games)
         own, who = own[used], np.unique(who[used], return_inverse=True)[1]
         people = int(who.max(initial=-1)) + 1
-        curves = np.zeros((people, len(SOURCES), len(POOL_ELO)))
+        curves = np.zeros((people, *table["curves"].shape[1:]))
         np.add.at(curves, who, table["curves"][own])
         elo = np.bincount(who, table["rating"][own].astype(float), people) / games
-        return cls(elo, {name: curves[:, at] for at, name in enumerate(SOURCES)})
+        return cls(elo, {name: curves[:, at] for at, name in enumerate(SOURCES[: curves.shape[1]])})
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,77 @@ def fitted(samples: Sequence[Sample], prior: Tabulated) -> Fitted:
     options = {"maxiter": 60, "eps": 0.02, "ftol": 1e-7}
     bounds = [(-4.0, 4.0)] * len(start)
     return at(minimize(cost, np.zeros(len(start)), method="L-BFGS-B", bounds=bounds, options=options).x)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The games of a pool whose every position has an engine's value: their table, and what their moves lost."""
+
+    table: Mapping[str, npt.NDArray[Any]]
+    side: Ints
+    losses: Array
+    features: Array
+
+    @classmethod
+    def of(
+        cls, table: Mapping[str, npt.NDArray[Any]], games: Mapping[str, npt.NDArray[Any]], data: Path, pool: int
+    ) -> Judged:
+        """Return those of one pool; the games of each person are numbered again."""
+        want, known = table["want"], games["has_eval"].astype(bool)
+        rows = np.flatnonzero((want[:, 1] == pool) & known[want[:, 3]])
+        rows = rows[np.lexsort((want[rows, 5], want[rows, 2], want[rows, 0]))]
+        some = {name: table[name][rows] for name in ("want", "curves", "rating")}
+        _, first, who = np.unique(some["want"][:, [0, 2]], axis=0, return_index=True, return_inverse=True)
+        some["want"][:, 5] = np.arange(len(rows)) - first[who.reshape(-1)]
+        values = np.frombuffer(bz2.decompress((data / "evals.i16.bz2").read_bytes()), dtype="<i2").astype(float)
+        pawns = np.where(values == -32768, np.nan, np.clip(values / 100, -MATE_CAP, MATE_CAP))
+        starts = np.zeros(len(known), dtype=np.int64)
+        plies = games["plies"].astype(np.int64)[known]
+        starts[known] = np.cumsum(plies) - plies
+        place = np.full(len(want), -1)
+        place[rows] = np.arange(len(rows))
+        choices = table["choices"]
+        side, ply = place[choices[:, 0].astype(np.int64)], choices[:, 1].astype(np.int64)
+        use = (side >= 0) & (ply > 0)
+        side, ply, choices = side[use], ply[use], choices[use]
+        at = starts[some["want"][side, 3]] + ply
+        sign = np.where(ply % 2, -1.0, 1.0)
+        before, after = sign * pawns[at - 1], sign * pawns[at]
+        found = np.isfinite(before) & np.isfinite(after)
+        features = loss_features(choices[:, 2], choices[:, 3], before, ply)[found]
+        return cls(some, side[found], scaled_loss(before, after)[found], features)
+
+    def weights(self) -> LossWeights:
+        """Return the weights of losses of the people for fitting."""
+        use = self.table["want"][self.side, 0] == FIT
+        return fit_loss_weights(
+            self.losses[use], self.features[use], self.table["rating"][self.side[use]].astype(float)
+        )
+
+    def with_losses(self, weights: LossWeights) -> Mapping[str, npt.NDArray[Any]]:
+        """Return the table with what the losses say as a further source."""
+        sides = len(self.table["want"])
+        lost = loss_curves(self.losses, self.features, weights, self.side, sides, POOL_ELO)
+        return {**self.table, "curves": np.concatenate([self.table["curves"], lost[:, None]], axis=1)}
+
+
+def fit_evaluated(samples: Sequence[Sample], priors: Sequence[Array], plain: Fitted) -> Fitted:
+    """Return the effects of the losses that go best with those of the moves."""
+    start = np.array([np.log(0.6), np.log(80.0)])
+
+    def at(free: Array) -> Fitted:
+        temper, sd = np.exp(free).tolist()
+        return Fitted({**plain.effects, "evaluated": Effects(round(temper, 4), 0.0, round(sd, 1))}, plain.person)
+
+    def cost(free: Array) -> float:
+        effects = at(free)
+        scores = [log_scores(effects.logs(one) + prior, one.elo) for one, prior in zip(samples, priors, strict=True)]
+        weight = np.sqrt([len(one) for one in samples])
+        mean = weight @ [one.mean() for one in scores] / weight.sum()
+        return float(0.5 * ((free - start) ** 2).sum() / len(samples[0]) - mean)
+
+    options = {"xatol": 0.01, "fatol": 1e-5, "maxfev": 120}
+    return at(minimize(cost, start, method="Nelder-Mead", options=options).x)
 
 
 def points_to_fide(samples: Sequence[Sample]) -> dict[str, Any] | None:
@@ -224,7 +300,21 @@ def main() -> None:
         instant = {
             "effects": sources, "settings": {}, "weights": None, "measured": measured, "person": asdict(effects.person),
         }  # fmt: skip
-        report[pool] = {"measured": measured, "across": across, "person": instant["person"], "effects": sources}
+        efforts = {"instant": instant}
+        judged = Judged.of(online, games, options.data, number)
+        if (judged.table["want"][:, 0] == FIT).sum() >= LEAST_JUDGED:
+            weights = judged.weights()
+            table = judged.with_losses(weights)
+            some = [one for one in (Sample.of(table, number, [FIT], many) for many in GAMES) if len(one)]
+            both = fit_evaluated(some, [prior.log_density(POOL_ELO)] * len(some), effects)
+            reported = [Sample.of(table, number, [REPORT], many) for many in GAMES]
+            efforts[EVALUATIONS] = {
+                **instant, "effects": {name: vars(one) for name, one in both.effects.items()},
+                "losses": weights.as_dict(), "measured": accuracy(reported, both, prior),
+            }  # fmt: skip
+            bare = [Sample(one.elo, {name: one.curves[name] for name in SOURCES[:2]}) for one in reported]
+            report[f"{pool}, games with evaluations, without them"] = accuracy(bare, effects, prior)
+        report[pool] = {"across": across, "efforts": efforts}
         low, high = (float(round(v, -2)) for v in np.percentile(samples[0].elo, [2, 98]))
         sides = int(((online["want"][:, 1] == number) & (online["want"][:, 0] == FIT)).sum())
         text = {
@@ -242,10 +332,12 @@ def main() -> None:
             "schema": 1,
             "pool": pool,
             "across": across,
-            "efforts": {"instant": instant},
+            "efforts": efforts,
         }  # fmt: skip
         target.write_text(json.dumps(text, indent=1, ensure_ascii=False) + "\n")
         short = {n: {k: v for k, v in own.items() if k != "bands"} for n, own in measured.items()}
+        if EVALUATIONS in efforts:
+            short |= {f"{n}, evaluations": own for n, own in efforts[EVALUATIONS]["measured"].items()}
         print(pool, prior, *short.items(), effects, across, sep="\n  ", flush=True)
     options.report.write_text(json.dumps(report, indent=1) + "\n")
 

@@ -421,11 +421,6 @@ class EloAxis:
     across: Across | None = None
     """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """The Elos that can be an answer."""
-        return elo_range(self.pool)
-
     @classmethod
     def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
         """Read an axis; one of another schema or with fields missing is refused."""
@@ -447,6 +442,7 @@ class EloAxis:
         """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
         people = self.population
         typed(tuple[str, str, float, float], list(map(people.get, ("name", "source", "mean", "sd"))), "population")
+        typed(list[float], people.get("shares", []), "population")
         if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
             raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
         for effort in self.efforts.values():
@@ -488,14 +484,15 @@ class EloAxis:
         """
         if name not in PRIORS:
             raise OptionError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
+        within = elo_range(self.pool)
         if name == "flat":
-            return Uniform(*self.range)
+            return Uniform(*within)
         if name == "header" and header_elo is not None:
-            return Normal(header_elo, _HEADER_SD, *self.range)
+            return Normal(header_elo, _HEADER_SD, *within)
         if "shares" in self.population:
             shares = np.array(self.population["shares"], dtype=float)
-            return Tabulated.of(np.linspace(*self.range, len(shares)), shares)
-        return Normal(self.population["mean"], self.population["sd"], *self.range)
+            return Tabulated.of(np.linspace(*within, len(shares)), shares)
+        return Normal(self.population["mean"], self.population["sd"], *within)
 
     def posterior(self, sources: Mapping[str, npt.ArrayLike], effort: str, prior: Prior) -> Posterior:
         """Return the posterior of one person's Elo from the curves of his games, by source (a row for each game)."""

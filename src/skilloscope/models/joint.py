@@ -15,11 +15,11 @@ and share what is left as people do. Without losses the model is p itself; witho
 For games in which only the move that was played has a value, `LossWeights` says how much a move loses, given who makes
 it:
 
-    P(loss in bin k | E, f) = softmax_k( f·a_k + x·(g·b_k) + x²·(g·c_k) ),   x = (E − ORIGIN) / UNIT
+    P(loss in bin k | E, f) = softmax_k( f·a_k + x·(f·b_k) + x²·(f·c_k) ),   x = (E − ORIGIN) / UNIT
 
 The loss is the scaled value before the move less the one after, with its sign: evaluations are noisy, and values below
 zero measure the noise. f describes the decision (what people think of the move, how open the choice is, how the game
-stands), g is its first three columns. What the alternatives are worth is not known, so this is no choice model.
+stands). What the alternatives are worth is not known, so this is no choice model.
 
 Evaluation scaling: a pawn matters less the more decided the game is. [RH11 sect. 5]
 
@@ -357,7 +357,6 @@ def log_people(choices: JointChoices, basis: Array) -> Array:
 LOSS_EDGES = (-0.1, -0.05, -0.02, 0.0, 0.02, 0.05, 0.1, 0.17, 0.27, 0.45, 0.8)
 """Where the bins of the scaled loss meet; the outer ones are open."""
 LOSS_FEATURES = ("one", "log p", "entropy", "decided", "level", "advantage", "ply")
-SLOPED = 3  # so many of the features have a slope and a curvature in Elo
 _LARGEST_VALUE = 3.0  # of the scaled value: the game is over
 
 
@@ -376,11 +375,9 @@ class LossWeights:
         bins = len(self.edges) + 1
         if not np.all(np.diff(self.edges) > 0):
             raise InputError(f"edges of bins that do not rise: {self.edges}")
-        if (
-            tuple(self.features) != LOSS_FEATURES
-            or self.level.shape != (len(LOSS_FEATURES), bins)
-            or not self.slope.shape == self.bend.shape == (SLOPED, bins)
-        ):
+        if tuple(self.features) != LOSS_FEATURES or {self.level.shape, self.slope.shape, self.bend.shape} != {
+            (len(LOSS_FEATURES), bins)
+        }:
             raise InputError(f"weights of losses: {self.level.shape} and {self.slope.shape} do not fit {bins} bins")
 
     def as_dict(self) -> About:
@@ -391,8 +388,7 @@ class LossWeights:
     def log_probabilities(self, features: Array, elo: float | Array) -> Array:
         """Return log P of every bin, a row for each move; the Elo is one for all, or each mover's own."""
         x = np.atleast_1d((np.clip(elo, *self.valid) - ORIGIN) / UNIT)[:, None]
-        some = features[:, :SLOPED]
-        logits = features @ self.level + x * (some @ self.slope) + x * x * (some @ self.bend)
+        logits = features @ self.level + x * (features @ self.slope) + x * x * (features @ self.bend)
         top = logits.max(axis=1, keepdims=True)
         return np.asarray(logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True)))
 
