@@ -47,6 +47,14 @@ KNOTS = 300.0  # ratings between two points of the way to FIDE
 ENOUGH, LEAST_ELO = 100, 900.0  # people with five games for such a way; the Elo below which all look alike
 
 
+TOGETHER = (
+    ("lichess-rapid", "lichess-classical"),
+    tuple(pool for pool in POOLS if pool.startswith("chesscom")),
+    tuple(pool for pool in POOLS if pool.endswith("2013")),
+)
+"""Pools with few people that have the same effects: they are fitted together, each under its own prior."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """People with so many games each: the mean of their ratings, and the sums of their curves on POOL_ELO by source."""
@@ -91,7 +99,10 @@ class Fitted:
 
 def read_curves(paths: Sequence[Path]) -> dict[str, Array]:
     """Return the tables of several files as one."""
-    tables = [dict(np.load(path)) for path in paths]
+    tables, sides = [dict(np.load(path)) for path in paths], 0
+    for table in tables:
+        table["choices"] = table["choices"] + np.array([sides, 0, 0, 0])  # they name rows of sides
+        sides += len(table["want"])
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
@@ -110,13 +121,13 @@ def prior_of(games: Mapping[str, npt.NDArray[Any]], pool: int) -> tuple[Tabulate
     return Tabulated.of(POOL_ELO, shares), len(means)
 
 
-def fitted(samples: Sequence[Sample], prior: Tabulated) -> Fitted:
-    """Return the effects that make the true ratings likeliest, over people with one, five and twenty of their games."""
-    knots = tuple(float(at) for at in np.round(np.percentile(samples[0].elo, [5, 35, 65, 95]), -1))
+def fitted(samples: Sequence[Sample], priors: Sequence[Array]) -> Fitted:
+    """Return the effects that make the true ratings likeliest: of people with one, five and twenty of their games."""
+    everybody = np.concatenate([one.elo for one in samples])
+    knots = tuple(float(at) for at in np.round(np.percentile(everybody, [5, 35, 65, 95]), -1))
     n = len(knots)
     start = np.array([*np.log([0.9, 0.9, 60.0]), *[np.log(110.0)] * n, *[0.0] * n, np.log(0.05), np.log(250.0)])
     loose = np.array([0.3, 0.3, 0.7, *[0.5] * n, *[150.0] * n, 0.7, 0.3])
-    density = prior.log_density(POOL_ELO)
 
     def at(step: Array) -> Fitted:
         free = start + step * loose
@@ -131,13 +142,18 @@ def fitted(samples: Sequence[Sample], prior: Tabulated) -> Fitted:
 
     def cost(step: Array) -> float:
         effects = at(step)
-        scores = [np.sqrt(len(one)) * log_scores(effects.logs(one) + density, one.elo).mean() for one in samples]
-        weight = sum(np.sqrt(len(one)) for one in samples)
-        return float(step @ step / 2 / len(samples[0]) - sum(scores) / weight)
+        return float(step @ step / 2 / len(samples[0]) - mean_score(effects, samples, priors))
 
     options = {"maxiter": 60, "eps": 0.02, "ftol": 1e-7}
     bounds = [(-4.0, 4.0)] * len(start)
     return at(minimize(cost, np.zeros(len(start)), method="L-BFGS-B", bounds=bounds, options=options).x)
+
+
+def mean_score(effects: Fitted, samples: Sequence[Sample], priors: Sequence[Array]) -> float:
+    """Return the mean log-density of the true ratings; a sample counts by the root of its people."""
+    scores = [log_scores(effects.logs(one) + prior, one.elo) for one, prior in zip(samples, priors, strict=True)]
+    weight = np.sqrt([len(one) for one in samples])
+    return float(weight @ [one.mean() for one in scores] / weight.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,11 +217,8 @@ def fit_evaluated(samples: Sequence[Sample], priors: Sequence[Array], plain: Fit
         return Fitted({**plain.effects, "evaluated": Effects(round(temper, 4), 0.0, round(sd, 1))}, plain.person)
 
     def cost(free: Array) -> float:
-        effects = at(free)
-        scores = [log_scores(effects.logs(one) + prior, one.elo) for one, prior in zip(samples, priors, strict=True)]
-        weight = np.sqrt([len(one) for one in samples])
-        mean = weight @ [one.mean() for one in scores] / weight.sum()
-        return float(0.5 * ((free - start) ** 2).sum() / len(samples[0]) - mean)
+        off = float(0.5 * ((free - start) ** 2).sum() / len(samples[0]))
+        return off - mean_score(at(free), samples, priors)
 
     options = {"xatol": 0.01, "fatol": 1e-5, "maxfev": 120}
     return at(minimize(cost, start, method="Nelder-Mead", options=options).x)
@@ -283,14 +296,24 @@ def main() -> None:
     games, report = dict(np.load(options.data / "games.npz")), {}
     online, pools = read_curves(options.online), pools_of_games(games)
     fide = read_curves(options.fide) if options.fide else None
-    for number in np.unique(online["want"][:, 1]).tolist():
+    found = np.unique(online["want"][:, 1]).tolist()
+    priors = {number: prior_of(games, number) for number in found}
+    shared: dict[tuple[str, ...], Fitted] = {}
+    for number in found:
         pool = POOLS[number]
         target = options.out / f"axis-{pool}.json"
         platform, speed, *young = pool.split("-")
         title = f"{NAMES[platform]} {speed}" + (f" until {YOUNG}" if young else "")
-        prior, population = prior_of(games, number)
-        samples = [Sample.of(online, number, [FIT], many) for many in GAMES]
-        effects = fitted([one for one in samples if len(one)], prior)
+        prior, population = priors[number]
+        together = next((some for some in TOGETHER if pool in some), (pool,))
+        if together not in shared:
+            members = [(other, many) for other in found if POOLS[other] in together for many in GAMES]
+            some = [(Sample.of(online, other, [FIT], many), other) for other, many in members]
+            shared[together] = fitted(
+                [one for one, _ in some if len(one)],
+                [priors[other][0].log_density(POOL_ELO) for one, other in some if len(one)],
+            )
+        effects, samples = shared[together], [Sample.of(online, number, [FIT], many) for many in GAMES]
         measured = accuracy([Sample.of(online, number, [REPORT], many) for many in GAMES], effects, prior)
         if fide is not None:
             across = points_to_fide([Sample.of(fide, number, [FIT, REPORT], many) for many in GAMES])
@@ -305,8 +328,8 @@ def main() -> None:
         if (judged.table["want"][:, 0] == FIT).sum() >= LEAST_JUDGED:
             weights = judged.weights()
             table = judged.with_losses(weights)
-            some = [one for one in (Sample.of(table, number, [FIT], many) for many in GAMES) if len(one)]
-            both = fit_evaluated(some, [prior.log_density(POOL_ELO)] * len(some), effects)
+            people = [one for one in (Sample.of(table, number, [FIT], many) for many in GAMES) if len(one)]
+            both = fit_evaluated(people, [prior.log_density(POOL_ELO)] * len(people), effects)
             reported = [Sample.of(table, number, [REPORT], many) for many in GAMES]
             efforts[EVALUATIONS] = {
                 **instant, "effects": {name: vars(one) for name, one in both.effects.items()},
