@@ -154,8 +154,9 @@ def _row(board: chess.Board) -> tuple[list[int], list[int], int, int, int, int]:
     passant = NO_SQUARE
     if board.ep_square is not None and board.has_pseudo_legal_en_passant():
         passant = board.ep_square ^ flip
-    moves = board.move_stack[: -PAST - 1 : -1]
-    past = [(move.from_square ^ flip) + 64 * (move.to_square ^ flip) for move in moves] + [-1] * (PAST - len(moves))
+    past = [-1] * PAST
+    for back, move in enumerate(board.move_stack[: -PAST - 1 : -1]):
+        past[back] = (move.from_square ^ flip) + 64 * (move.to_square ^ flip)
     return codes, past, rights, passant, min(LAST_PLY, board.ply()), int(black)
 
 

@@ -25,7 +25,7 @@ from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.posterior import Student, Tabulated, posterior_from_log_density
 from skilloscope.evidence.table import EqualSteps
-from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, JointWeights, LossWeights, elo_range
+from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, RANGES, JointWeights, LossWeights
 from skilloscope.models.paired_comparison import discrepancy, expected_against
 
 STEP = 10.0
@@ -442,7 +442,7 @@ class EloAxis:
         """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
         people = self.population
         typed(tuple[str, str, float, float], list(map(people.get, ("name", "source", "mean", "sd"))), "population")
-        typed(list[float], people.get("shares", []), "population")
+        typed(tuple[float, ...], people.get("shares", ()), "population")
         if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
             raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
         for effort in self.efforts.values():
@@ -484,7 +484,7 @@ class EloAxis:
         """
         if name not in PRIORS:
             raise OptionError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
-        within = elo_range(self.pool)
+        within = RANGES.get(self.pool, ONLINE_RANGE)
         if name == "flat":
             return Uniform(*within)
         if name == "header" and header_elo is not None:

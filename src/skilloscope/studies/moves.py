@@ -23,7 +23,7 @@ from skilloscope.core.columns import Array
 from skilloscope.core.errors import EngineError
 from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.load import EngineJob
-from skilloscope.models.joint import ELO_RANGE, elo_range
+from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, RANGES
 from skilloscope.report.charts import Bars, Figure, Lines, Series
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
@@ -115,7 +115,7 @@ class MovesStudy(Study):
     @property
     def range(self) -> tuple[float, float]:
         """The levels that the model knows."""
-        return elo_range(self.pool)
+        return RANGES.get(self.pool, ONLINE_RANGE)
 
     @property
     def caveats(self) -> Sequence[str]:
