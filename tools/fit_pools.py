@@ -6,7 +6,8 @@ The files are written by `tools/pool_curves.py`, those of --fide with --over-the
 the moves say along POOL_ELO; people are marked as for fitting (number mod 12 = 7) or for the report (mod 12 = 5).
 The prior of a pool is the smoothed histogram of its people, one vote each, without those of the report. The effects
 (temper of each source, what the opening has to itself, and `PersonEffect`) maximise the log-density of the true
-ratings of the people for fitting, with one, five and twenty of their games. Without --fide the ways to FIDE stay.
+ratings of the people for fitting, with one, five and twenty of their games. Ways to FIDE of pools that
+--fide lacks stay.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ SMOOTH, FLOOR = 75.0, 0.02  # of the histogram of ratings: Elo, and the share th
 LEAST_JUDGED = 250  # games with evaluations for an effort that reads them
 LEAST_YOUNG = 5  # games: a young pool's ratings of newcomers are provisional
 KNOTS = 300.0  # ratings between two points of the way to FIDE
-ENOUGH, LEAST_ELO = 100, 900.0  # people with five games for such a way; the Elo below which all look alike
+ENOUGH, LEAST_ELO = 60, 900.0  # people with five games for such a way; the Elo below which all look alike
 
 
 TOGETHER = (
@@ -315,10 +316,9 @@ def main() -> None:
             )
         effects, samples = shared[together], [Sample.of(online, number, [FIT], many) for many in GAMES]
         measured = accuracy([Sample.of(online, number, [REPORT], many) for many in GAMES], effects, prior)
-        if fide is not None:
+        across = json.loads(target.read_text()).get("across") if target.is_file() else None
+        if fide is not None and number in fide["want"][:, 1]:
             across = points_to_fide([Sample.of(fide, number, [FIT, REPORT], many) for many in GAMES])
-        else:
-            across = json.loads(target.read_text()).get("across") if target.is_file() else None
         sources = {name: vars(one) for name, one in effects.effects.items()}
         instant = {
             "effects": sources, "settings": {}, "weights": None, "measured": measured, "person": asdict(effects.person),

@@ -442,8 +442,10 @@ class EloAxis:
         """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
         people = self.population
         typed(tuple[str, str, float, float], list(map(people.get, ("name", "source", "mean", "sd"))), "population")
-        typed(tuple[float, ...], people.get("shares", ()), "population")
-        if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
+        shares: tuple[float, ...] = typed(tuple[float, ...], list(people.get("shares", [0.0])), "population")
+        if min(shares) < 0 or not (
+            1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000
+        ):
             raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
         for effort in self.efforts.values():
             for one in effort.effects.values():
