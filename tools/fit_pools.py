@@ -311,8 +311,8 @@ def main() -> None:
             members = [(other, many) for other in found if POOLS[other] in together for many in GAMES]
             some = [(Sample.of(online, other, [FIT], many), other) for other, many in members]
             shared[together] = fitted(
-                [one for one, _ in some if len(one)],
-                [priors[other][0].log_density(POOL_ELO) for one, other in some if len(one)],
+                [one for one, _ in some if len(one) >= LEAST_IN_BAND],
+                [priors[other][0].log_density(POOL_ELO) for one, other in some if len(one) >= LEAST_IN_BAND],
             )
         effects, samples = shared[together], [Sample.of(online, number, [FIT], many) for many in GAMES]
         measured = accuracy([Sample.of(online, number, [REPORT], many) for many in GAMES], effects, prior)
