@@ -522,12 +522,10 @@ def game_priors(found: AnalysedGames, groups: Mapping[tuple[str, str], EvidenceT
         for game in own:
             others = [rows for other, rows in own.items() if other != game]
             known = usual or (found.asked.posterior(EvidenceTable.concat(others)) if others else None)
-            low, high = float(ELO[0]), float(ELO[-1])
-            priors[name, game] = (
-                found.asked.prior_of(own[game])
-                if known is None
-                else Normal(known.mean, float(np.hypot(known.sd, FORM)), low, high)
-            )
+            alone = found.asked.prior_of(own[game])
+            if known is not None:
+                alone = Normal(known.mean, float(np.hypot(known.sd, FORM)), alone.low, alone.high)
+            priors[name, game] = alone
     return priors
 
 
