@@ -239,15 +239,6 @@ def test_work_that_goes_on_long_after_it_was_cancelled_ends_with_its_process(job
     assert jobs[name].state == "cancelled"
 
 
-def test_a_page_names_no_flag_of_the_command_line(jobs, tmp_path, monkeypatch):
-    def refused(task):
-        raise InputError("these games cannot be rated", hint="--method agent")
-
-    monkeypatch.setattr("web.conftest.work_of_job", lambda job: refused)
-    job = do(jobs, add_upload(jobs, "games", [("x.pgn", b"1. e4")], owner="me"), tmp_path)
-    assert (job.state, job.error, job.hint) == ("failed", "these games cannot be rated", "")
-
-
 def test_an_unforeseen_fault_fails_the_job_alone_and_is_told_without_its_text(jobs, tmp_path, monkeypatch):
     def broken(task):
         raise RuntimeError("/secret/path")

@@ -505,8 +505,7 @@ class JobTask:
                 return partial(jobs.advance, name, state="waiting", attempts=0, note=trouble[1])
             if isinstance(error, SkilloscopeError):
                 text = re.sub(rf"{re.escape(self.store)}\S*/", "", str(error))  # where it is concerns nobody
-                hint = "" if "--" in error.hint else error.hint  # a page has no flags
-                return partial(jobs.end, name, "failed", error=text, hint=hint)
+                return partial(jobs.end, name, "failed", error=text, hint=error.hint)
             _LOG.exception("job of kind %s", self.job.kind)
             return partial(jobs.end, name, "failed", error="unexpected error", hint="it is in the server's log")
         if self._lane:

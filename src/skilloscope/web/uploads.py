@@ -41,7 +41,7 @@ def add_upload(
         _check_text(name, body)
     _check_room(jobs)
     if kind == "games":  # moves that are pasted alone are a game of White and Black
-        given = [(name, body if _TAG.search(body) else NAMELESS + body) for name, body in given]
+        given = [(name, body if name or _TAG.search(body) else NAMELESS + body) for name, body in given]
     named = _apart([(_short(name) or f"pasted{suffix_of(kind, body)}", body) for name, body in given])
     title = named[0][0] + (f" and {len(named) - 1} more" if len(named) > 1 else "")
     return jobs.add(kind, title, named, owner=owner, options=options)
