@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from skilloscope.cli.options import EngineOptions, Json, Options
+from skilloscope.cli.options import EngineOptions, Json, Options, argument, option
 
 if TYPE_CHECKING:
     from skilloscope.inputs.load import AnalysedDecisions, EngineJob
@@ -19,25 +17,23 @@ class PlanOptions(Options):
     """Whether anything is searched, and how much."""
 
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say how many positions there are, how many are known, and the time.")
+        bool, option("Say how many positions there are, how many are known, and the time.", "--dry-run")
     ] = False
     budget: Annotated[
-        float | None, typer.Option(help="Analyse a sample of the games that takes about this long.", metavar="MINUTES")
+        float | None, option("Analyse a sample of the games that takes about this long.", metavar="MINUTES")
     ] = None
-    seed: Annotated[int, typer.Option(help="Seed of the sample and of the measurement.")] = 1
+    seed: Annotated[int, option("Seed of the sample and of the measurement.")] = 1
 
 
 def analyse(
-    games: Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")],
-    out: Annotated[
-        Path | None, typer.Option(help="Write the decisions: .parquet, .jsonl or .csv.", metavar="FILE")
-    ] = None,
+    games: Annotated[list[Path], argument("PGN files.", metavar="GAMES…")],
+    out: Annotated[Path | None, option("Write the decisions: .parquet, .jsonl or .csv.", metavar="FILE")] = None,
     *,
     planning: PlanOptions,
     export: Annotated[
-        Path | None, typer.Option(help="Write the engine's answers: .parquet, .jsonl or .jsonl.gz.", metavar="FILE")
+        Path | None, option("Write the engine's answers: .parquet, .jsonl or .jsonl.gz.", metavar="FILE")
     ] = None,
-    player: Annotated[str | None, typer.Option(help="Analyse this player's moves only.", metavar="NAME")] = None,
+    player: Annotated[str | None, option("Analyse this player's moves only.", metavar="NAME")] = None,
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from skilloscope.cli.options import Options, Output
+from skilloscope.cli.options import Options, Output, argument, option
 from skilloscope.core.paths import check_writable, write_whole
 
 
@@ -16,11 +14,11 @@ from skilloscope.core.paths import check_writable, write_whole
 class PoolOptions(Options):
     """Which pool, how many of its games, and where the axis goes."""
 
-    name: Annotated[str, typer.Option(help="What the pool is called.", metavar="NAME")]
-    out: Annotated[Path | None, typer.Option(help="Where the axis goes (default: NAME.json).", metavar="FILE")] = None
-    sample: Annotated[int, typer.Option(help="Use a random sample of this many games if there are more.", min=1)] = 2000
-    seed: Annotated[int, typer.Option(help="Random seed of the sample of games.")] = 1
-    check: Annotated[bool, typer.Option("--check", help="Only count who is rated; fit and write nothing.")] = False
+    name: Annotated[str, option("What the pool is called.", metavar="NAME")]
+    out: Annotated[Path | None, option("Where the axis goes (default: NAME.json).", metavar="FILE")] = None
+    sample: Annotated[int, option("Use a random sample of this many games if there are more.", min=1)] = 2000
+    seed: Annotated[int, option("Random seed of the sample of games.")] = 1
+    check: Annotated[bool, option("Only count who is rated; fit and write nothing.", "--check")] = False
 
     @property
     def file(self) -> Path:
@@ -29,7 +27,7 @@ class PoolOptions(Options):
 
 
 def calibrate(
-    games: Annotated[list[Path], typer.Argument(help="PGN files with ratings in the headers.", metavar="GAMES…")],
+    games: Annotated[list[Path], argument("PGN files with ratings in the headers.", metavar="GAMES…")],
     *,
     pool: PoolOptions,
     output: Output,

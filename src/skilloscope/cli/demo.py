@@ -6,10 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from skilloscope.cli.console import err, out, print_json, report_notes, show_tables
-from skilloscope.cli.options import EngineName, EngineOptions, Json, StoreFolder
+from skilloscope.cli.options import EngineName, EngineOptions, Json, StoreFolder, option
 from skilloscope.cli.request import judge_line, working
 from skilloscope.core.errors import EngineError
 from skilloscope.core.paths import write_whole
@@ -21,7 +19,7 @@ _MOST_SECONDS = 30.0  # of searching: the whole demo, with the first compilation
 
 
 def demo(
-    html: Annotated[Path, typer.Option(help="The page to write.", metavar="FILE")] = Path("demo.html"),
+    html: Annotated[Path, option("The page to write.", metavar="FILE")] = Path("demo.html"),
     store: StoreFolder = None,
     engine: EngineName = None,
     as_json: Json = False,

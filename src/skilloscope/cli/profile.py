@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from skilloscope.cli.options import (
     AgentOptions,
     Aliases,
@@ -15,22 +13,21 @@ from skilloscope.cli.options import (
     GameFiles,
     IntervalOutput,
     Tables,
+    option,
 )
 from skilloscope.cli.request import analysed_for_elo, asked_elo, refuse_agents
 
-PeriodPrior = Annotated[
-    str, typer.Option(help="Prior of each period: drift or reset; by the agent also carry or widen.")
-]
+PeriodPrior = Annotated[str, option("Prior of each period: drift or reset; by the agent also carry or widen.")]
 
 
 def profile(
     games: GameFiles,
-    player: Annotated[list[str], typer.Option(help="The player to follow; may be repeated.", metavar="NAME")],
+    player: Annotated[list[str], option("The player to follow; may be repeated.", metavar="NAME")],
     alias: Aliases = None,
-    every: Annotated[str, typer.Option("--per", help="Length of a period: year, month or event.")] = "year",
+    every: Annotated[str, option("Length of a period: year, month or event.", "--per")] = "year",
     prior: PeriodPrior = "drift",
     dispersion: Annotated[
-        float | None, typer.Option(help="With --method agent: divide all evidence by this (default: the scale's).")
+        float | None, option("With --method agent: divide all evidence by this (default: the scale's).")
     ] = None,
     *,
     effort: EffortOptions,
@@ -66,12 +63,10 @@ def profile(
 
 def decisions_profile(
     tables: Tables,
-    every: Annotated[
-        str, typer.Option("--per", help="The column of periods: numbers, dates or names.", metavar="COLUMN")
-    ],
-    decider: Annotated[list[str] | None, typer.Option(help="Only this decider; may be repeated.")] = None,
+    every: Annotated[str, option("The column of periods: numbers, dates or names.", "--per", metavar="COLUMN")],
+    decider: Annotated[list[str] | None, option("Only this decider; may be repeated.")] = None,
     prior: PeriodPrior = "drift",
-    dispersion: Annotated[float, typer.Option(help="Divide all evidence by this; 1 leaves it as it is.")] = 1.0,
+    dispersion: Annotated[float, option("Divide all evidence by this; 1 leaves it as it is.")] = 1.0,
     *,
     agent: AgentOptions,
     output: IntervalOutput,

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from skilloscope.cli.console import show
 from skilloscope.cli.options import (
     AgentOptions,
@@ -22,6 +20,8 @@ from skilloscope.cli.options import (
     IntervalOutput,
     Options,
     Rule,
+    argument,
+    option,
 )
 from skilloscope.cli.request import (
     AskedElo,
@@ -39,26 +39,23 @@ from skilloscope.cli.request import (
 )
 from skilloscope.core.errors import OptionError
 
-Values = Annotated[tuple[str, str] | None, typer.Option(help="Two values of the column.", metavar="FIRST SECOND")]
+Values = Annotated[tuple[str, str] | None, option("Two values of the column.", metavar="FIRST SECOND")]
 
 
 @dataclass(frozen=True)
 class RateOptions(Options):
     """What is rated and how; None where the settings decide, or what is at hand."""
 
-    player: Annotated[str | None, typer.Option(help="Rate this player only.", metavar="NAME")] = None
+    player: Annotated[str | None, option("Rate this player only.", metavar="NAME")] = None
     by: Annotated[
-        str, typer.Option(help="What to rate: player, event, game; or parts of the play, as `breakdown --by` has them.")
+        str, option("What to rate: player, event, game; or parts of the play, as `breakdown --by` has them.")
     ] = "player"
     parts: Annotated[
-        str, typer.Option(help="With parts: pooled (towards the player's own level) or independent.", metavar="MODEL")
+        str, option("With parts: pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled"
-    prior: Annotated[
-        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
-    ] = None
+    prior: Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")] = None
     with_results: Annotated[
-        Path | None,
-        typer.Option(help="Count the results of this file too: games (PGN) or a table of results.", metavar="FILE"),
+        Path | None, option("Count the results of this file too: games (PGN) or a table of results.", metavar="FILE")
     ] = None
 
 
@@ -128,16 +125,14 @@ def _rate_by_agent(
 def breakdown(
     games: GameFiles,
     player: Annotated[
-        list[str] | None, typer.Option(help="A player; may be repeated. Default: all players together.", metavar="NAME")
+        list[str] | None, option("A player; may be repeated. Default: all players together.", metavar="NAME")
     ] = None,
-    by: Annotated[
-        str, typer.Option(help="phase, colour, eco, time-left, time-spent, opponent-rating, year, event …")
-    ] = "phase",
+    by: Annotated[str, option("phase, colour, eco, time-left, time-spent, opponent-rating, year, event …")] = "phase",
     parts: Annotated[
-        str, typer.Option(help="pooled (towards the player's own level) or independent.", metavar="MODEL")
+        str, option("pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled",
     dispersion: Annotated[
-        float | None, typer.Option(help="With --method agent: divide all evidence by this (default: the scale's).")
+        float | None, option("With --method agent: divide all evidence by this (default: the scale's).")
     ] = None,
     *,
     effort: EffortOptions,
@@ -167,23 +162,17 @@ def breakdown(
 
 def compare(
     games: GameFiles,
-    player: Annotated[
-        list[str], typer.Option(help="A player, or a part of the name; twice to compare two.", metavar="NAME")
-    ],
+    player: Annotated[list[str], option("A player, or a part of the name; twice to compare two.", metavar="NAME")],
     *,
-    at: Annotated[
-        str | None, typer.Option("--split-on", help="Split before this day: YYYY-MM-DD.", metavar="DATE")
-    ] = None,
-    by: Annotated[str | None, typer.Option(help="Split by the two values of a column.", metavar="COLUMN")] = None,
+    at: Annotated[str | None, option("Split before this day: YYYY-MM-DD.", "--split-on", metavar="DATE")] = None,
+    by: Annotated[str | None, option("Split by the two values of a column.", metavar="COLUMN")] = None,
     values: Values = None,
     alias: Aliases = None,
     dispersion: Annotated[
-        str | None, typer.Option(help="With --method agent: scale (default), games, or a number.", metavar="NUMBER")
+        str | None, option("With --method agent: scale (default), games, or a number.", metavar="NUMBER")
     ] = None,
     rule: Rule = None,
-    prior: Annotated[
-        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
-    ] = None,
+    prior: Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")] = None,
     effort: EffortOptions,
     output: IntervalOutput,
     engine: EngineOptions,
@@ -215,15 +204,11 @@ def compare(
 
 
 def decisions_compare(
-    tables: Annotated[
-        list[Path], typer.Argument(help="Two tables of decisions, or one with --by.", metavar="TABLE [TABLE]")
-    ],
-    by: Annotated[str | None, typer.Option(help="Split one table by the two values of a column.")] = None,
+    tables: Annotated[list[Path], argument("Two tables of decisions, or one with --by.", metavar="TABLE [TABLE]")],
+    by: Annotated[str | None, option("Split one table by the two values of a column.")] = None,
     values: Values = None,
-    dispersion: Annotated[
-        str, typer.Option(help="Scatter to allow for: a number, or games to fit it to a column `game`.")
-    ] = "1",
-    prior: Annotated[str, typer.Option(help="Prior of each c: uniform, or normal:MEAN,SD.")] = "uniform",
+    dispersion: Annotated[str, option("Scatter to allow for: a number, or games to fit it to a column `game`.")] = "1",
+    prior: Annotated[str, option("Prior of each c: uniform, or normal:MEAN,SD.")] = "uniform",
     *,
     agent: AgentOptions,
     output: IntervalOutput,

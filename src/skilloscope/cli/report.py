@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from skilloscope.cli.options import AxisOptions, EngineOptions, IntervalOutput, Options, Pool, argument, option
 
-from skilloscope.cli.options import AxisOptions, EngineOptions, IntervalOutput, Options, Pool
-
-PgnFiles = Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")]
+PgnFiles = Annotated[list[Path], argument("PGN files.", metavar="GAMES…")]
 
 
 @dataclass(frozen=True)
@@ -18,18 +16,13 @@ class ReportOptions(Options):
     """Whom the report is about, and how the games are rated."""
 
     player: Annotated[
-        str | None, typer.Option(help="Whose report; a part of the name is enough. Without: the event.", metavar="NAME")
+        str | None, option("Whose report; a part of the name is enough. Without: the event.", metavar="NAME")
     ] = None
-    effort: Annotated[str | None, typer.Option(help="instant (no engine), quick or full (default with an engine).")] = (
-        None
-    )
-    prior: Annotated[
-        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
-    ] = None
+    effort: Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")] = None
+    prior: Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")] = None
     pool: Pool = None
     budget: Annotated[
-        float | None,
-        typer.Option(help="Stop the engine after this many minutes, sharing time evenly.", metavar="MINUTES"),
+        float | None, option("Stop the engine after this many minutes, sharing time evenly.", metavar="MINUTES")
     ] = None
 
 

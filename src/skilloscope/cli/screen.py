@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from skilloscope.cli.console import err, progress_bar, show
-from skilloscope.cli.options import EngineOptions, Options, Output
+from skilloscope.cli.options import EngineOptions, Options, Output, argument, option
 from skilloscope.cli.request import asked_depth, work_of
 
 
@@ -17,20 +15,14 @@ from skilloscope.cli.request import asked_depth, work_of
 class ScreenOptions(Options):
     """The ratings, the groups, and the assumed prevalence of help."""
 
-    elo: Annotated[str, typer.Option(help="Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")] = (
-        "header"
-    )
-    event: Annotated[bool, typer.Option("--event", help="Screen each player in each event separately.")] = False
-    prevalence: Annotated[float, typer.Option(help="Assumed share of players with help, for the posterior odds.")] = (
-        0.001
-    )
-    effort: Annotated[str | None, typer.Option(help="instant (no engine), quick or full (default with an engine).")] = (
-        None
-    )
+    elo: Annotated[str, option("Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")] = "header"
+    event: Annotated[bool, option("Screen each player in each event separately.", "--event")] = False
+    prevalence: Annotated[float, option("Assumed share of players with help, for the posterior odds.")] = 0.001
+    effort: Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")] = None
 
 
 def screen(
-    games: Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")],
+    games: Annotated[list[Path], argument("PGN files.", metavar="GAMES…")],
     *,
     screening: ScreenOptions,
     output: Output,
