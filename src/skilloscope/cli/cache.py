@@ -38,9 +38,7 @@ def cache_vacuum(store: StoreFolder = None, as_json: Json = False) -> int:
 
 
 def cache_check(
-    mend: Annotated[
-        bool, option("Turn damaged answers into failures, so that they are searched again.", "--mend")
-    ] = False,
+    mend: Annotated[bool, option("Turn damaged answers into failures, so that they are searched again.")] = False,
     store: StoreFolder = None,
     as_json: Json = False,
 ) -> int:

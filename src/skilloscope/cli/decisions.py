@@ -76,14 +76,14 @@ def decisions_rate(
 def convert(
     domain: Annotated[str, argument("backgammon, gnubg (match files), four-in-a-row or risky-choice.")],
     files: Annotated[list[Path], argument("The files of the domain.", metavar="FILE…")],
-    out: Annotated[Path, option("The table to write: .parquet, .jsonl or .csv.", metavar="FILE")],
+    out: Annotated[Path, option("The table to write: .parquet, .jsonl or .csv.")],
     *,
     cap: Annotated[float | None, option("four-in-a-row: clip solved values at ± this (20).")] = None,
     exponent: Annotated[
         float | None, option("risky-choice: exponent of the utility of a prize (1: expected value).")
     ] = None,
     plies: Annotated[int | None, option("gnubg: how far GNU Backgammon looks ahead (2).")] = None,
-    pooled: Annotated[bool, option("One decider for all: the composite player.", "--pooled")] = False,
+    pooled: Annotated[bool, option("One decider for all: the composite player.")] = False,
     as_json: Json = False,
 ) -> int:
     """Convert files of another domain to a table of decisions, reporting every fault and exclusion."""
@@ -136,7 +136,7 @@ class VariedOptions(Options):
     depths: Annotated[str, option("Depths, as in 4,6,8,10; they come with the deepest.")] = ""
     lists: Annotated[str, option("Lengths to which the lists are cut, as in 3,5.")] = ""
     searches: Annotated[str, option("Numbers of lines to search with again, as in 5,20.")] = ""
-    k: Annotated[str, option("Constants of the agent, as in 0.05,0.1,fit.", "--k")] = ""
+    k: Annotated[str, option("Constants of the agent, as in 0.05,0.1,fit.")] = ""
     rules: Annotated[str, option("Choice-set rules, as in listed,bucket.")] = ""
     engines: Annotated[str, option("Other engines, or tables of decisions in the same games; by commas.")] = ""
 

@@ -19,7 +19,7 @@ _MOST_SECONDS = 30.0  # of searching: the whole demo, with the first compilation
 
 
 def demo(
-    html: Annotated[Path, option("The page to write.", metavar="FILE")] = Path("demo.html"),
+    html: Annotated[Path, option("The page to write.")] = Path("demo.html"),
     store: StoreFolder = None,
     engine: EngineName = None,
     as_json: Json = False,

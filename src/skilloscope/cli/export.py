@@ -12,13 +12,11 @@ from skilloscope.report.table import plural
 
 def export(
     files: Annotated[list[Path], argument("PGN files, or folders of them.", metavar="GAMES…")],
-    out: Annotated[Path, option("Write one row a game: .parquet or .arrow.", metavar="FILE")],
+    out: Annotated[Path, option("Write one row a game: .parquet or .arrow.")],
     positions_out: Annotated[
-        Path | None, option("Write one row a position, too: .parquet or .arrow.", "--positions", metavar="FILE")
+        Path | None, option("Write one row a position, too: .parquet or .arrow.", "--positions")
     ] = None,
-    comments: Annotated[
-        bool, option("Keep the texts of comments too; reading takes fifty times as long.", "--comments")
-    ] = False,
+    comments: Annotated[bool, option("Keep the texts of comments too; reading takes fifty times as long.")] = False,
     *,
     as_json: Json = False,
 ) -> int:

@@ -11,6 +11,7 @@ from skilloscope.cli.console import print_json, show
 from skilloscope.cli.options import (
     Aliases,
     EffortOptions,
+    EloPrior,
     EngineGainOptions,
     EngineName,
     EngineOptions,
@@ -25,7 +26,7 @@ from skilloscope.cli.options import (
     gain_search,
     option,
 )
-from skilloscope.cli.request import analysed_for_elo, asked_elo, working
+from skilloscope.cli.request import agent_of, analysed_decisions, analysed_for_elo, asked_elo, source_line, working
 from skilloscope.core.errors import OptionError
 
 
@@ -38,8 +39,6 @@ def game(
     engine: EngineOptions,
 ) -> int:
     """Analyse one game move by move: evaluation, gain, strength, and how likely people find each move."""
-    from skilloscope.cli.console import show
-    from skilloscope.cli.request import working
     from skilloscope.studies.game import game_of
 
     curve = gain.elo_curve()
@@ -65,15 +64,13 @@ def by_game(
     game: Annotated[str | None, option("Show this game (games.pgn#12) move by move too.", metavar="GAME")] = None,
     alias: Aliases = None,
     rule: Rule = None,
-    prior: Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")] = None,
+    prior: EloPrior = None,
     *,
     effort: EffortOptions,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
     """Show one player's Elo in each game, with the opponent's."""
-    from skilloscope.cli.console import show
-    from skilloscope.cli.request import agent_of, analysed_decisions, source_line
     from skilloscope.studies.by_game import competence_by_game, elo_by_game
 
     asked = asked_elo(games, effort, prior=prior, rule=rule)
@@ -93,7 +90,7 @@ def moves(
     fen: Annotated[str, argument("A position as FEN, in quotation marks.", metavar="FEN")],
     elo: Annotated[str, option("Levels of Elo, with commas between them.")] = "1200,1600,2000,2400",
     top: Annotated[int, option("How many moves the table shows.", min=1)] = 10,
-    no_engine: Annotated[bool, option("Ask no engine.", "--no-engine")] = False,
+    no_engine: Annotated[bool, option("Ask no engine.")] = False,
     pool: PoolName = "fide",
     *,
     output: Output,

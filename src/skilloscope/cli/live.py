@@ -43,8 +43,8 @@ class FollowOptions(Options):
         float, option("Engine time for new moves, shared by the boards that moved.", metavar="MS", min=1)
     ] = 200.0
     every: Annotated[float, option("Seconds between two fetches of an address.", min=0.1)] = 2.0
-    once: Annotated[bool, option("Stop when all moves in the feed are evaluated.", "--once")] = False
-    finish: Annotated[bool, option("Stop when every game has a result.", "--finish")] = False
+    once: Annotated[bool, option("Stop when all moves in the feed are evaluated.")] = False
+    finish: Annotated[bool, option("Stop when every game has a result.")] = False
     seconds: Annotated[float | None, option("Stop after this many seconds.", min=0)] = None
     stall: Annotated[float, option("Report a feed without news for this many seconds.")] = 60.0
 
@@ -150,7 +150,7 @@ def decisions_live(
     agent: AgentOptions,
     prior: Annotated[str, option("Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
     mass: Mass = 0.95,
-    once: Annotated[bool, option("Stop at the end of what the file holds now.", "--once")] = False,
+    once: Annotated[bool, option("Stop at the end of what the file holds now.")] = False,
     seconds: Annotated[float | None, option("Stop after this many seconds.", min=0)] = None,
     as_json: Json = False,
 ) -> int:

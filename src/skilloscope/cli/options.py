@@ -48,8 +48,11 @@ Aliases = Annotated[
     list[str] | None,
     option("Another spelling of a name, or a file of them; may be repeated.", metavar="SPELLING=NAME|FILE"),
 ]
-Html = Annotated[Path | None, option("Write a self-contained HTML page.", metavar="FILE")]
+Html = Annotated[Path | None, option("Write a self-contained HTML page.")]
 Rule = Annotated[str | None, option("Choice-set rule: listed, bucket, sampled or full.")]
+EloPrior = Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")]
+Effort = Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")]
+Dispersion = Annotated[float | None, option("With --method agent: divide all evidence by this (default: the scale's).")]
 Tables = Annotated[list[Path], argument("Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")]
 CRange = Annotated[tuple[float, float], option("Range of c.", "--range", metavar="LOW HIGH")]
 StoreFolder = Annotated[
@@ -96,9 +99,7 @@ class EngineOptions(Options):
     hash: Annotated[int | None, option("Hash table of the engine in MB (default 16).")] = None
     workers: Annotated[int | None, option("Engine processes side by side.", metavar="N", min=1)] = None
     scheduler: Annotated[str | None, option("Search on the cluster of this scheduler.", metavar="ADDR")] = None
-    imports: Annotated[
-        list[Path] | None, option("Analyses in files to use; may be repeated.", "--import", metavar="FILE")
-    ] = None
+    imports: Annotated[list[Path] | None, option("Analyses in files to use; may be repeated.", "--import")] = None
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,8 @@ class Output(Options):
     """Where a report goes: a page, the same as PDF, its figures alone, JSON."""
 
     html: Html = None
-    pdf: Annotated[Path | None, option("Write the page as PDF (extra `pdf`).", metavar="FILE")] = None
-    figure: Annotated[
-        Path | None, option("Write the figures: .svg, .png or .pdf; several are numbered.", metavar="FILE")
-    ] = None
+    pdf: Annotated[Path | None, option("Write the page as PDF (extra `pdf`).")] = None
+    figure: Annotated[Path | None, option("Write the figures: .svg, .png or .pdf; several are numbered.")] = None
     title: Annotated[str, option("The title of the page.")] = ""
     as_json: Json = False
 
@@ -241,7 +240,7 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name not in groups:
-            parameters.append(parameter.replace(annotation=hints[name]))
+            parameters.append(parameter.replace(annotation=_named(hints[name], name)))
         else:  # the field FIELD of a group becomes the parameter NAME_FIELD, on the command line --FIELD
             for own, default, hint in _options_of(groups[name]):
                 kind = inspect.Parameter.KEYWORD_ONLY
@@ -293,11 +292,13 @@ def _options_of(group: Any) -> list[tuple[str, Any, Any]]:
 
 
 def _named(hint: Any, name: str) -> Any:
-    """Return the hint with the option's own name in it, unless it has one or is an argument."""
+    """Return the hint with the option's own name in it, unless it has one or is an argument; a path is a FILE."""
     kind, info = get_args(hint)
-    own = info.param_decls or isinstance(info.default, str)  # typer takes the first name for a default until it is used
-    if own or isinstance(info, typer.models.ArgumentInfo):
+    if isinstance(info, typer.models.ArgumentInfo):
         return hint
     named = copy(info)
-    named.param_decls = (f"--{name.replace('_', '-')}",)
+    if not (info.param_decls or isinstance(info.default, str)):  # typer takes a first name for a default at first
+        named.param_decls = (f"--{name.replace('_', '-')}",)
+    if "Path" in str(kind):
+        named.metavar = info.metavar or "FILE"
     return Annotated[kind, named]

@@ -22,7 +22,16 @@ from skilloscope.cli.options import (
     gain_search,
     option,
 )
-from skilloscope.cli.request import agent_of, analysed_decisions, judge_line, scale_of, source_line, working
+from skilloscope.cli.request import (
+    agent_of,
+    analysed_decisions,
+    analysed_for_elo,
+    asked_elo,
+    judge_line,
+    scale_of,
+    source_line,
+    working,
+)
 from skilloscope.core.errors import InputError, OptionError
 
 
@@ -44,7 +53,7 @@ class WindowOptions(Options):
     cut_off: Annotated[float, option("Positions beyond ± this many pawns are decided.", metavar="PAWNS")] = 3.0
     years: Annotated[str | None, option("Only games of these years, by date: 1991-1994.", metavar="FIRST-LAST")] = None
     within: Annotated[float, option("Elo points between a rating and its milepost.", metavar="ELO")] = 20.0
-    both: Annotated[bool, option("Both players near the milepost, as in the paper.", "--both")] = False
+    both: Annotated[bool, option("Both players near the milepost, as in the paper.")] = False
 
 
 def papers_ipr(
@@ -56,9 +65,7 @@ def papers_ipr(
         str, option("likelihood, percentile (the paper's; predicts too many matches) or moments.")
     ] = "likelihood",
     counted: WindowOptions,
-    single_pv: Annotated[
-        bool, option("The paper's control: one line a position, match and mean loss alone.", "--single-pv")
-    ] = False,
+    single_pv: Annotated[bool, option("The paper's control: one line a position, match and mean loss alone.")] = False,
     output: Output,
     engine: EngineOptions,
 ) -> int:
@@ -90,9 +97,7 @@ class EventOptions(Options):
 
     pool: Annotated[str, option("Pool a player's gains by event, or by match (each opponent separately).")] = "event"
     events: Annotated[str, option("What makes games one event: file, event (the header) or all.")] = "file"
-    surnames: Annotated[
-        bool, option("Call players by surname, so that several spellings are one person.", "--surnames")
-    ] = False
+    surnames: Annotated[bool, option("Call players by surname, so that several spellings are one person.")] = False
 
 
 def papers_gain(
@@ -127,9 +132,9 @@ class GroupOptions(Options):
 
     by: Annotated[str, option("What to group by: milepost (of Elo), or a column.")] = "milepost"
     tolerance: Annotated[float, option("How far from a milepost an Elo may be.")] = 10.0
-    one_sided: Annotated[bool, option("Whatever the opponent's Elo.", "--one-sided")] = False
+    one_sided: Annotated[bool, option("Whatever the opponent's Elo.")] = False
     split: Annotated[str | None, option("Split the player-games too: by result.", metavar="result")] = None
-    convergence: Annotated[bool, option("Show a group's c as decisions come in.", "--convergence")] = False
+    convergence: Annotated[bool, option("Show a group's c as decisions come in.")] = False
     group: Annotated[str | None, option("The group of --split (all) and --convergence (largest).", metavar="LABEL")] = (
         None
     )
@@ -170,7 +175,7 @@ def papers_likelihood(
     player: PlayerName,
     *,
     elo: Annotated[float | None, option("Strength of the people, or of the agent by its scale.")] = None,
-    c: Annotated[float | None, option("Competence of the agent, in place of an Elo.", "--c")] = None,
+    c: Annotated[float | None, option("Competence of the agent, in place of an Elo.")] = None,
     draws: Annotated[int, option("Simulated sequences.", min=100)] = 10_000,
     alias: Aliases = None,
     rule: Annotated[str | None, option("With --method agent: listed, bucket or full.")] = None,
@@ -179,7 +184,6 @@ def papers_likelihood(
     engine: EngineOptions,
 ) -> int:
     """Compute how probable a player's moves are at given strengths, and how typical of that strength."""
-    from skilloscope.cli.request import analysed_for_elo, asked_elo
     from skilloscope.studies.likelihood import Strength, agent_likelihood, elo_likelihood
 
     if (elo is None) == (c is None):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from skilloscope.cli.console import show
 from skilloscope.cli.options import (
     AgentOptions,
     Aliases,
     AxisOptions,
+    Dispersion,
     EffortOptions,
     EngineOptions,
     GameFiles,
@@ -15,7 +17,16 @@ from skilloscope.cli.options import (
     Tables,
     option,
 )
-from skilloscope.cli.request import analysed_for_elo, asked_elo, refuse_agents
+from skilloscope.cli.request import (
+    analysed_decisions,
+    analysed_for_elo,
+    asked_elo,
+    read_batch,
+    refuse_agents,
+    scale_of,
+    scaled_agent,
+    source_line,
+)
 
 PeriodPrior = Annotated[str, option("Prior of each period: drift or reset; by the agent also carry or widen.")]
 
@@ -26,9 +37,7 @@ def profile(
     alias: Aliases = None,
     every: Annotated[str, option("Length of a period: year, month or event.", "--per")] = "year",
     prior: PeriodPrior = "drift",
-    dispersion: Annotated[
-        float | None, option("With --method agent: divide all evidence by this (default: the scale's).")
-    ] = None,
+    dispersion: Dispersion = None,
     *,
     effort: EffortOptions,
     axis: AxisOptions,
@@ -36,8 +45,6 @@ def profile(
     engine: EngineOptions,
 ) -> int:
     """Track players over time: Elo by year, month or event, next to the Elo in the PGN."""
-    from skilloscope.cli.console import show
-    from skilloscope.cli.request import analysed_decisions, scale_of, scaled_agent, source_line
     from skilloscope.evidence.lattice import check_period_prior
     from skilloscope.evidence.periods import check_every
     from skilloscope.studies.profile import agent_profile, check_axis_prior, elo_profile
@@ -72,8 +79,6 @@ def decisions_profile(
     output: IntervalOutput,
 ) -> int:
     """Track deciders over time: the competence c of each by period, with credible interval."""
-    from skilloscope.cli.console import show
-    from skilloscope.cli.request import read_batch, source_line
     from skilloscope.evidence.lattice import check_period_prior
     from skilloscope.studies.profile import competence_profile
 

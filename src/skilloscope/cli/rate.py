@@ -5,7 +5,7 @@ By default on the Elo axis; with --method agent, or for decisions, by the papers
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +14,9 @@ from skilloscope.cli.options import (
     AgentOptions,
     Aliases,
     AxisOptions,
+    Dispersion,
     EffortOptions,
+    EloPrior,
     EngineOptions,
     GameFiles,
     IntervalOutput,
@@ -53,9 +55,9 @@ class RateOptions(Options):
     parts: Annotated[
         str, option("With parts: pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled"
-    prior: Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")] = None
+    prior: EloPrior = None
     with_results: Annotated[
-        Path | None, option("Count the results of this file too: games (PGN) or a table of results.", metavar="FILE")
+        Path | None, option("Count the results of this file too: games (PGN) or a table of results.")
     ] = None
 
 
@@ -97,8 +99,6 @@ def _rate_by_agent(
     paths: list[Path], rating: RateOptions, asked: AskedElo, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Rate as the papers do: by the agent, after the opening, in undecided positions."""
-    from dataclasses import replace
-
     from skilloscope.decision.text import table_kind
     from skilloscope.evidence.axis import elo_axis
     from skilloscope.evidence.scales import elo_prior
@@ -131,9 +131,7 @@ def breakdown(
     parts: Annotated[
         str, option("pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled",
-    dispersion: Annotated[
-        float | None, option("With --method agent: divide all evidence by this (default: the scale's).")
-    ] = None,
+    dispersion: Dispersion = None,
     *,
     effort: EffortOptions,
     output: IntervalOutput,
@@ -172,7 +170,7 @@ def compare(
         str | None, option("With --method agent: scale (default), games, or a number.", metavar="NUMBER")
     ] = None,
     rule: Rule = None,
-    prior: Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")] = None,
+    prior: EloPrior = None,
     effort: EffortOptions,
     output: IntervalOutput,
     engine: EngineOptions,
@@ -236,7 +234,6 @@ def decisions_compare(
 
 def _dispersion(text: str) -> float | None:
     """Return the dispersion asked for; None is to be fitted to the games."""
-
     if text == "games":
         return None
     try:

@@ -6,7 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from skilloscope.cli.options import AxisOptions, EngineOptions, IntervalOutput, Options, Pool, argument, option
+from skilloscope.cli.console import progress_bar, show
+from skilloscope.cli.options import (
+    AxisOptions,
+    EloPrior,
+    EngineOptions,
+    IntervalOutput,
+    Options,
+    Pool,
+    argument,
+    option,
+)
+from skilloscope.cli.request import pool_asked, work_of
+from skilloscope.core.paths import effective_settings
 
 PgnFiles = Annotated[list[Path], argument("PGN files.", metavar="GAMES…")]
 
@@ -19,7 +31,7 @@ class ReportOptions(Options):
         str | None, option("Whose report; a part of the name is enough. Without: the event.", metavar="NAME")
     ] = None
     effort: Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")] = None
-    prior: Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")] = None
+    prior: EloPrior = None
     pool: Pool = None
     budget: Annotated[
         float | None, option("Stop the engine after this many minutes, sharing time evenly.", metavar="MINUTES")
@@ -30,9 +42,6 @@ def report(
     games: PgnFiles, *, asked: ReportOptions, axis: AxisOptions, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Report on a player or an event: Elo, strength by part of the game, most costly decisions."""
-    from skilloscope.cli.console import progress_bar, show
-    from skilloscope.cli.request import pool_asked, work_of
-    from skilloscope.core.paths import effective_settings
     from skilloscope.evidence.axis import elo_axis
     from skilloscope.inputs.load import EngineBudget
     from skilloscope.inputs.pipeline import analysed_files

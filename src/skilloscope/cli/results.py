@@ -33,9 +33,7 @@ AtDate = Annotated[str | None, option("Let time pass until this date's period.",
 ClusterAddress = Annotated[
     str | None, option("Read, or fit again, on the cluster of this scheduler.", "--scheduler", metavar="ADDR")
 ]
-StateFile = Annotated[
-    Path | None, option("Keep the ratings here; continue them where they exist.", "--state", metavar="FILE")
-]
+StateFile = Annotated[Path | None, option("Keep the ratings here; continue them where they exist.", "--state")]
 
 _MOST_FAULTS, _MOST_SHARE = 1000, 0.01  # rows at fault, and their share, up to which a run has succeeded
 
@@ -80,25 +78,16 @@ class ResultsOptions(Options):
         ),
     ] = None
     entry: Annotated[
-        Path | None,
-        option(
-            "Table player,rating of new players' first ratings. Not in the paper.", "--initial-ratings", metavar="FILE"
-        ),
+        Path | None, option("Table player,rating of new players' first ratings. Not in the paper.", "--initial-ratings")
     ] = None
     columns: Columns = None
     date_format: Annotated[
         str | None, option("What 01/05/2024 means: dmy, the 1st of May, or mdy.", metavar="dmy|mdy")
     ] = None
     alias: Aliases = None
-    allow_loss: Annotated[bool, option("Go on if more than a fifth of the rows cannot be used.", "--allow-loss")] = (
-        False
-    )
-    drop_duplicates: Annotated[
-        bool, option("Leave out games listed twice (default: keep them).", "--drop-duplicates")
-    ] = False
-    strict: Annotated[
-        bool, option("Exit with 1 for any row at fault (default: above 1 % or 1,000 rows).", "--strict")
-    ] = False
+    allow_loss: Annotated[bool, option("Go on if more than a fifth of the rows cannot be used.")] = False
+    drop_duplicates: Annotated[bool, option("Leave out games listed twice (default: keep them).")] = False
+    strict: Annotated[bool, option("Exit with 1 for any row at fault (default: above 1 % or 1,000 rows).")] = False
 
     def rating(self) -> RatingOptions:
         """Return the options as the studies take them."""
@@ -168,9 +157,7 @@ class ResultsOptions(Options):
 class AddingOptions(Options):
     """How further games are added to kept ratings."""
 
-    corrected: Annotated[bool, option("These games replace the kept ones of their day and players.", "--corrected")] = (
-        False
-    )
+    corrected: Annotated[bool, option("These games replace the kept ones of their day and players.")] = False
     again: Annotated[bool, option("Count games again that are in the ratings already.", "--allow-repeats")] = False
 
 
@@ -186,9 +173,7 @@ class BoardOptions(IntervalOutput):
         list[str] | None, option("Show only this player, with its place; may be repeated.", metavar="NAME")
     ] = None
     top: Annotated[int, option("How many players the table shows.", metavar="N", min=1)] = 20
-    history: Annotated[
-        Path | None, option("Write all players' ratings by period: .csv or .parquet.", metavar="FILE")
-    ] = None
+    history: Annotated[Path | None, option("Write all players' ratings by period: .csv or .parquet.")] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -223,9 +208,7 @@ def results_fit(
     *,
     how: ResultsOptions,
     method: Annotated[str, option("quick, or nelder-mead as in the paper; the same optimum.")] = "quick",
-    intervals: Annotated[
-        bool, option("Add intervals of the true values, from simulated games.", "--intervals")
-    ] = False,
+    intervals: Annotated[bool, option("Add intervals of the true values, from simulated games.")] = False,
     lengths: Annotated[
         str | None, option("Compare how well periods of these lengths predict: 1M,2M,1Y.", metavar="LIST")
     ] = None,
@@ -263,7 +246,7 @@ def results_rate(
         str | None,
         option("Rewind kept ratings to before this period, and rate all games from there.", "--from", metavar="PERIOD"),
     ] = None,
-    stream: Annotated[bool, option("Read sorted Parquet period by period, in little memory.", "--stream")] = False,
+    stream: Annotated[bool, option("Read sorted Parquet period by period, in little memory.")] = False,
     scheduler: ClusterAddress = None,
     adding: AddingOptions,
     board: BoardOptions,
@@ -293,9 +276,7 @@ def results_smooth(
     *,
     how: ResultsOptions,
     method: Annotated[str, option("rts; eq14 as printed in the paper, which counts the past twice; whole.")] = "rts",
-    from_last_active: Annotated[
-        bool, option("Begin at each player's last active period.", "--from-last-active")
-    ] = False,
+    from_last_active: Annotated[bool, option("Begin at each player's last active period.")] = False,
     board: BoardOptions,
 ) -> int:
     """Re-estimate past ratings using later results: smoothed ratings and each player's peak."""
@@ -304,12 +285,8 @@ def results_smooth(
 
 def results_predict(
     files: OptionalFiles = None,
-    pairs: Annotated[
-        Path | None, option("Table player_1,player_2 to predict: .csv or .parquet.", metavar="FILE")
-    ] = None,
-    out: Annotated[
-        Path | None, option("Write the pairs with their probability: .csv or .parquet.", metavar="FILE")
-    ] = None,
+    pairs: Annotated[Path | None, option("Table player_1,player_2 to predict: .csv or .parquet.")] = None,
+    out: Annotated[Path | None, option("Write the pairs with their probability: .csv or .parquet.")] = None,
     holdout: Annotated[
         str | None, option("Predict this many last periods, or all since a date, and evaluate that.", metavar="N|DATE")
     ] = None,
@@ -321,10 +298,8 @@ def results_predict(
     ] = None,
     *,
     how: ResultsOptions,
-    draws: Annotated[
-        bool, option("Separate probabilities of win, draw and loss. Not in the paper.", "--draws")
-    ] = False,
-    joint: Annotated[bool, option("Estimate all periods jointly. Not in the paper.", "--joint")] = False,
+    draws: Annotated[bool, option("Separate probabilities of win, draw and loss. Not in the paper.")] = False,
+    joint: Annotated[bool, option("Estimate all periods jointly. Not in the paper.")] = False,
     link: Annotated[
         bool, option("Learn slope and bias from past games; without, as in the paper.", "--link/--no-link")
     ] = True,
@@ -393,7 +368,7 @@ def results_aliases(
         list[str] | None, option("Aliases that are already confirmed.", metavar="SPELLING=NAME|FILE")
     ] = None,
     columns: Columns = None,
-    out: Annotated[Path | None, option("Write the list to be confirmed: .csv or .parquet.", metavar="FILE")] = None,
+    out: Annotated[Path | None, option("Write the list to be confirmed: .csv or .parquet.")] = None,
     top: Annotated[int, option("How many names the table shows.", metavar="N", min=1)] = 40,
     output: Output,
 ) -> int:
@@ -413,14 +388,12 @@ def results_aliases(
 
 
 def results_simulate(
-    out: Annotated[Path, option("Results to write: .csv or .parquet.", metavar="FILE")],
+    out: Annotated[Path, option("Results to write: .csv or .parquet.")],
     *,
     sizes: PopulationOptions,
     period: Annotated[str, option("Length of a period; dates are drawn in it.", metavar="LENGTH")] = "1M",
     start: Annotated[str, option("A date in the first period.", metavar="DATE")] = "2020-01-01",
-    truth: Annotated[
-        Path | None, option("Write the true strengths by period: .csv or .parquet.", metavar="FILE")
-    ] = None,
+    truth: Annotated[Path | None, option("Write the true strengths by period: .csv or .parquet.")] = None,
     seed: Annotated[int, option("Random seed.", min=0)] = 1,
     as_json: Json = False,
 ) -> int:

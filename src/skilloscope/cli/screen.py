@@ -16,7 +16,7 @@ class ScreenOptions(Options):
     """The ratings, the groups, and the assumed prevalence of help."""
 
     elo: Annotated[str, option("Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")] = "header"
-    event: Annotated[bool, option("Screen each player in each event separately.", "--event")] = False
+    event: Annotated[bool, option("Screen each player in each event separately.")] = False
     prevalence: Annotated[float, option("Assumed share of players with help, for the posterior odds.")] = 0.001
     effort: Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")] = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 class DeciderOptions(Options):
     """The decider: the agent, or the curves if s is given."""
 
-    c: Annotated[float, option("Competence of the agent.", "--c", min=0.0)]
+    c: Annotated[float, option("Competence of the agent.", min=0.0)]
     k: Annotated[float, option("The agent's constant, in units of the utilities.", min=1e-12)] = 0.1
-    s: Annotated[float | None, option("Sensitivity: the curves of RH11 choose, not the agent.", "--s", min=1e-12)] = (
-        None
-    )
+    s: Annotated[float | None, option("Sensitivity: the curves of RH11 choose, not the agent.", min=1e-12)] = None
     mapping: Annotated[str, option("With --s: shares, powers or third.")] = "shares"
     curve: Annotated[str, option("With --s: invexp, ipa, ipb, secha or sechb.")] = "invexp"
 
@@ -56,15 +54,13 @@ class DeciderOptions(Options):
 
 def simulate_table(
     tables: Annotated[list[Path], argument("Tables of decisions whose spreads are used.", metavar="TABLE…")],
-    out: Annotated[Path, option("File to write: .jsonl, .csv or .parquet.", metavar="FILE")],
+    out: Annotated[Path, option("File to write: .jsonl, .csv or .parquet.")],
     *,
     decider: DeciderOptions,
     seed: Annotated[int, option("Seed of the draws.", min=0)] = 1,
     as_json: Annotated[bool, option("Write JSON about what was done to stdout.", "--json")] = False,
 ) -> int:
     """Let the reference agent choose among the options of a table; recorded choices are ignored."""
-    from dataclasses import replace
-
     import numpy as np
 
     from skilloscope.decision.text import check_format, write_decisions
@@ -100,7 +96,7 @@ class PairOptions(Options):
 
 
 def simulate_games(
-    out: Annotated[Path, option("PGN file to write.", metavar="FILE")],
+    out: Annotated[Path, option("PGN file to write.")],
     *,
     pair: PairOptions,
     games: Annotated[int, option("How many games.", min=1)] = 10,

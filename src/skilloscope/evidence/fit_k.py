@@ -29,7 +29,7 @@ from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.evidence.held_out import Folds, HeldOut, folds_of, held_out_scores, log_mean_likelihood
 from skilloscope.evidence.table import Grid
-from skilloscope.models.agent import ChoiceSets, choice_sets
+from skilloscope.models.agent import choice_sets
 from skilloscope.models.kernels.choices import curves
 
 Array = npt.NDArray[np.float64]
@@ -143,7 +143,13 @@ class _Profile:
             raise InputError(f"no decision can be used under the rule {rule}; left out: {self.sets.tally}")
         self.decider = np.unique(decisions.decider[self.sets.row], return_inverse=True)[1].astype(np.int64)
         self.folds = folds.of(self.sets.row) if folds else None
-        small, self.scale = _losses(self.sets)
+        losing = self.sets.losses[self.sets.losses > 0]
+        if not len(losing):
+            raise InputError(
+                "every alternative of every decision is worth the same: there is nothing to fit k to",
+                hint="are the utilities in the right column?",
+            )
+        small, self.scale = map(float, np.quantile(losing, [_SMALL, 0.5]))
         # A loss so large that loss/k would overflow keeps the smallest k away from it.
         least = max(small * _SPAN[0], float(self.sets.losses.max()) * 1e-300)
         self.ends = np.log(least), np.log(max(self.scale * _SPAN[1], least * 1e3))
@@ -223,15 +229,3 @@ class _Profile:
             return last[own]
 
         return held_out_scores(self.folds, self.decider, curves_of)
-
-
-def _losses(sets: ChoiceSets) -> tuple[float, float]:
-    """Return a small and the median loss of the alternatives that lose something: where k is looked for."""
-    losing = sets.losses[sets.losses > 0]
-    if not len(losing):
-        raise InputError(
-            "every alternative of every decision is worth the same: there is nothing to fit k to",
-            hint="are the utilities in the right column?",
-        )
-    small, median = np.quantile(losing, [_SMALL, 0.5])
-    return float(small), float(median)

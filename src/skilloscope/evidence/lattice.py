@@ -247,21 +247,16 @@ def fit_sd(log_likelihood: Callable[[float], float], tried: Array, *, mass: floa
         )
         if -fine.fun > top:
             sd, top = float(np.exp(fine.x)), float(-fine.fun)
-    low, high = _crossings(np.append(tried, sd), np.append(found, top), top - 0.5 * float(chi2.ppf(mass, 1)))
-    return SdFit(sd, low, high, mass, tried, found)
-
-
-def _crossings(sds: Array, logs: Array, level: float) -> tuple[float, float | None]:
-    """Return where the log-likelihood crosses a level below and above its top, by straight lines between the sds."""
-    order = np.argsort(sds)
-    sds, above = sds[order], logs[order] - level
+    order = np.argsort(np.append(tried, sd))
+    sds, above = np.append(tried, sd)[order], np.append(found, top)[order] - (top - 0.5 * float(chi2.ppf(mass, 1)))
     inside = np.flatnonzero(above >= 0)
     first, last = int(inside[0]), int(inside[-1])
     low = float(sds[0]) if first == 0 else _cross(sds, above, first - 1)
-    return low, None if last == len(sds) - 1 else _cross(sds, above, last)
+    return SdFit(sd, low, None if last == len(sds) - 1 else _cross(sds, above, last), mass, tried, found)
 
 
 def _cross(sds: Array, above: Array, left: int) -> float:
+    """Return where the log-likelihood crosses the level, by a straight line between two sds."""
     a, b = above[left], above[left + 1]
     share = a / (a - b) if np.isfinite(a) and np.isfinite(b) else float(np.isfinite(b))
     return float(sds[left] + share * (sds[left + 1] - sds[left]))
@@ -412,9 +407,14 @@ def filter_histories(
         return [], None
     grid = histories[0].evidences[0].grid
     low, high = span or (grid.low, grid.high)
-    if prior == "drift":
-        return _drifting(histories, low, high, dispersion, mass)
-    return [_one_by_one(history, prior, Uniform(low, high), dispersion) for history in histories], None
+    if prior != "drift":
+        return [_one_by_one(history, prior, Uniform(low, high), dispersion) for history in histories], None
+    tempered = [history.tempered(dispersion) for history in histories]
+    lattice = lattice_for([history.evidences for history in tempered], low, high)
+    logs, plain = ([history.at(lattice.centres) for history in own] for own in (tempered, histories))
+    times = [history.times for history in histories]
+    drift = fit_drift(lattice, logs, times, mass=mass)
+    return [_walked(lattice, *one, drift) for one in zip(logs, plain, times, strict=True)], drift
 
 
 def check_period_prior(prior: str) -> None:
@@ -437,9 +437,7 @@ def period_prior(name: str, before: Posterior, past: Evidence, flat: Uniform) ->
 
 def log_score(density: LogDensity, evidence: Evidence, low: float, high: float) -> float:
     """log ∫ p(c)·p(decisions | c) dc: how probable decisions are under a belief, given up to a constant."""
-    curve = evidence.grid.coefficients(evidence.curve)
-    joint = _log_integral(lambda at: density(at) + evidence.grid.interpolate_coefficients(curve, at), low, high)
-    return joint - _log_integral(density, low, high)
+    return _log_integral(_joint(density, evidence), low, high) - _log_integral(density, low, high)
 
 
 def _one_by_one(history: PeriodEvidence, name: str, flat: Uniform, dispersion: float) -> Filtered:
@@ -453,21 +451,9 @@ def _one_by_one(history: PeriodEvidence, name: str, flat: Uniform, dispersion: f
         if posteriors:
             density, said = period_prior(name, posteriors[-1], past, flat)
         scores.append(log_score(density, plain, flat.low, flat.high))
-        posteriors.append(_posterior(density, one, flat, said))
+        posteriors.append(posterior_from_log_density(_joint(density, one), flat.low, flat.high, prior=said))
         past = past + one
     return Filtered(posteriors, posteriors, np.array(scores))
-
-
-def _drifting(
-    histories: Sequence[PeriodEvidence], low: float, high: float, dispersion: float, mass: float
-) -> tuple[list[Filtered], SdFit]:
-    tempered = [history.tempered(dispersion) for history in histories]
-    lattice = lattice_for([history.evidences for history in tempered], low, high)
-    logs = [history.at(lattice.centres) for history in tempered]
-    plain = [history.at(lattice.centres) for history in histories]
-    times = [history.times for history in histories]
-    drift = fit_drift(lattice, logs, times, mass=mass)
-    return [_walked(lattice, *one, drift) for one in zip(logs, plain, times, strict=True)], drift
 
 
 def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: SdFit) -> Filtered:
@@ -479,10 +465,9 @@ def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: Sd
     weights = drift.weights
     walks = [forward(lattice, logs, gaps, tried) for tried in drift.tried]
     usable = [at for at, walk in enumerate(walks) if np.all(np.isfinite(walk.log_scores))]
-    scores = averaged_scores(
-        np.array([walks[at].log_scores for at in usable]),
-        np.array([_predictive(walks[at].predicted, plain) for at in usable]),
-    )
+    peak = plain.max(axis=1, keepdims=True)
+    predictive = [np.log((walks[at].predicted * np.exp(plain - peak)).sum(axis=1)) + peak[:, 0] for at in usable]
+    scores = averaged_scores(np.array([walks[at].log_scores for at in usable]), np.array(predictive))
     said = f"random walk, sd {drift.sd:.3g} in one unit of time, on [{lattice.low:g}, {lattice.high:g}]"
     heavy = [at for at in usable if weights[at] > 0]
     past = sum(weights[at] * walks[at].filtered for at in heavy)
@@ -494,16 +479,9 @@ def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: Sd
     )
 
 
-def _predictive(predicted: Array, plain: Array) -> Array:
-    peak = plain.max(axis=1, keepdims=True)
-    return np.asarray(np.log((predicted * np.exp(plain - peak)).sum(axis=1)) + peak[:, 0])
-
-
-def _posterior(density: LogDensity, evidence: Evidence, flat: Uniform, said: str) -> Posterior:
+def _joint(density: LogDensity, evidence: Evidence) -> LogDensity:
     curve = evidence.grid.coefficients(evidence.curve)
-    return posterior_from_log_density(
-        lambda at: density(at) + evidence.grid.interpolate_coefficients(curve, at), flat.low, flat.high, prior=said
-    )
+    return lambda at: density(at) + evidence.grid.interpolate_coefficients(curve, at)
 
 
 def _log_integral(log_density: LogDensity, low: float, high: float) -> float:

@@ -73,7 +73,7 @@ class PersonParts:
     @classmethod
     def of(
         cls,
-        parts: Sequence[Mapping[str, Sequence[Array]]],
+        parts: Sequence[Mapping[str, Sequence[Array] | Array]],
         effects: Mapping[str, Effects],
         times: npt.ArrayLike | None = None,
         person: PersonEffect | None = None,

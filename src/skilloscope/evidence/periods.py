@@ -230,42 +230,22 @@ def running_competence(
     table = agent_evidence(numbered, model, by="row", span=(prior.low, prior.high))
     columns = {name: np.full(len(batch), np.nan) for name in ("probability", "c", "sd", "low", "high")}
     seen = np.zeros(len(batch), dtype=np.int64)
-    for code in np.unique(batch.decider):
-        _run(table, np.flatnonzero(batch.decider == code), prior, mass, columns, seen)
-    return RunningCompetence(
-        batch,
-        _plies(batch),
-        decisions=seen,
-        prior=str(prior),
-        mass=mass,
-        about=table.about,
-        tally=table.tally,
-        **columns,
-    )
-
-
-def _run(
-    table: EvidenceTable,
-    rows: Ints,
-    prior: Prior,
-    mass: float,
-    columns: Mapping[str, Array],
-    seen: Ints,
-) -> None:
-    """Fill the columns of one decider's rows: the probability before each choice, the posterior after it."""
-    total = Evidence.zero(table.grid)
-    posterior = total.posterior(prior)
-    for row in rows:
-        own = table[int(row)]
+    nothing = Evidence.zero(table.grid)
+    now = {code: (nothing, nothing.posterior(prior)) for code in np.unique(batch.decider).tolist()}
+    for row, code in enumerate(batch.decider.tolist()):
+        (total, posterior), own = now[code], table[row]
         if own.decisions:
             # ∫ p(a|c) p(c|before) dc: how probable the choice was before it was made.
             likelihood = np.exp(own.log_likelihood(posterior.at))
             columns["probability"][row] = simpson(posterior.density * likelihood, x=posterior.at)
             total = total + own
             posterior = total.posterior(prior)
+            now[code] = total, posterior
         seen[row] = total.decisions
         columns["c"][row], columns["sd"][row] = posterior.mean, posterior.sd
         columns["low"][row], columns["high"][row] = posterior.interval(mass)
+    plies, said, about, tally = _plies(batch), str(prior), table.about, table.tally
+    return RunningCompetence(batch, plies, decisions=seen, prior=said, mass=mass, about=about, tally=tally, **columns)
 
 
 def _plies(batch: Decisions) -> Ints:

@@ -150,18 +150,12 @@ class Scale:
     def warnings(self, model: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
         """Return what differs between the evidence and the scale's own data, in words."""
         found = [
-            f"{name} is {model.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
-            for name, value in self.model.items()
-            if model.get(name) != value
+            f"{name} is {given.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
+            for given, own in ((model, self.model), (settings, self.settings if settings else {}))
+            for name, value in own.items()
+            if given.get(name) != value
         ]
-        found += [
-            f"{name} is {settings.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
-            for name, value in self.settings.items()
-            if settings and settings.get(name) != value
-        ]
-        if not settings:
-            found.append("the engine and its settings are unknown, so the scale may not fit")
-        return found
+        return found if settings else [*found, "the engine and its settings are unknown, so the scale may not fit"]
 
     def filter_warnings(self, about: Mapping[str, Any]) -> list[str]:
         """Return which filters of the decisions differ from those of the scale's own data."""

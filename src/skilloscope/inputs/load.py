@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,24 +19,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError
-from skilloscope.decision import Decisions
-from skilloscope.decision.text import read_decisions
-
-if TYPE_CHECKING:
-    from skilloscope.chess.analysis.analyses import Analyses
-    from skilloscope.chess.pgn.games import Games
-from collections.abc import Callable
-from enum import Enum
-from typing import TYPE_CHECKING
-
-from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.core.files import head_lines, is_parquet
 from skilloscope.core.paths import given_once
 from skilloscope.core.table_files import parquet_names
 from skilloscope.core.text import read_object
-from skilloscope.decision.text import table_kind
+from skilloscope.decision import Decisions
+from skilloscope.decision.text import read_decisions, table_kind
 
 if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyse import Progress
@@ -119,15 +111,10 @@ def by_kind(paths: Sequence[Path], *takes: Kind) -> dict[Kind, list[Path]]:
         if kind is None:  # a table by its name, where tables are taken
             kind = Kind.DECISIONS if Kind.DECISIONS in takes and table_kind(path) else takes[0]
         if kind not in found:
-            raise refusal(path, kind)
+            what, takers = kind.value
+            raise InputError(f"{path} holds {what}: that is not what is asked for here", hint=takers)
         found[kind].append(path)
     return found
-
-
-def refusal(path: Path, kind: Kind) -> InputError:
-    """Return the one message about a file that is not what a command takes."""
-    what, takers = kind.value
-    return InputError(f"{path} holds {what}: that is not what is asked for here", hint=takers)
 
 
 def kind_of(path: Path) -> Kind | None:
@@ -241,23 +228,27 @@ def load_decisions(
 def told_decisions(paths: Sequence[Path], *, any_domain: bool = True) -> Decisions:
     """Return the decisions of tables and of analysed games, whose values are known, as one batch without depths."""
     batches = told_tables(paths)
-    if not any_domain:
-        batches = [_chess(batch, path) for batch, path in zip(batches, paths, strict=True)]
+    for batch, path in zip(batches, paths, strict=True):  # a scale of chess must not be put under other decisions
+        if not any_domain and batch.about.get("domain") != "chess":
+            raise InputError(
+                f"{path}: the table does not say that its decisions are chess, so they have no Elo",
+                hint="rate them with `skilloscope decisions rate`; `analyse --out FILE.parquet` writes tables that say "
+                "so",
+            )
     return Decisions.concat([batch.at_depths() for batch in batches])
 
 
 def told_tables(paths: Sequence[Path]) -> list[Decisions]:
     """Return the decisions of each table, or file of analysed games, with its depths and the names it has."""
     games = by_kind(paths, Kind.DECISIONS, Kind.ANALYSED)[Kind.ANALYSED]
-    return [decisions_of_analysed(path) if path in games else read_decisions(path) for path in paths]
-
-
-def decisions_of_analysed(path: Path) -> Decisions:
-    """Return the decisions of games that come with their analysis, with the names of the listed moves."""
+    if not games:
+        return [read_decisions(path) for path in paths]
     from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.analysis.files import read_analysed
 
-    return decisions(read_analysed(path), named_moves=True)
+    return [
+        decisions(read_analysed(path), named_moves=True) if path in games else read_decisions(path) for path in paths
+    ]
 
 
 def _read(files: Sequence[Path], aliases: Mapping[str, str]) -> Games:
@@ -382,13 +373,3 @@ def _of(batch: Decisions, wanted: Sequence[str]) -> Decisions:
 def players(games: Games) -> list[str]:
     """Return the names of all players."""
     return [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name]
-
-
-def _chess(batch: Decisions, path: Path) -> Decisions:
-    """Refuse a table that does not say it is chess: a scale of chess must not be put under other decisions."""
-    if batch.about.get("domain") != "chess":
-        raise InputError(
-            f"{path}: the table does not say that its decisions are chess, so they have no Elo",
-            hint="rate them with `skilloscope decisions rate`; `analyse --out FILE.parquet` writes tables that say so",
-        )
-    return batch

@@ -26,25 +26,22 @@ COMPARED = ("engine", "net", "depth", "nodes", "multipv", "hash_mb", "fen_rule",
 """What of a search changes its answers."""
 
 
-def check_method(method: str | None, effort: str | None, axis: EloAxis) -> None:
-    """Refuse a method or an effort that does not exist or contradicts the other."""
+def effort_for(axis: EloAxis, method: str | None, effort: str | None, depth: int | None = None) -> Effort:
+    """Return the effort: the one asked for; else by the method; else the deepest whose depth was asked for.
+
+    A method or an effort that does not exist, or contradicts the other, is refused.
+    """
     if method is not None and method not in METHODS:
         raise OptionError(f"no method {method!r}", hint=f"the methods: {', '.join(METHODS)}")
     if effort is not None:
-        needs = axis.effort(effort).weights is not None
-        if method == "human" and needs:
+        found = axis.effort(effort)
+        if method == "human" and found.weights is not None:
             raise OptionError(f"the method 'human' asks no engine, the effort {effort!r} does", hint="leave one out")
-        if method not in (None, "human") and not needs:
+        if method not in (None, "human") and found.weights is None:
             raise OptionError(
                 f"the method {method!r} needs an engine, the effort {effort!r} has none", hint="quick or full"
             )
-
-
-def effort_for(axis: EloAxis, method: str | None, effort: str | None, depth: int | None = None) -> Effort:
-    """Return the effort: the one asked for; else by the method; else the deepest whose depth was asked for."""
-    check_method(method, effort, axis)
-    if effort is not None:
-        return axis.effort(effort)
+        return found
     if method == "human":
         return axis.effort(_INSTANT)
     searching = [one for one in axis.efforts.values() if one.weights is not None]

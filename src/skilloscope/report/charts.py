@@ -98,7 +98,12 @@ class Figure:
 
     def file(self, kind: str) -> bytes:
         """Return the chart as a file: svg, png or pdf."""
-        return drawn_file(self.chart.drawing(), kind)
+        drawing = self.chart.drawing()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=_NO_GLYPH)
+            content = _saved(drawing, kind)
+        pyplot().close(drawing)
+        return content
 
 
 @dataclass(frozen=True)
@@ -299,7 +304,9 @@ class Densities(Chart):
 
     def draw(self, axes: Axes) -> None:
         """Draw the densities, shaded."""
-        colours = ladder(len(self.curves)) if self.ordered else [_colour(at) for at in range(len(self.curves))]
+        colours: list[Any] = [_colour(at) for at in range(len(self.curves))]
+        if self.ordered:
+            colours = [pyplot().get_cmap("viridis")(share) for share in np.linspace(0.0, 0.88, len(self.curves))]
         for place, ((name, curve), colour) in enumerate(zip(self.curves, colours, strict=True)):
             at, density = thinned(curve)
             axes.plot(at, density, color=colour, label=name)
@@ -383,15 +390,6 @@ def svg_text(drawing: Drawing) -> str:
     return text[text.index("<svg") :]
 
 
-def drawn_file(drawing: Drawing, kind: str) -> bytes:
-    """Return a drawing as a file of a kind (svg, png or pdf), and close it."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=_NO_GLYPH)
-        content = _saved(drawing, kind)
-    pyplot().close(drawing)
-    return content
-
-
 def _saved(drawing: Drawing, kind: str, style: Any = None) -> bytes:
     """Return the bytes of a drawing; names that would leave no room are cut, since the tables have them whole."""
     for axes in drawing.axes:
@@ -419,11 +417,6 @@ def thinned(curve: Gridded) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.flo
     inside = np.flatnonzero((curve.at >= low) & (curve.at <= high))
     step = max(1, len(inside) // 300)
     return curve.at[inside][::step], curve.density[inside][::step]
-
-
-def ladder(n: int) -> list[Any]:
-    """Return colours from dark to light for things that have an order."""
-    return [pyplot().get_cmap("viridis")(share) for share in np.linspace(0.0, 0.88, max(n, 1))]
 
 
 def _colour(colour: Colour) -> str:

@@ -22,7 +22,7 @@ from skilloscope.evidence.axis import EloAxis, game_precisions, games_for_sd
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
-from skilloscope.inputs.pipeline import UNPLAYABLE, AnalysedGames, GameEvidence, MoveKey, elo_evidence
+from skilloscope.inputs.pipeline import UNPLAYABLE, AnalysedGames, MoveKey, elo_evidence
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import Figure
@@ -236,7 +236,10 @@ class EloRatings(Study):
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
         if self.scale.across:
-            columns.append(Column("plays like FIDE", lambda one: _like(one.plays_like_fide)))
+            like, fide = "{:.0f} ({:.0f} to {:.0f})", Column[EloRating]
+            columns.append(
+                fide("plays like FIDE", lambda one: like.format(*one.plays_like_fide) if one.plays_like_fide else "–")
+            )
         if self.fusion:
             columns.append(Column("score", lambda one: str(one.results or "–")))
         if self.method != "human":
@@ -276,10 +279,6 @@ class EloRatings(Study):
         return figures
 
 
-def _like(fide: tuple[float, float, float] | None) -> str:
-    return "–" if fide is None else "{:.0f} ({:.0f} to {:.0f})".format(*fide)
-
-
 def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRatings:
     """Rate every player (or group) of analysed games, or some players only."""
     asked, judged = found.asked, found.judged
@@ -296,14 +295,19 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
     if judged is not None:
         names = {key: group_name(label) for key, label in evidence.labels.items()}
         agents = agents_by_move(found, names)
-        rated = [_with_agent(one, agents.get(one.player), judged, asked) for one in rated]
+        for place, one in enumerate(rated):
+            if agent := agents.get(one.player):
+                methods = {**one.methods, "agent": agent_figures(agent, judged, asked)}
+                rated[place] = replace(one, methods=methods, statistics=agent.statistics, judged=agent.decisions)
     warnings = elo_warnings(found, evidence, asked.by)
-    by_player = asked.by in ("player", "decider")
-    if by_player:
-        rated = _with_more_games(rated, groups[asked.kinds[0]], asked)
+    idle: dict[str, str] = {}
+    if asked.by in ("player", "decider"):
+        rated, idle = _with_more_games(rated, groups[asked.kinds[0]], asked), dict(evidence.idle)
+        if asked.kinds[0] in DECISION_SOURCES:  # who has moves, and none that this method reads
+            idle |= {group_name(one): NO_DECISION for one in evidence.tables["human"] if one not in evidence.main}
     return EloRatings(
         players=in_order(rated),
-        idle={**evidence.idle, **_unused(evidence, asked)} if by_player else {},
+        idle=idle,
         basis=replace(EloBasis.of(found, asked.by, warnings), engine=engine),
         scale=asked.axis,
         tally=tally,
@@ -376,16 +380,6 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
     )
 
 
-def _with_agent(
-    one: EloRating, agent: PlayerRating | None, judged: AnalysedDecisions, asked: RatingRequest
-) -> EloRating:
-    """Return the rating with the agent's figures, and with match and loss in the decisions that the agent reads."""
-    if agent is None:
-        return one
-    methods = {**one.methods, "agent": agent_figures(agent, judged, asked)}
-    return replace(one, methods=methods, statistics=agent.statistics, judged=agent.decisions)
-
-
 def _with_more_games(
     rated: Sequence[EloRating], groups: Mapping[Any, EvidenceTable], asked: RatingRequest
 ) -> list[EloRating]:
@@ -405,10 +399,3 @@ def _with_more_games(
         )
         found.append(replace(one, more_games=more))
     return found
-
-
-def _unused(evidence: GameEvidence, asked: RatingRequest) -> dict[str, str]:
-    """Return who has moves, and none that the main method reads."""
-    if asked.kinds[0] not in DECISION_SOURCES:
-        return {}
-    return {group_name(label): NO_DECISION for label in evidence.tables["human"] if label not in evidence.main}

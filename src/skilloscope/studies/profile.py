@@ -208,17 +208,19 @@ class Profile(Study):
 
     def tables(self, top: int | None = None) -> Sequence[Table]:
         """Return a row for each player and period."""
-        level, digits = f"({100 * self.basis.mass:g} % interval)", 0 if self.elo else 2
+        mass, digits = self.basis.mass, 0 if self.elo else 2
+        level = f"({100 * mass:g} % interval)"
         changed = any(period.part.change for _, period in self.rows)
+        column = Column[tuple[str, Period]]
         columns = [
-            Column[tuple[str, Period]]("player" if self.elo else "decider", lambda row: row[0], label=True),
-            Column(self.every, lambda row: row[1].period, label=True),
-            Column(f"{'Elo' if self.elo else 'c'} {level}", lambda row: row[1].part.text(digits, row[1].posterior)),
-            *([Column(f"since the {self.every} before", _change)] if changed else []),
-            *([Column("c", _competence)] if self.scale else []),
-            *([Column[tuple[str, Period]]("games", lambda row: f"{row[1].part.games:,}")] if self.elo else []),
-            Column(f"{self.basis.unit}s", lambda row: f"{row[1].part.decisions:,}"),
-            *([Column("PGN Elo", lambda row: number(row[1].part.header_elo, 0))] if self.elo else []),
+            column("player" if self.elo else "decider", lambda row: row[0], label=True),
+            column(self.every, lambda row: row[1].period, label=True),
+            column(f"{'Elo' if self.elo else 'c'} {level}", lambda row: row[1].part.text(digits, row[1].posterior)),
+            column(f"since the {self.every} before", lambda row: str(row[1].part.change or "–")) if changed else None,
+            column("c", lambda row: str(CompetenceEstimate.of(row[1].part.posterior, mass))) if self.scale else None,
+            column("games", lambda row: f"{row[1].part.games:,}") if self.elo else None,
+            column(f"{self.basis.unit}s", lambda row: f"{row[1].part.decisions:,}"),
+            column("PGN Elo", lambda row: number(row[1].part.header_elo, 0)) if self.elo else None,
         ]
         title = f"{self.axis if self.elo else self.basis.heading}; prior {self.prior}: {PRIOR_WORDS[self.prior]}"
         return [Table.of(title, self.rows, columns, notes=self._notes())]
@@ -554,11 +556,3 @@ def mean_log_score(players: Sequence[PlayerProfile]) -> float | None:
 
 def _no_drift(every: str) -> str:
     return f"only one {every}: no drift can be fitted, it is estimated alone (prior reset)"
-
-
-def _competence(row: tuple[str, Period]) -> str:
-    return str(CompetenceEstimate.of(row[1].part.posterior, row[1].part.mass))
-
-
-def _change(row: tuple[str, Period]) -> str:
-    return str(row[1].part.change or "–")
