@@ -8,7 +8,7 @@ It also runs the command: errors become a message, a hint and an exit code. No c
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from copy import copy
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, wraps
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from skilloscope.core.errors import OptionError, check_mass
-from skilloscope.core.paths import GAME_ENDINGS, RESULT_ENDINGS, check_outputs, check_writable, named_files
+from skilloscope.core.paths import GAME_ENDINGS, RESULT_ENDINGS, checked_files
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
@@ -227,9 +227,10 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
         from skilloscope.cli.console import run
 
         def checked() -> int | None:
-            named = given | {name: named_files(given[name], endings) for name, endings in files.items()}
-            _check_files(named, writes)
-            return function(**_gathered(named, groups))
+            values = dict(given)
+            for name, group in groups.items():  # a group may refuse its own
+                values[name] = group(**{one.name: values.pop(f"{name}_{one.name}") for one in fields(group)})
+            return function(**values | checked_files(given, files, writes))
 
         raise typer.Exit(run(checked))
 
@@ -260,24 +261,6 @@ def _files_named(hint: Any) -> tuple[str, ...]:
     if kind != list[Path] or not arguments:
         return ()
     return RESULT_ENDINGS if arguments[0].metavar == "RESULTS…" else GAME_ENDINGS
-
-
-def _check_files(given: Mapping[str, Any], writes: Collection[str]) -> None:
-    """Refuse an output that is an input, by whatever name, and one that cannot be written."""
-    named = {name: value if isinstance(value, list | tuple) else [value] for name, value in given.items()}
-    outputs = [Path(one) for name in sorted(writes) for one in named[name] if one is not None]
-    read = [one for name in named.keys() - writes for one in named[name] if isinstance(one, str | Path)]
-    check_outputs(outputs, read)
-    for path in outputs:
-        check_writable(path)
-
-
-def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict[str, Any]:
-    """Return the arguments of a command: its groups put together from their fields; a group may refuse its own."""
-    values = dict(given)
-    for name, group in groups.items():
-        values[name] = group(**{one.name: values.pop(f"{name}_{one.name}") for one in fields(group)})
-    return values
 
 
 @cache

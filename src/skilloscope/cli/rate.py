@@ -33,7 +33,6 @@ from skilloscope.cli.request import (
     asked_elo,
     check_column,
     refuse_agents,
-    refuse_single_lines,
     scale_of,
     scaled_agent,
     source_line,
@@ -113,7 +112,7 @@ def _rate_by_agent(
     settings = {} if asked.effort is None else elo_axis().effort(asked.effort).settings
     with working(engine, otherwise=settings) as work:
         if not all(table_kind(path) for path in paths):
-            refuse_single_lines(work)
+            work.refuse_single_lines()
         judged = load_decisions(paths, work, player=rating.player)
     everybody = players(judged.analyses.games) if judged.analyses and by == "player" and not rating.player else ()
     ratings = rate_decisions(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +17,7 @@ from skilloscope.cli.options import (
     argument,
     option,
 )
-from skilloscope.cli.request import pool_asked, work_of
+from skilloscope.cli.request import pool_asked, requested
 from skilloscope.core.paths import effective_settings
 
 PgnFiles = Annotated[list[Path], argument("PGN files.", metavar="GAMES…")]
@@ -45,20 +45,16 @@ def report(
     from skilloscope.evidence.axis import elo_axis
     from skilloscope.inputs.load import EngineBudget
     from skilloscope.inputs.pipeline import analysed_files
-    from skilloscope.inputs.request import RatingRequest
     from skilloscope.studies.report import report_on
 
     settings = effective_settings({"prior": asked.prior, "effort": asked.effort, "scale": axis.scale})
     prior, effort, scale = (settings[key].value for key in ("prior", "effort", "scale"))
     pool = pool_asked(asked.pool, scale)
-    rating = RatingRequest.of(elo_axis(scale), None, effort, prior=prior, mass=output.mass, pool=pool)
     budget = EngineBudget(asked.budget, strict=asked.effort is not None)
     named = [] if asked.player is None else [asked.player]
     with progress_bar("rating") as moved:
-        work = work_of(engine, moved, otherwise=rating.effort.settings)
-        rating = replace(
-            rating, workers=work.workers or 1, progress=lambda done, total: moved(done, total, "games, human model")
-        )
+        asking = {"prior": prior, "mass": output.mass, "pool": pool}
+        rating, work = requested(engine, moved, elo_axis(scale), None, effort, **asking)
         found, names = analysed_files(games, rating, work, players=named, limit=budget)
         study = report_on(found, names)
     return show(study, output, source=", ".join(path.name for path in games))

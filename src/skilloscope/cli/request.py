@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from skilloscope.evidence.scales import Scale
     from skilloscope.inputs.load import AnalysedDecisions, EngineJob
     from skilloscope.inputs.pipeline import AnalysedGames
+    from skilloscope.inputs.request import RatingRequest
     from skilloscope.models.agent import Agent
 
 
@@ -94,32 +96,32 @@ def analysed_for_elo(
     from skilloscope.evidence.axis import elo_axis
     from skilloscope.inputs.load import EngineBudget
     from skilloscope.inputs.pipeline import analysed_files
-    from skilloscope.inputs.request import RatingRequest, effort_for
 
-    axis = asked.axis or elo_axis()
-    effort = effort_for(axis, asked.method, asked.effort, asked_depth(engine))
-    method = asked.method or ("joint" if effort.weights else "human")
+    limit, spellings = EngineBudget(options.budget, options.seed, asked.strict), _aliases(aliases)
+    asking = {"prior": asked.prior, "by": by, "mass": mass, "agent_scale": asked.agents, "pool": asked.pool}
+    chosen = asked.axis or elo_axis(), asked.method, asked.effort
     with progress_bar("rating") as bar:
-        work = work_of(engine, bar, otherwise=effort.settings)
-        wanted = RatingRequest(
-            axis, effort, method, asked.prior, by, mass, agent_scale=asked.agents, workers=work.workers or 1,
-            pool=asked.pool, progress=lambda done, total: bar(done, total, "games, what people play"),
-        )  # fmt: skip
+        wanted, work = requested(engine, bar, *chosen, depth=asked_depth(engine), **asking)
         if wanted.needs_engine:
-            refuse_single_lines(work)
+            work.refuse_single_lines()
         elif options.budget is not None:
             raise InputError("--budget limits searches, and without an engine there are none", hint="leave it out")
         found, names = analysed_files(
-            paths,
-            wanted,
-            work,
-            players=players,
-            aliases=_aliases(aliases),
-            both_sides=both_sides,
-            limit=EngineBudget(options.budget, options.seed, asked.strict),
+            paths, wanted, work, players=players, aliases=spellings, both_sides=both_sides, limit=limit
         )
     report_faults(found.games.tally)
     return found, names
+
+
+def requested(
+    engine: EngineOptions, bar: Callable[..., None], *chosen: Any, **asking: Any
+) -> tuple[RatingRequest, EngineJob]:
+    """Return what is asked of games, as `RatingRequest.of` takes it, and the engine's job for it, on one bar."""
+    from skilloscope.inputs.request import RatingRequest
+
+    wanted = RatingRequest.of(*chosen, progress=partial(bar, note="games, what people play"), **asking)
+    work = work_of(engine, bar, otherwise=wanted.effort.settings)
+    return replace(wanted, workers=work.workers or 1), work
 
 
 def analysed_decisions(
@@ -172,15 +174,6 @@ def work_of(
         scheduler=asked.scheduler,
         progress=lambda now: bar(now.done, now.total, _note(now)),
     )
-
-
-def refuse_single_lines(work: EngineJob) -> None:
-    """Refuse a search that lists one move: it cannot be used for ratings."""
-    if work.settings.multipv < 2:
-        raise OptionError(
-            "one line is not a choice set: it cannot be used for ratings",
-            hint="let the engine list more moves, as --multipv 10 does; `analyse` takes single lines",
-        )
 
 
 def refuse_agents(**options: object) -> None:

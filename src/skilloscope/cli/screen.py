@@ -8,7 +8,7 @@ from typing import Annotated
 
 from skilloscope.cli.console import err, progress_bar, show
 from skilloscope.cli.options import EngineOptions, Options, Output, argument, option
-from skilloscope.cli.request import asked_depth, work_of
+from skilloscope.cli.request import asked_depth, requested
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,10 @@ def screen(
 ) -> int:
     """Compare match, loss and blunders with what each player's rating predicts: z, p, odds; never a verdict."""
     from skilloscope.evidence.axis import elo_axis
-    from skilloscope.inputs.request import RatingRequest, effort_for
     from skilloscope.studies.screen.screen import screen
 
-    axis = elo_axis()
-    effort = effort_for(axis, None, screening.effort, asked_depth(engine))
     with progress_bar("screening") as bar:
-        job = work_of(engine, bar, otherwise=effort.settings)
-        request = RatingRequest(
-            axis,
-            effort,
-            "joint" if effort.weights else "human",
-            workers=job.workers or 1,
-            progress=lambda done, total: bar(done, total, "games, what people play"),
-        )
+        request, job = requested(engine, bar, elo_axis(), None, screening.effort, depth=asked_depth(engine))
         found = screen(
             games,
             elo=screening.elo,

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from skilloscope.chess.engine.settings import DFH13, Settings
 from skilloscope.core.columns import encode
-from skilloscope.core.errors import InputError
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.files import head_lines, is_parquet
 from skilloscope.core.paths import given_once
 from skilloscope.core.table_files import parquet_names
@@ -56,6 +56,14 @@ class EngineJob:
     """How many moves of each side are left out as known; None: as the scope has it, 12 where there is a decision."""
     max_abs_value: float = 3.0
     """Positions whose best value lies beyond are left out as decided."""
+
+    def refuse_single_lines(self) -> None:
+        """Refuse a search that lists one move: it cannot be used for ratings."""
+        if self.settings.multipv < 2:
+            raise OptionError(
+                "one line is not a choice set: it cannot be used for ratings",
+                hint="let the engine list more moves, as --multipv 10 does; `analyse` takes single lines",
+            )
 
     def analyse(self, batch: Positions) -> Analyses:
         """Return the analyses of positions, made as the job says."""

@@ -44,6 +44,7 @@ from skilloscope.chess.human.played import (
     move_losses,
     movers_of,
     played_moves,
+    unused_moves,
 )
 from skilloscope.chess.pgn.facts import FIDE, pools_of
 from skilloscope.chess.pgn.games import Games, distinct_games, read_games
@@ -320,7 +321,7 @@ def elo_evidence(
     analyses = None if found.judged is None else found.judged.analyses
     columns = (by,) if isinstance(by, str) else by or (asked.by,)
     read = [kind for kind in asked.kinds if kind not in DECISION_SOURCES] or ["human"]
-    question = _Question(columns, asked, read, frozenset(players))
+    question = _Question(columns, asked, read, frozenset(players), asked.model_for(len(games)))
     playable = playable_games(games)
     parts: dict[str, list[EvidenceTable]] = {kind: [] for kind in read}
     labels: dict[MoveKey, Any] = {}
@@ -332,13 +333,14 @@ def elo_evidence(
         _count_moves(part, labels, tally, seen)
         if asked.progress:
             asked.progress(int(part.rows[-1]) + 1, len(games))
-    tables = {kind: EvidenceTable.concat(own) if own else _no_rows() for kind, own in parts.items()}
-    for kind in (kind for kind in asked.kinds if kind in DECISION_SOURCES):
-        tables[kind] = (
-            _no_rows() if found.judged is None else _of_decisions(kind, games, found.judged.decisions, labels)
-        )
-    in_order = {kind: tables[kind] for kind in [*asked.kinds, *tables]}
-    return GameEvidence(in_order, labels, tally, _idle(games, question.wanted, seen))
+    idle, tables = _idle(games, question.wanted, seen), dict[str, EvidenceTable]()
+    for kind in [*asked.kinds, *read]:
+        if kind in parts:
+            tables[kind] = EvidenceTable.concat(parts[kind]) if parts[kind] else _no_rows()
+        else:
+            judged = None if found.judged is None else found.judged.decisions
+            tables[kind] = _no_rows() if judged is None else _of_decisions(kind, games, judged, labels)
+    return GameEvidence(tables, labels, tally, idle)
 
 
 @dataclass(frozen=True)
@@ -349,6 +351,7 @@ class _Question:
     asked: RatingRequest
     kinds: Sequence[str]
     wanted: frozenset[str]
+    model: Human
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,20 +382,17 @@ def in_parts(ask: Callable[[int], Part | None], total: int, workers: int) -> Ite
 def _part(games: Games, analyses: Analyses | None, question: _Question, playable: Bools, first: int) -> _Part | None:
     rows = first + np.flatnonzero(playable[first : first + GAMES_AT_ONCE])
     some = games.select(rows)
-    wanted = moves_of(some, question.wanted)
-    if not wanted.any():
+    wanted = moves_of(some, question.wanted) if question.wanted else None
+    if not (len(some.moves) if wanted is None else wanted.any()):
         return None
     asked, effort = question.asked, question.asked.effort
     opening_moves = asked.axis.opening_moves
-    moves = played_moves(some, wanted=wanted, model=asked.model_for(len(games)))
+    moves = played_moves(some, wanted=wanted, model=question.model)
     own = None if analyses is None else analyses.of_games(rows)
     if own is not None and effort.weights is not None and "joint" in question.kinds:
         moves = moves.with_engine(own, len(effort.weights.depths))
-    columns = [move_labels(moves, name, opening_moves) for name in question.by]
-    labels = columns[0] if len(columns) == 1 else [None if None in row else row for row in zip(*columns, strict=True)]
-    people = movers_of(moves)
-    reasons = _reasons(moves, labels, people, question.by[-1], own)
-    counted = [None if reason else label for reason, label in zip(reasons, labels, strict=True)]
+    labels, people = move_labels(moves, question.by, opening_moves), movers_of(moves)
+    reasons, counted = unused_moves(moves, labels, people, question.by[-1], own)
     alone = replace(moves, joint=None, judged=None, preferred=None, answer=None)
     tables = {}
     for kind in question.kinds:
@@ -403,24 +403,6 @@ def _part(games: Games, analyses: Analyses | None, question: _Question, playable
             table = EvidenceTable.concat([table, loss_evidence(alone, losses, counted, effort.losses)])
         tables[kind] = replace(table, games=rows[table.games])
     return _Part(rows, moves, labels, people, tables, reasons)
-
-
-def _reasons(moves: PlayedMoves, labels: list[Any], people: list[Any], by: str, analyses: Analyses | None) -> list[str]:
-    failed: set[MoveKey] = set()
-    if analyses is not None and analyses.given_up is not None:
-        where = analyses.positions.game, analyses.positions.ply
-        failed = set(zip(*(column[analyses.given_up].tolist() for column in where), strict=True))
-    reasons, free = [], moves.free.tolist()
-    for at, key in enumerate(zip(moves.game.tolist(), moves.ply.tolist(), strict=True)):
-        if not free[at]:
-            reasons.append("forced")
-        elif people[at] is None:
-            reasons.append("unknown player")
-        elif labels[at] is None:
-            reasons.append(f"no {by}")
-        else:
-            reasons.append("engine failed" if key in failed else "")
-    return reasons
 
 
 def _count_moves(part: _Part, labels: dict[MoveKey, Any], tally: Tally, seen: dict[str, Counter[str]]) -> None:

@@ -104,11 +104,17 @@ class RatingRequest:
 
     @classmethod
     def of(
-        cls, axis: EloAxis | None = None, method: str | None = None, effort: str | None = None, **more: Any
+        cls,
+        axis: EloAxis | None = None,
+        method: str | None = None,
+        effort: str | None = None,
+        *,
+        depth: int | None = None,
+        **more: Any,
     ) -> RatingRequest:
-        """Return the rating that was asked for, the rest by default."""
+        """Return the rating that was asked for, the rest by default; `depth` is the depth asked for."""
         found = axis or elo_axis()
-        chosen = effort_for(found, method, effort)
+        chosen = effort_for(found, method, effort, depth)
         pool = more.pop("pool", None) or (AUTO if axis is None and method in (None, "human") else "")
         return cls(found, chosen, method or ("joint" if chosen.weights else "human"), pool=pool, **more)
 
@@ -153,12 +159,13 @@ class RatingRequest:
         """Return the prior of the person whose evidence the rows are; of several people that of anybody."""
         people = set(rows.people)
         known = self.priors.get(people.pop()) if self.priors and len(people) == 1 else None
-        return known or self.axis.prior(self.prior, header_elo=rows.header_elo)
+        return known or self.axis.prior(self.prior, header_elo=rows.header_elo if self.prior == "header" else None)
 
     def posteriors(self, rows: Mapping[str, EvidenceTable]) -> dict[str, Posterior]:
         """Return the posterior of Elo by each method, under one prior: the one place where an Elo is computed."""
         prior = self.prior_of(next(iter(rows.values())))
-        return {method: self.elo_by(method).posterior(own, prior) for method, own in rows.items()}
+        axes = {method: self.elo if method == self.kinds[0] else self.elo_by(method) for method in rows}
+        return {method: axes[method].posterior(own, prior) for method, own in rows.items()}
 
     def posterior(self, rows: EvidenceTable) -> Posterior:
         """Return the posterior of Elo given some rows of evidence of the main method."""

@@ -356,6 +356,7 @@ def rated_groups(
             known = batch.context.column("elo").cast(pa.float64()).drop_null().to_numpy()
             header = float(known.mean()) if len(known) else None
         elo = scale.posterior(curve, (priors or {}).get(name) or elo_prior(prior, scale, header_elo=header))
+        outside = scale.extrapolates(elo.mean)
         rating = PlayerRating(
             player=name,
             games=len(batch.groups("game")[0]) if "game" in columns else 0,
@@ -366,7 +367,7 @@ def rated_groups(
             mass=mass,
             statistics=MoveStatistics.of(batch, mass),
             unlisted=int((~batch.listed).sum()),
-            extrapolated=scale.extrapolates(elo.mean),
+            extrapolated=outside,
         )
         found.append(rating)
     return found

@@ -208,14 +208,15 @@ class EloRatings(Study):
         little = [one for one in self.players if one.little_evidence]
         head = f"Little evidence: an interval wider than ± {WIDE:.0f}, or fewer than {FEW_MOVES} moves"
         axis = self.basis.axis if self.by in WHOLE else f"{self.basis.axis}, by {self.by}: {INDEPENDENT}"
-        blocks = [(known, axis, False)] if known else []
+        blocks = [(axis, known, self._columns(False))] if known else []
         if little:
-            blocks.append((little, head if known else f"{axis}. {head}", self.by == "player"))
-        own = [
-            Table.of(title, rows[:top], self._columns(missing), notes=self.notes() if rows is blocks[-1][0] else ())
-            for rows, title, missing in blocks
-        ]
-        return [*own, *(table for other in self.others for table in other.tables(top))]
+            blocks.append((head if known else f"{axis}. {head}", little, self._columns(self.by == "player")))
+        tables, notes = [], self.notes()
+        for title, rows, columns in blocks:
+            tables.append(Table.of(title, rows[:top], columns, notes=notes if rows is blocks[-1][1] else ()))
+        for other in self.others:
+            tables += other.tables(top)
+        return tables
 
     def _columns(self, missing: bool) -> list[Column[EloRating]]:
         several = [name for name in ("human", "agent", "curves", "gain") if self.method == "all"]
@@ -251,12 +252,12 @@ class EloRatings(Study):
 
     def notes(self) -> list[str]:
         """Return what was used and left out, what the numbers are based on, and who could not be rated."""
-        unrated = [f"{one.player} ({one.reason})" for one in self.unrated[:_MOST_NAMES]]
+        basis, unrated = self.basis_notes, [f"{one.player} ({one.reason})" for one in self.unrated[:_MOST_NAMES]]
         more = f" and {len(self.idle) - _MOST_NAMES:,} others" if len(self.idle) > _MOST_NAMES else ""
         little = self.by == "player" and any(one.little_evidence for one in self.players)
         return [
             skipped_line(sum(one.decisions for one in self.players), self.skipped, what="moves"),
-            *self.basis_notes,
+            *basis,
             str(self.fusion or ""),
             _LITTLE if little else "",
             f"not rated: {'; '.join(unrated)}{more}" if unrated else "",
@@ -284,8 +285,8 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
     asked, judged = found.asked, found.judged
     if found.others:
         return _with_others(found, players)
-    evidence = elo_evidence(found, players=players)
     engine = {} if judged is None else engine_of(judged.decisions)
+    evidence = elo_evidence(found, players=players)
     tally = left_out(found, evidence)
     groups = {kind: table.groups() for kind, table in evidence.tables.items()}
     rated = [_rated(label, groups, asked) for label in groups[asked.kinds[0]]]
@@ -346,9 +347,10 @@ def agents_by_move(found: AnalysedGames, labels: Mapping[MoveKey, str]) -> dict[
         return {}
     names, codes = encode([label for label in own_labels if label is not None])
     own = replace(batch.select(known), deciders=names, decider=codes)
+    groups = own.group_by("player")
     line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
     table = agent_evidence(own, Agent.from_about(line.model), by="player")
-    rated = rated_groups(table, own.group_by("player"), line, prior=asked.prior, mass=asked.mass, priors=asked.priors)
+    rated = rated_groups(table, groups, line, prior=asked.prior, mass=asked.mass, priors=asked.priors)
     return {one.player: one for one in rated}
 
 

@@ -28,7 +28,7 @@ from skilloscope.chess.moves import is_chess960, legal_moves
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.core.errors import EngineError, SkilloscopeError, Tally
-from skilloscope.store import Claims, Store, StoredAnalysis, settings_digest
+from skilloscope.store import Claims, Store, StoredAnalysis
 
 _LOG = logging.getLogger(__name__)
 _WAIT_SECONDS = 0.2  # between two looks at what another process has finished
@@ -36,10 +36,7 @@ _WAIT_SECONDS = 0.2  # between two looks at what another process has finished
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the work is, in different positions; what was in the store or imported is done from the start.
-
-    `seconds` are those since the first search began.
-    """
+    """How far the work is, in different positions; what was in the store or imported is done from the start."""
 
     total: int
     done: int
@@ -48,12 +45,9 @@ class Progress:
     imported: int
     failed: int
     seconds: float
-
-    @property
-    def remaining_seconds(self) -> float | None:
-        """How long the rest will take at the speed so far; None before the first search."""
-        tried = self.searched + self.failed
-        return (self.total - self.done) * self.seconds / tried if tried else None
+    """Since the first search began."""
+    remaining_seconds: float | None
+    """How long the rest will take at the speed so far; None before the first search."""
 
 
 def analyse(
@@ -183,8 +177,8 @@ class _Work:
 
     def give_up_failures(self) -> None:
         """Count what failed in an earlier run as failed: without an engine it cannot be tried again."""
-        stored = self.shelf.get_many(self.key, list(self.legal)) if self.shelf else {}
-        self.failures = {p: row.reason for p, row in stored.items() if p not in self.answers}
+        left = [problem for problem in self.legal if problem not in self.answers]
+        self.failures = {p: row.reason for p, row in self.shelf.get_many(self.key, left).items()} if self.shelf else {}
 
     def search(self, runner: SearchRunner, until: float | None) -> None:
         """Search what is not known, or has failed before; each outcome is stored, then counted, then reported.
@@ -267,9 +261,10 @@ class _Work:
         """Return the keys that match the settings, with how many of the wanted answers each has, most first."""
         keys = [export.settings for export in self.exports] + (stored_keys(shelf) if shelf else [])
         keys += [found for deep in keys if (found := shallower_key(deep, self.settings.depth or 0))]
-        distinct = {settings_digest(key): key for key in keys if self.settings.matches(key)}
-        counted = []
-        for key in distinct.values():
+        counted: list[tuple[int, SearchKey]] = []
+        for key in keys:
+            if not self.settings.matches(key) or any(key == known for _, known in counted):
+                continue
             held = self.legal.keys() & _held(self.exports, key).keys()
             if shelf:
                 held |= {p for p, row in shelf.get_many(key, list(self.legal)).items() if _lines(row) is not None}
@@ -286,15 +281,18 @@ class _Work:
     def _report(self) -> None:
         if self.progress is None:
             return
+        done, failed = len(self.answers) + len(self.failures), len(self.failures)
+        seconds, tried = time.monotonic() - self.begin if self.begin else 0.0, self.searched + failed
         self.progress(
             Progress(
                 total=len(self.legal),
-                done=len(self.answers) + len(self.failures),
+                done=done,
                 searched=self.searched,
                 cached=self.cached,
                 imported=self.imported,
-                failed=len(self.failures),
-                seconds=time.monotonic() - self.begin if self.begin else 0.0,
+                failed=failed,
+                seconds=seconds,
+                remaining_seconds=(len(self.legal) - done) * seconds / tried if tried else None,
             )
         )
 
@@ -334,5 +332,5 @@ def _opened(store: Store | str | os.PathLike[str] | None) -> Iterator[Store | No
         return
     path = Path(store)
     locked = path.is_file() and not (os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK))
-    with Store(path, read_only=locked) as opened:
+    with contextlib.closing(Store(path, read_only=locked)) as opened:
         yield opened

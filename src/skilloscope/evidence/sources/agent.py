@@ -48,9 +48,10 @@ def agent_evidence(
             hint="analyse the games so that every alternative has a value, or ask for gain statistics",
         )
     decisions = decisions if isinstance(decisions, Decisions) else as_decisions(decisions)
+    chosen, (labels, codes) = grid or Grid(*span), decisions.groups(by)
+    bare = replace(decisions, context=None, tally=Tally())
     model = (model or Agent()).prepared(decisions)
-    labels, codes = decisions.groups(by)
-    bare, chosen = replace(decisions, context=None, tally=Tally()), grid or Grid(*span)
+    about = model.about()
     while True:
         curves = np.zeros((len(labels), chosen.size))
         counts = np.zeros(len(labels), dtype=np.int64)
@@ -76,4 +77,4 @@ def agent_evidence(
             f"the log-likelihood cannot be carried by {chosen}: losses are too large for this k and range",
             hint="use a larger k (it scales with the utilities) or a smaller range",
         )
-    return EvidenceTable(chosen, labels, curves, counts, decisions.tally + tally, model.about())
+    return EvidenceTable(chosen, labels, curves, counts, decisions.tally + tally, about)
