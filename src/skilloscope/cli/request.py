@@ -17,7 +17,6 @@ from skilloscope.cli.console import progress_bar, report_faults, report_notes
 from skilloscope.cli.options import EffortOptions, EngineOptions
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.paths import effective_settings, store_file
-from skilloscope.core.text import read_object
 from skilloscope.report.table import duration, engine_line
 
 if TYPE_CHECKING:
@@ -60,8 +59,10 @@ def asked_elo(
     rule: str | None = None,
 ) -> AskedElo:
     """Return which axis, method, effort and prior were asked for; what contradicts itself is refused."""
+    from skilloscope.evidence.scales import axis_or_scale
+
     found = effective_settings({"prior": prior, "effort": options.effort, "scale": scale})
-    axis, agents = _scales(found["scale"].value)
+    axis, agents = axis_or_scale(found["scale"].value)
     method = _method(options.method, paths, agents is not None and axis is None, rule)
     if method == "agent" and (options.budget is not None or options.effort == "instant"):
         raise OptionError(
@@ -255,20 +256,6 @@ def _aliases(texts: Sequence[str] | None) -> dict[str, str]:
     from skilloscope.results.aliases import aliases_given
 
     return aliases_given(texts)
-
-
-def _scales(name: str) -> tuple[EloAxis | None, Scale | None]:
-    """Return the axis or the agent's scale of that name; a JSON file is one or the other by what it holds."""
-    from skilloscope.evidence.axis import elo_axis
-    from skilloscope.evidence.scales import scale
-
-    if not name.endswith(".json"):
-        return elo_axis(name), scale(name) if name == "default" else None
-    try:
-        held = read_object(Path(name).read_bytes())
-    except (OSError, InputError) as error:
-        raise InputError(f"{name}: not a scale that can be read ({error})", hint="a JSON file, or `default`") from error
-    return (elo_axis(name), None) if "efforts" in held else (None, scale(name))
 
 
 def _method(asked: str | None, paths: Sequence[Path], agents_only: bool, rule: str | None) -> str | None:

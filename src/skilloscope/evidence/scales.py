@@ -21,7 +21,7 @@ import numpy.typing as npt
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, Normal, Posterior, Prior, Uniform
-from skilloscope.evidence.axis import blurred
+from skilloscope.evidence.axis import EloAxis, blurred, elo_axis
 from skilloscope.evidence.posterior import posterior_from_log_density
 from skilloscope.models.agent import Agent
 from skilloscope.models.curves import CurveModel
@@ -188,6 +188,17 @@ def scale(name: str = "default") -> Scale:
     if not file.is_file():
         raise OptionError(f"no scale {name!r}", hint="`default` is bundled; any other is a JSON file")
     return Scale.from_json(file.read_text(), source=name)
+
+
+def axis_or_scale(name: str) -> tuple[EloAxis | None, Scale | None]:
+    """Return the axis or the agent's scale of that name; a JSON file is one or the other by what it holds."""
+    if not name.endswith(".json"):
+        return elo_axis(name), scale(name) if name == "default" else None
+    try:
+        held = read_object(Path(name).read_bytes())
+    except (OSError, InputError) as error:
+        raise InputError(f"{name}: not a scale that can be read ({error})", hint="a JSON file, or `default`") from error
+    return (elo_axis(name), None) if "efforts" in held else (None, scale(name))
 
 
 def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Prior:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -133,14 +134,14 @@ def kind_of(path: Path) -> Kind | None:
         return _of_columns(path)
     head = head_lines(path)
     for line in head:
-        if (kind := _of_record(line)) is not None:
+        if line.startswith("{") and (kind := _of_record(line)) is not None:
             return kind
-    columns = {cell.strip(' "') for cell in (head[0] if head else "").replace(";", ",").replace("\t", ",").split(",")}
+    columns = set(re.split(r'[ "]*[,;\t][ "]*', head[0].strip(' "'))) if head else set()
     if {"decider", "utility"} <= columns:
         return Kind.DECISIONS
     if {"player_1", "player_2"} <= columns:
         return Kind.RESULTS
-    return Kind.GAMES if any(line.startswith("[") and line.endswith('"]') for line in head) else None
+    return Kind.GAMES if any(map(re.compile(r'\[.*"\]').fullmatch, head)) else None
 
 
 def _of_columns(path: Path) -> Kind | None:
@@ -155,9 +156,6 @@ def _of_columns(path: Path) -> Kind | None:
 
 
 def _of_record(line: str) -> Kind | None:
-    """Return what a line of JSON belongs to."""
-    if not line.startswith("{"):
-        return None
     try:
         record = read_object(line)
     except InputError:

@@ -46,7 +46,7 @@ from skilloscope.chess.human.played import (
     played_moves,
     unused_moves,
 )
-from skilloscope.chess.pgn.facts import FIDE, pools_of
+from skilloscope.chess.pgn.facts import split_pools
 from skilloscope.chess.pgn.games import Games, distinct_games, read_games
 from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.errors import EngineError, InputError, Tally
@@ -64,7 +64,7 @@ from skilloscope.inputs.load import (
     resolve_player,
 )
 from skilloscope.inputs.load import players as known_players
-from skilloscope.inputs.request import AUTO, RatingRequest
+from skilloscope.inputs.request import RatingRequest
 from skilloscope.models.joint import HumanChoices
 
 PathLike = str | os.PathLike[str]
@@ -134,24 +134,6 @@ def analysed_files(
     return replace(parts[0], told=told, others=parts[1:]), names
 
 
-def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
-    """Return the pools of games, the most frequent first; unrated games of servers are left out and counted.
-
-    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
-    """
-    pools = np.array(pools_of(games) if wanted else [], dtype=object)
-    if wanted not in ("", AUTO):
-        own = pools == wanted
-        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
-    counts = Counter(pools[pools != ""].tolist())
-    if not counts or (counts.total() == len(games) and len(counts) == 1):
-        return [(next(iter(counts), FIDE if wanted else ""), games)]
-    kept = games.select(pools != "", reason="unrated game or variant of a server")
-    known = pools[pools != ""]
-    found = [(pool, kept.select(known == pool)) for pool, _ in counts.most_common()]
-    return [found[0], *((pool, replace(own, tally=Tally())) for pool, own in found[1:])]
-
-
 def pools_told(parts: Sequence[tuple[str, Games]]) -> list[str]:
     """Return what must be said where games are of several pools."""
     first, *rest = (f"{pool} ({len(games):,} games)" for pool, games in parts)
@@ -170,27 +152,24 @@ def analysed_games(
     limit = limit or EngineBudget()
     games.refuse_empty()
     names = [resolve_player(player, known_players(games)) for player in players]
-    if asked.model is None:
-        pool = asked.axis.pool
-        model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
-        asked = replace(asked, model=model)
-    asked = with_priors(asked, games)
-    if not asked.needs_engine:
-        return AnalysedGames(games, None, asked)
-    rows, sample = None, dict[str, Any]()
+    judged, rows, sample, told = None, None, dict[str, Any](), list[str]()
     try:
-        if limit.minutes is not None:
+        if asked.needs_engine and limit.minutes is not None:
             planned = plan(games, work, seed=limit.seed, player=names or None)
             order = fair_order(games, limit.seed)
             found = sample_games(games, planned, limit.minutes, seed=limit.seed, order=order)
             rows, sample = found.rows, found.as_dict()
-        judged = analyse_games(games, work, player=names, rows=rows)
+        if asked.needs_engine:
+            judged = analyse_games(games, work, player=names, rows=rows)
     except EngineError as error:
         if limit.strict or work.scheduler or engine_found(work.engine):
             raise
-        said = f"{error}: rated by the human model alone, effort instant"
-        return AnalysedGames(games, None, asked.without_engine(), [said])
-    return AnalysedGames(games, judged, asked, sample=sample)
+        asked, sample, told = asked.without_engine(), {}, [f"{error}: rated by the human model alone, effort instant"]
+    if asked.model is None:
+        pool = asked.axis.pool
+        model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
+        asked = replace(asked, model=model)
+    return AnalysedGames(games, judged, with_priors(asked, games), told, sample)
 
 
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
@@ -381,7 +360,7 @@ def in_parts(ask: Callable[[int], Part | None], total: int, workers: int) -> Ite
 
 def _part(games: Games, analyses: Analyses | None, question: _Question, playable: Bools, first: int) -> _Part | None:
     rows = first + np.flatnonzero(playable[first : first + GAMES_AT_ONCE])
-    some = games.select(rows)
+    some = games if len(rows) == len(games) else games.select(rows)
     wanted = moves_of(some, question.wanted) if question.wanted else None
     if not (len(some.moves) if wanted is None else wanted.any()):
         return None

@@ -9,15 +9,13 @@ from typing import Any
 
 from skilloscope.chess.human.model import CachedHuman, Human, human
 from skilloscope.chess.human.played import GROUPINGS
-from skilloscope.chess.pgn.facts import FIDE, checked_pool
+from skilloscope.chess.pgn.facts import AUTO, FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
 from skilloscope.evidence.axis import DEFAULT_PRIOR, Axis, Effects, Effort, EloAxis, elo_axis
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 
-AUTO = "auto"
-"""The pool by the games' tags."""
 KEPT_GAMES = 2000
 """Games up to which what people play is kept next to the store: some 70 kB each."""
 METHODS = ("joint", "human", "agent", "curves", "gain", "all")

@@ -252,11 +252,12 @@ class EloRatings(Study):
 
     def notes(self) -> list[str]:
         """Return what was used and left out, what the numbers are based on, and who could not be rated."""
-        basis, unrated = self.basis_notes, [f"{one.player} ({one.reason})" for one in self.unrated[:_MOST_NAMES]]
+        unrated = [f"{one.player} ({one.reason})" for one in self.unrated[:_MOST_NAMES]]
         more = f" and {len(self.idle) - _MOST_NAMES:,} others" if len(self.idle) > _MOST_NAMES else ""
         little = self.by == "player" and any(one.little_evidence for one in self.players)
+        used, basis = sum(one.decisions for one in self.players), self.basis_notes
         return [
-            skipped_line(sum(one.decisions for one in self.players), self.skipped, what="moves"),
+            skipped_line(used, self.skipped, what="moves"),
             *basis,
             str(self.fusion or ""),
             _LITTLE if little else "",

@@ -146,9 +146,10 @@ class _Work:
         An imported answer that an engine could not have given is a fault.
         """
         if self.shelf:
-            problems = list(self.legal)
-            _, self.answers = self._sound(self.shelf, problems)
-            self.answers |= _deeper_answers(self.shelf, self.key, [p for p in problems if p not in self.answers])
+            stored, keys = self.shelf.get_many(self.key, list(self.legal), faulty=True), stored_keys(self.shelf)
+            _, self.answers = self._sound(self.shelf, stored)
+            missing = [problem for problem in self.legal if problem not in self.answers]
+            self.answers |= _deeper_answers(self.shelf, self.key, keys, missing)
         self.cached = len(self.answers)
         new = {}
         for problem, lines in _held(self.exports, self.key).items():
@@ -164,9 +165,10 @@ class _Work:
         self.imported = len(new)
         self._report()
 
-    def _sound(self, shelf: Store, problems: list[str]) -> tuple[dict[str, StoredAnalysis], dict[str, LineArray]]:
+    def _sound(
+        self, shelf: Store, stored: Mapping[str, StoredAnalysis]
+    ) -> tuple[dict[str, StoredAnalysis], dict[str, LineArray]]:
         """Return what is stored, and the answers in it; a damaged one is named, and left to be searched again."""
-        stored = shelf.get_many(self.key, problems, faulty=True)
         answers = {problem: lines for problem, row in stored.items() if (lines := _lines(row)) is not None}
         damaged = [problem for problem, row in stored.items() if row.status == "done" and problem not in answers]
         for problem in damaged:
@@ -225,7 +227,7 @@ class _Work:
 
     def _left(self, shelf: Store, problems: list[str], since: int) -> list[str]:
         """Take what other processes have answered, or failed at, since then; return what is still open."""
-        stored, answered = self._sound(shelf, problems)
+        stored, answered = self._sound(shelf, shelf.get_many(self.key, problems, faulty=True))
         self.answers |= answered
         self.cached += len(answered)
         self.failures |= {p: row.reason for p, row in stored.items() if p not in answered and row.created >= since}
@@ -259,7 +261,8 @@ class _Work:
 
     def _at_hand(self, shelf: Store | None) -> list[tuple[int, SearchKey]]:
         """Return the keys that match the settings, with how many of the wanted answers each has, most first."""
-        keys = [export.settings for export in self.exports] + (stored_keys(shelf) if shelf else [])
+        known = stored_keys(shelf) if shelf else []
+        keys = [*(export.settings for export in self.exports), *known]
         keys += [found for deep in keys if (found := shallower_key(deep, self.settings.depth or 0))]
         counted: list[tuple[int, SearchKey]] = []
         for key in keys:
@@ -268,7 +271,7 @@ class _Work:
             held = self.legal.keys() & _held(self.exports, key).keys()
             if shelf:
                 held |= {p for p, row in shelf.get_many(key, list(self.legal)).items() if _lines(row) is not None}
-                held |= _deeper_answers(shelf, key, [p for p in self.legal if p not in held]).keys()
+                held |= _deeper_answers(shelf, key, known, [p for p in self.legal if p not in held]).keys()
             counted.append((len(held), key))
         return sorted(counted, key=lambda pair: -pair[0])  # stable: of equals the first
 
@@ -308,10 +311,12 @@ def _held(exports: Sequence[Export], key: SearchKey) -> dict[str, LineArray]:
     return held
 
 
-def _deeper_answers(shelf: Store, key: SearchKey, problems: Sequence[str]) -> dict[str, LineArray]:
-    """Return the answers of deeper searches, cut, where that is proven to be the same."""
+def _deeper_answers(
+    shelf: Store, key: SearchKey, stored: Sequence[SearchKey], problems: Sequence[str]
+) -> dict[str, LineArray]:
+    """Return the answers of deeper searches, of the keys that are stored, cut, where that is proven to be the same."""
     answers: dict[str, LineArray] = {}
-    for deep in deeper_keys(key, stored_keys(shelf)) if problems else ():
+    for deep in deeper_keys(key, stored) if problems else ():
         missing = [problem for problem in problems if problem not in answers]
         for problem, row in shelf.get_many(deep, missing).items():
             lines = _lines(row)
