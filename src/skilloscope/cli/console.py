@@ -142,8 +142,6 @@ def run(command: Callable[[], int | None]) -> int:
 
 
 class _PlainFormatter(logging.Formatter):
-    """Log lines for a terminal."""
-
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
 

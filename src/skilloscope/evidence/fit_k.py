@@ -110,21 +110,12 @@ def fitted_and_held_out(
     return profile.best(mass), profile.held_out(None)
 
 
-def k_gain(
-    decisions: Decisions,
-    rule: str = "listed",
-    *,
-    reference: float = 0.1,
-    by: str | None = None,
-    folds: int = 5,
-    seed: int = 1,
-    mass: float = 0.95,
-) -> KGain:
+def k_gain(decisions: Decisions, rule: str = "listed", *, reference: float = 0.1, mass: float = 0.95) -> KGain:
     """Return the fitted k and how much better than `reference` it foresees decisions; intervals resample clusters."""
-    split = folds_of(decisions, by, folds=folds, seed=seed)
+    split = folds_of(decisions)
     profile = _Profile(decisions, rule, split)
     fitted, given = profile.held_out(None), profile.held_out(reference)
-    gain, (low, high) = fitted.gain(given, rng=np.random.default_rng(seed), mass=mass)
+    gain, (low, high) = fitted.gain(given, rng=np.random.default_rng(1), mass=mass)
     scores, clusters = (fitted.per_decision, given.per_decision, gain, low, high), int((fitted.decisions > 0).sum())
     return KGain(profile.best(mass), reference, *scores, split.by, clusters, split.size)
 

@@ -204,9 +204,7 @@ def widening(clusters: float, mass: float, *, weighed: bool = False) -> float:
     return float(few * stdtrit(clusters - 1, upper) / ndtri(upper))
 
 
-def replicate_interval(
-    replicates: Array, mass: float, clusters: float, *, weighed: bool = False
-) -> tuple[float, float] | None:
+def replicate_interval(replicates: Array, mass: float, clusters: float) -> tuple[float, float] | None:
     """Return the central interval of replicates, its spread about the median widened; None for fewer than two clusters.
 
     Replicates that are NaN are left out; infinite ones count.
@@ -217,7 +215,7 @@ def replicate_interval(
     at = [int(np.clip(np.floor(q * len(own)), 0, len(own) - 1)) for q in ((1 - mass) / 2, 0.5, (1 + mass) / 2)]
     low, middle, high = own[at]
     if np.isfinite(middle):
-        low, high = middle + (np.array([low, high]) - middle) * widening(clusters, mass, weighed=weighed)
+        low, high = middle + (np.array([low, high]) - middle) * widening(clusters, mass)
     return float(low), float(high)
 
 

@@ -211,11 +211,6 @@ class SdFit:
     log_likelihood: Array
 
     @property
-    def variance(self) -> float:
-        """The fitted variance."""
-        return self.sd**2
-
-    @property
     def weights(self) -> Array:
         """The weight of each sd that was tried, by its likelihood; they sum to 1, the hopeless have none."""
         weight = np.exp(self.log_likelihood - self.log_likelihood.max())
@@ -360,11 +355,6 @@ class PeriodEvidence:
         if np.any(np.diff(self.times) < 0) or not np.all(np.isfinite(self.times)):
             raise InputError("the periods are not in order of time")
 
-    @property
-    def gaps(self) -> Array:
-        """The time between neighbouring periods."""
-        return np.diff(self.times)
-
     def tempered(self, dispersion: float) -> PeriodEvidence:
         """Return the history with every curve divided by a dispersion."""
         return PeriodEvidence(self.times, [one.tempered(dispersion) for one in self.evidences])
@@ -441,7 +431,6 @@ def log_score(density: LogDensity, evidence: Evidence, low: float, high: float) 
 
 
 def _one_by_one(history: PeriodEvidence, name: str, flat: Uniform, dispersion: float) -> Filtered:
-    """Filter by one of the papers' three priors."""
     posteriors: list[Posterior] = []
     scores = []
     density: LogDensity = flat.log_density

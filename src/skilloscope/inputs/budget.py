@@ -101,18 +101,21 @@ def plan(
     quiet = replace(work, progress=None, export=None)
     # A search that may take no time takes what is known, and learns from the engine under which key to look.
     known = replace(quiet, deadline_seconds=0.0, workers=None).analyse(batch)
-    unknown = _by_game(batch, ~known.answered, work)
+    unknown: dict[int, set[str]] = {}
+    fens = batch.fen.to_pylist()
+    for at in np.flatnonzero(~known.answered).tolist():
+        unknown.setdefault(int(batch.game[at]), set()).add(work.settings.problem(fens[at]))
     pool = sorted(frozenset().union(*unknown.values()))
     drawn = {pool[at] for at in np.random.default_rng(seed).permutation(len(pool))[:MEASURED]}
     done, seconds = _measure(batch, drawn, replace(work, export=None)) if measure else (frozenset[str](), np.inf)
     return AnalysisPlan(
         games=len(games),
-        total=len({work.settings.problem(fen) for fen in batch.fen.to_pylist()}),
+        total=len({work.settings.problem(fen) for fen in fens}),
         cached=known.cached,
         imported=known.imported,
         measured=len(done),
         seconds_each=seconds,
-        unknown={game: left for game, wanted in unknown.items() if (left := wanted - done)},
+        unknown={game: frozenset(left) for game, wanted in unknown.items() if (left := wanted - done)},
         settings=known.settings,
     )
 
@@ -196,16 +199,7 @@ def fair_order(games: Games, seed: int) -> npt.NDArray[np.int64]:
     return np.array(order, dtype=np.int64)
 
 
-def _by_game(batch: Positions, wanted: npt.NDArray[np.bool_], work: EngineJob) -> dict[int, frozenset[str]]:
-    found: dict[int, set[str]] = {}
-    fens = batch.fen.to_pylist()
-    for at in np.flatnonzero(wanted).tolist():
-        found.setdefault(int(batch.game[at]), set()).add(work.settings.problem(fens[at]))
-    return {game: frozenset(problems) for game, problems in found.items()}
-
-
 def _measure(batch: Positions, drawn: set[str], work: EngineJob) -> tuple[frozenset[str], float | None]:
-    """Search the drawn positions; return those that are done, and how long one took."""
     if not drawn:
         return frozenset(), None
     fens = [work.settings.problem(fen) for fen in batch.fen.to_pylist()]

@@ -214,7 +214,14 @@ def load_decisions(
     """
     found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
     files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]
-    games = _read(files, aliases or {}) if files or not others else None
+    games = None
+    if files or not others:
+        from skilloscope.chess.pgn.games import distinct_games, read_games
+
+        games = distinct_games(
+            read_games(files).renamed(aliases or {})
+        )  # renamed first: spellings part what is the same
+        games.refuse_empty()
     told = renamed(told_decisions(others, any_domain=any_domain and not files), aliases or {}) if others else None
     here = [] if games is None else players(games)
     wanted = _wanted(player, [*here, *([] if told is None else told.names())])
@@ -255,15 +262,6 @@ def told_tables(paths: Sequence[Path]) -> list[Decisions]:
     return [
         decisions(read_analysed(path), named_moves=True) if path in games else read_decisions(path) for path in paths
     ]
-
-
-def _read(files: Sequence[Path], aliases: Mapping[str, str]) -> Games:
-    """Return the games of PGN files, each once, spellings replaced by names."""
-    from skilloscope.chess.pgn.games import distinct_games, read_games
-
-    games = distinct_games(read_games(files).renamed(aliases))  # renamed first: spellings part what is the same
-    games.refuse_empty()
-    return games
 
 
 def _judged_sample(
@@ -369,7 +367,6 @@ def engine_of(batch: Decisions) -> dict[str, Any]:
 
 
 def _of(batch: Decisions, wanted: Sequence[str]) -> Decisions:
-    """Return the decisions of the wanted players; of everybody where none is named."""
     if not wanted:
         return batch
     codes = [code for code, name in enumerate(batch.deciders) if name in wanted]

@@ -1,16 +1,9 @@
-"""From files to analysed games: read once, searched where the method needs an engine, within a budget of time.
+"""From files to evidence about Elo: games read once, searched where the method needs an engine, in a budget of time.
 
-In: files or games, a request, and the engine's job. Out: `AnalysedGames`, from which all evidence about Elo is made:
-the command line, Python functions and the web all come this way. Where no engine is found and none was asked for by
-name, the human model is used alone, and a note says so.
-
-From analysed games to evidence about Elo: a row for each label, person, game and source, by any method.
-
-In: `AnalysedGames`, and what their moves are to be grouped by. Out: `GameEvidence`: an `EvidenceTable` for each method
-that was asked for, the label of each move, and a tally of moves that count for nobody.
-
-The games are read a few at a time, several at once where there are workers: what a position says does not depend on
-its neighbours, so any number of workers gives the same.
+In: files or games, a request, and the engine's job. Out: `AnalysedGames`, then `GameEvidence`: an `EvidenceTable` for
+each method that was asked for, the label of each move, and a tally of moves that count for nobody. The command line,
+Python functions and the web all come this way. Where no engine is found and none was asked for by name, the human model
+is used alone, and a note says so. Games are read a few at a time; any number of workers gives the same.
 """
 
 from __future__ import annotations
@@ -324,8 +317,6 @@ def elo_evidence(
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked of the games."""
-
     by: tuple[str, ...]
     asked: RatingRequest
     kinds: Sequence[str]
@@ -335,8 +326,6 @@ class _Question:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What a few games say."""
-
     rows: Ints
     """The rows of the games among all."""
     moves: PlayedMoves

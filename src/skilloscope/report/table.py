@@ -221,9 +221,9 @@ class CompetenceEstimate:
         """Return the estimate that a posterior gives."""
         return cls(posterior.mean, posterior.sd, *posterior.interval(mass), posterior.edge)
 
-    def with_interval(self, digits: int = 2) -> str:
+    def with_interval(self) -> str:
         """Return c with its interval, e.g. `1.21 (1.05 to 1.38)`."""
-        return f"{self.c:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
+        return f"{self.c:.2f} ({self.low:.2f} to {self.high:.2f})"
 
     def __str__(self) -> str:
         return f"{self.c:.2f} ± {self.sd:.2f}{edge_mark(self.edge)}"

@@ -202,7 +202,6 @@ def rate_fitting_k(
     prior: str = "uniform",
     c_range: tuple[float, float] | None = None,
     *,
-    reference: float = 0.1,
     mass: float = 0.95,
 ) -> DeciderRatings:
     """Return the rating at a fitted k, and in `k_fit` what fitting it gains on held-out decisions.
@@ -214,7 +213,7 @@ def rate_fitting_k(
             f"k cannot be fitted to {plural(len(batch), 'decision')}: it takes {FEWEST_FOR_K}",
             hint="give it in units of the utilities, as in --k 0.1: an agent hardly distinguishes losses below k",
         )
-    gain = k_gain(batch, rule, reference=reference, mass=mass)
+    gain = k_gain(batch, rule, mass=mass)
     if gain.fit.edge is not None:
         end = {"low": "below", "high": "above"}[gain.fit.edge]
         raise InputError(

@@ -160,7 +160,7 @@ class EloRatings(Study):
 
     def __repr__(self) -> str:
         rated = plural(len(self.players), "player") if self.by == "player" else f"{len(self.players):,} by {self.by}"
-        return f"<EloRatings: {rated}, effort {self.effort}, method {self.method}; skipped: {self.tally}>"
+        return f"<EloRatings: {rated}, effort {self.basis.effort.name}, method {self.method}; skipped: {self.tally}>"
 
     def __getitem__(self, player: str) -> EloRating:
         return next(one for one in self.players if one.player == player)
@@ -174,11 +174,6 @@ class EloRatings(Study):
     def method(self) -> str:
         """The method by name."""
         return self.basis.method
-
-    @property
-    def effort(self) -> str:
-        """The effort by name."""
-        return self.basis.effort.name
 
     @property
     def mass(self) -> float:
@@ -386,7 +381,6 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
 def _with_more_games(
     rated: Sequence[EloRating], groups: Mapping[Any, EvidenceTable], asked: RatingRequest
 ) -> list[EloRating]:
-    """Return the players with how many more games each needs."""
     effects = asked.effects
     people = [(one.elo.mean, sources) for one in rated for sources in groups[one.player].by_person().values()]
     worth = game_precisions(people, effects)

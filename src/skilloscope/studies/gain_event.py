@@ -348,7 +348,6 @@ def _comparison(players: Field, tables: _Tables, request: GainRequest) -> list[_
 
 
 def _ends(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
-    """Return the first and the second entry of each pair."""
     ends = np.array([(pair.first, pair.second) for pair in pairs], dtype=np.int64)
     return ends[:, 0], ends[:, 1]
 

@@ -331,7 +331,6 @@ def move_logs(moves: PlayedMoves, found: AnalysedGames, elo: npt.ArrayLike) -> A
 
 
 def _chosen(moves: PlayedMoves, logs: Array) -> ChoiceLogs:
-    """Return the log-probabilities of the moves that were a choice."""
     counts, free = np.diff(moves.choices.offsets), moves.free
     kept = logs[np.repeat(free, counts)]
     offsets = np.concatenate([[0], np.cumsum(counts[free])]).astype(np.int64)

@@ -109,8 +109,6 @@ def _rate_games(
 
 @dataclass(frozen=True)
 class _Side:
-    """One game seen by one player."""
-
     opponent: str | None
     rating: float | None  # the opponent's in the header
     score: float
@@ -121,12 +119,11 @@ def fuse(ratings: EloRatings, results: Results | Games) -> EloRatings:
 
     Moves and results of one game share information, so both count with the weights `beside` of the effort.
     """
-    beside = ratings.scale.effort(ratings.effort).beside
+    effort = ratings.basis.effort.name
+    beside = ratings.scale.effort(effort).beside
     if beside is None:
-        raise InputError(
-            f"the axis {ratings.scale.name!r} has no weights for moves with results at effort {ratings.effort!r}",
-            hint="use the bundled axis",
-        )
+        said = f"the axis {ratings.scale.name!r} has no weights for moves with results at effort {effort!r}"
+        raise InputError(said, hint="use the bundled axis")
     if ratings.method in ("curves", "gain"):
         raise InputError(
             f"the weight of results together with the method {ratings.method!r} was not fitted", hint="joint or human"

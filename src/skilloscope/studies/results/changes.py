@@ -203,7 +203,6 @@ def member_study(run: Rated, player: str, since: str | None = None) -> Member:
 
 
 def _opponents(run: Rated, player: str, start: int | None) -> list[OpponentRecord]:
-    """Return the opponents, those with most games first."""
     if run.every is None:
         raise InputError("the games before these were not kept", hint="give all of them, or keep the .games file")
     games = run.every.by_period(run.period)

@@ -111,7 +111,6 @@ class FitStudy(ResultsStudy):
         return [Table(title, ("", ""), self._rows()), compared]
 
     def _rows(self) -> list[tuple[str, str]]:
-        """Return what was fitted and to what, in words."""
         rows, fit = list[tuple[str, str]](), self.fit
         given = {name: "" if name in fit.fitted else " (given)" for name in ("sigma0", "nu", "advantage")}
         spreads = {"sigma0": "σ0, of new players' strength", "nu": "ν, of its change in a period"}
@@ -373,7 +372,6 @@ class HeldOutPeriods(ResultsStudy):
         return [curve] if self.against is None else [curve, self._compared(self.against)]
 
     def _compared(self, against: Sequence[Competitor]) -> Table:
-        """Return a row for each competitor."""
         columns: list[Column[Competitor]] = [
             Column("forecast", lambda row: row.name, label=True),
             Column("games", lambda row: f"{row.games:,}"),

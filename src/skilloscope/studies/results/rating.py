@@ -490,7 +490,6 @@ def leaderboard_study(
 
 
 def _only(standings: Sequence[BoardPlayer], players: Sequence[str] | None) -> Sequence[BoardPlayer]:
-    """Return the rows of these players; one who is not there is named."""
     if not players:
         return standings
     names = [one.row.player for one in standings]
