@@ -6,6 +6,7 @@ cannot take is refused here, in one sentence that says what the file is and who 
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import logging
 import re
@@ -112,6 +113,10 @@ class Kind(Enum):
     RESULTS = "a table of results", "`results fit` takes it"
 
 
+_OF_RECORD = {"rows": Kind.ANALYSED, "format": Kind.ANALYSES, "moves": Kind.EVALUATED, "utilities": Kind.DECISIONS}
+"""What a file of JSON lines holds, by a key of its first line."""
+
+
 def by_kind(paths: Sequence[Path], *takes: Kind) -> dict[Kind, list[Path]]:
     """Return the files by kind; the first of `takes` is the default for a file whose content is ambiguous."""
     found: dict[Kind, list[Path]] = {kind: [] for kind in takes}
@@ -134,8 +139,11 @@ def kind_of(path: Path) -> Kind | None:
         return _of_columns(path)
     head = head_lines(path)
     for line in head:
-        if line.startswith("{") and (kind := _of_record(line)) is not None:
-            return kind
+        if line.startswith("{"):
+            with contextlib.suppress(InputError):
+                record = read_object(line)
+                if key := next(filter(record.__contains__, _OF_RECORD), ""):
+                    return _OF_RECORD[key]
     columns = set(re.split(r'[ "]*[,;\t][ "]*', head[0].strip(' "'))) if head else set()
     if {"decider", "utility"} <= columns:
         return Kind.DECISIONS
@@ -153,15 +161,6 @@ def _of_columns(path: Path) -> Kind | None:
         Kind.RESULTS: {"player_1", "player_2"},
     }
     return next((kind for kind, columns in known.items() if columns <= names), None)
-
-
-def _of_record(line: str) -> Kind | None:
-    try:
-        record = read_object(line)
-    except InputError:
-        return None
-    known = {"rows": Kind.ANALYSED, "format": Kind.ANALYSES, "moves": Kind.EVALUATED, "utilities": Kind.DECISIONS}
-    return known.get(next(filter(record.__contains__, known), ""))
 
 
 _DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine

@@ -356,7 +356,7 @@ def _part(games: Games, analyses: Analyses | None, question: _Question, playable
     asked, effort = question.asked, question.asked.effort
     opening_moves = asked.axis.opening_moves
     moves = played_moves(some, wanted=wanted, model=question.model)
-    own = None if analyses is None else analyses.of_games(rows)
+    own = analyses if analyses is None or some is games else analyses.of_games(rows)
     if own is not None and effort.weights is not None and "joint" in question.kinds:
         moves = moves.with_engine(own, len(effort.weights.depths))
     labels, people = move_labels(moves, question.by, opening_moves), movers_of(moves)

@@ -283,8 +283,8 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
         return _with_others(found, players)
     engine = {} if judged is None else engine_of(judged.decisions)
     evidence = elo_evidence(found, players=players)
+    groups = dict(zip(evidence.tables, map(EvidenceTable.groups, evidence.tables.values()), strict=True))
     tally = left_out(found, evidence)
-    groups = {kind: table.groups() for kind, table in evidence.tables.items()}
     rated = [_rated(label, groups, asked) for label in groups[asked.kinds[0]]]
     if not rated:
         hint = "--method agent rates by the engine alone" if tally.counts.get(UNPLAYABLE) else ""

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -146,10 +147,10 @@ class _Work:
         An imported answer that an engine could not have given is a fault.
         """
         if self.shelf:
-            stored, keys = self.shelf.get_many(self.key, list(self.legal), faulty=True), stored_keys(self.shelf)
+            stored, found = self.shelf.get_many(self.key, list(self.legal), faulty=True), self.shelf.all_settings()
             _, self.answers = self._sound(self.shelf, stored)
             missing = [problem for problem in self.legal if problem not in self.answers]
-            self.answers |= _deeper_answers(self.shelf, self.key, keys, missing)
+            self.answers |= _deeper_answers(self.shelf, self.key, cast(list[SearchKey], found), missing)
         self.cached = len(self.answers)
         new = {}
         for problem, lines in _held(self.exports, self.key).items():
