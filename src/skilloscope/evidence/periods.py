@@ -41,27 +41,15 @@ class DecisionPeriods:
     unit: str  # what one unit of time is, for the drift
 
 
-class GameCounts:
-    """Games and the Elo in their headers, by player and period; each game counts once."""
-
-    def __init__(self, periods: DecisionPeriods) -> None:
-        batch = periods.decisions
-        columns = batch.context.column_names
-        games = batch.column("game").to_pylist() if "game" in columns else [None] * len(batch)
-        elos = batch.column("elo").to_pylist() if "elo" in columns else [None] * len(batch)
-        self._elo_of_game: dict[tuple[str, int], dict[Any, float | None]] = {}
-        for decider, code, game, elo in zip(batch.decider.tolist(), periods.code.tolist(), games, elos, strict=True):
-            if game is not None:
-                self._elo_of_game.setdefault((batch.deciders[decider], code), {})[game] = elo
-
-    def games(self, player: str, code: int) -> int:
-        """Return how many games the player has in the period; 0 where the table does not name games."""
-        return len(self._elo_of_game.get((player, code), {}))
-
-    def header_elo(self, player: str, code: int) -> float | None:
-        """Return the mean Elo of the player in the headers of these games, None where none has one."""
-        known = [elo for elo in self._elo_of_game.get((player, code), {}).values() if elo is not None]
-        return float(np.mean(known)) if known else None
+def header_elos(periods: DecisionPeriods) -> dict[tuple[str, int], dict[Any, float | None]]:
+    """Return the Elo of each player in the headers of each game, by player and the code of the period."""
+    batch, found = periods.decisions, dict[tuple[str, int], dict[Any, float | None]]()
+    columns = batch.context.column_names
+    games, elos = (batch.column(n).to_pylist() if n in columns else [None] * len(batch) for n in ("game", "elo"))
+    for decider, code, game, elo in zip(batch.decider.tolist(), periods.code.tolist(), games, elos, strict=True):
+        if game is not None:
+            found.setdefault((batch.deciders[decider], code), {})[game] = elo
+    return found
 
 
 def decimal_year(text: str | None) -> tuple[float, int | None] | None:

@@ -12,12 +12,13 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.text import visible
+from skilloscope.report.table import Estimated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -272,26 +273,11 @@ class Histogram(Chart):
         axes.set_ylabel(self.y_axis)
 
 
-class Gridded(Protocol):
-    """A density on a grid, such as a posterior."""
-
-    @property
-    def at(self) -> npt.NDArray[np.float64]:
-        """Where it is known."""
-
-    @property
-    def density(self) -> npt.NDArray[np.float64]:
-        """How dense it is there."""
-
-    def interval(self, mass: float = 0.95, /) -> tuple[float, float]:
-        """Return the equal-tailed interval that holds `mass`."""
-
-
 @dataclass(frozen=True, eq=False)
 class Densities(Chart):
     """Densities of one quantity on the same axis."""
 
-    curves: Sequence[tuple[str, Gridded]]
+    curves: Sequence[tuple[str, Estimated]]
     axis: str
     marks: Sequence[float | None] = field(default_factory=tuple)
     """A known true value of each, dashed."""
@@ -411,7 +397,7 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…"
 
 
-def thinned(curve: Gridded) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def thinned(curve: Estimated) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return some three hundred points of a density, which draw the same line."""
     low, high = curve.interval(0.9999)
     inside = np.flatnonzero((curve.at >= low) & (curve.at <= high))

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.table import Table as RichTable
@@ -141,6 +143,14 @@ class Estimated(Protocol):
     @property
     def edge(self) -> str | None:
         """`low`, `high` or `both` where it is at the edge of the allowed range."""
+
+    @property
+    def at(self) -> npt.NDArray[np.float64]:
+        """Where its density is known."""
+
+    @property
+    def density(self) -> npt.NDArray[np.float64]:
+        """How dense it is there."""
 
     def interval(self, mass: float = 0.95, /) -> tuple[float, float]:
         """Return the equal-tailed interval that holds `mass`."""

@@ -29,11 +29,11 @@ from skilloscope.evidence.lattice import PERIOD_PRIORS, Filtered, check_period_p
 from skilloscope.evidence.parts import DRIFT
 from skilloscope.evidence.periods import (
     EVERY,
-    GameCounts,
     PeriodHistories,
     check_every,
     column_periods,
     date_periods,
+    header_elos,
     period_histories,
     period_of_game,
 )
@@ -443,11 +443,17 @@ class AgentPeriods:
         )
         if self.scale is not None:
             warnings += [*scale_warnings(periods.decisions, self.scale, about), *provisional_note(self.scale)]
-        counts = GameCounts(periods)
+        elos = header_elos(periods)
         engine = dict(periods.decisions.about.get("settings", {}))
         return Profile(
             players=[
-                PlayerProfile(player, [self._period(counts, player, code, one, at) for at, code in enumerate(codes)])
+                PlayerProfile(
+                    player,
+                    [
+                        self._period(elos.get((player, code), {}), player, code, one, at)
+                        for at, code in enumerate(codes)
+                    ],
+                )
                 for player, (_, codes), one in zip(players, histories, filtered, strict=True)
             ],
             every=self.every,
@@ -461,15 +467,15 @@ class AgentPeriods:
             tally=self.found.table.tally,
         )
 
-    def _period(self, counts: GameCounts, player: str, code: int, found: Filtered, at: int) -> Period:
+    def _period(self, elos: Mapping[Any, float | None], player: str, code: int, found: Filtered, at: int) -> Period:
         c, scale, periods = found.posteriors[at], self.scale, self.found.periods
-        elo = None if scale is None else scale.read(c)
+        elo, known = None if scale is None else scale.read(c), [elo for elo in elos.values() if elo is not None]
         part = AgentPart(
             decisions=self.found.table[player, code].decisions,
-            games=counts.games(player, code),
+            games=len(elos),
             mass=self.mass,
             posterior=c,
-            header_elo=counts.header_elo(player, code),
+            header_elo=float(np.mean(known)) if known else None,
             extrapolated=scale is not None and elo is not None and scale.extrapolates(elo.mean),
         )
         time, score = float(periods.times[code]), float(found.log_scores[at])
