@@ -156,10 +156,7 @@ def _failed(message: str, hint: str, *, code: int = 1) -> int:
 
 
 def show(study: Study, output: Output, *, source: str = "", top: int | None = None) -> int:
-    """Show a study where it was asked for, and return the exit code: 1 where some of its input was at fault.
-
-    `source` says on a page what was read; `top` cuts the tables of the terminal.
-    """
+    """Show a study where it was asked for; return 1 where some input was at fault. A page names its `source`."""
     if output.as_json:
         print_json(study.as_dict())
     else:

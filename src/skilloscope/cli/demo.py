@@ -52,14 +52,14 @@ def _judged(work: EngineJob) -> AnalysedDecisions:
     work = replace(work, settings=DFH13)  # those of the bundled analyses
     shipped = replace(work, imports=(gallery_analyses_file(),), engine=None)
     if not engine_found(work.engine):
-        err().print("no engine found: using the bundled analyses (apt-get install stockfish for your own)")
-        return analyse_games(gallery_games(), shipped)
-    try:
-        judged = analyse_games(gallery_games(), replace(work, deadline_seconds=_MOST_SECONDS))
-    except EngineError as error:
-        err().print(f"the engine failed ({error}): using the bundled analyses")
-        return analyse_games(gallery_games(), shipped)
-    if "not analysed (time)" not in judged.decisions.tally.counts:
-        return judged
-    err().print("the engine needs longer than the demo may take: using the bundled analyses; run again to continue")
+        why = "no engine found: using the bundled analyses (apt-get install stockfish for your own)"
+    else:
+        try:
+            judged = analyse_games(gallery_games(), replace(work, deadline_seconds=_MOST_SECONDS))
+            if "not analysed (time)" not in judged.decisions.tally.counts:
+                return judged
+            why = "the engine needs longer than the demo may take: using the bundled analyses; run again to continue"
+        except EngineError as error:
+            why = f"the engine failed ({error}): using the bundled analyses"
+    err().print(why)
     return analyse_games(gallery_games(), shipped)

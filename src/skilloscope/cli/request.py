@@ -151,10 +151,7 @@ def analysed_decisions(
 def working(
     asked: EngineOptions, what: str = "analysing", *, otherwise: Mapping[str, Any] | None = None
 ) -> Iterator[EngineJob]:
-    """Give the job that options, environment and settings files describe, with a progress bar on stderr.
-
-    What nobody asked for is as `otherwise` says (a search's settings), or the default.
-    """
+    """Give the job that options and settings describe, with a bar on stderr; defaults are those of `otherwise`."""
     with progress_bar(what) as bar:
         yield work_of(asked, bar, otherwise=otherwise)
 
@@ -206,10 +203,7 @@ def scaled_agent(scale: Scale, rule: str | None = None) -> Agent:
 
 
 def read_batch(tables: Sequence[Path], columns: Sequence[str] = ()) -> Decisions:
-    """Return the decisions of tables of any domain as one batch, at one depth; faults are shown on stderr.
-
-    `columns` are texts such as decider=player: our name, theirs.
-    """
+    """Return tables of any domain as one batch, at one depth; `columns` are texts such as decider=player."""
     from skilloscope.decision import Decisions
     from skilloscope.decision.text import read_decisions
     from skilloscope.inputs.load import told_decisions

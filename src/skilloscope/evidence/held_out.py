@@ -111,10 +111,7 @@ def log_mean_likelihood(curves: Array, grid: Grid, most_decisions: int) -> Array
 def held_out_scores(
     folds: Folds, decider: Codes, curves_of: Callable[[int, Codes, int], tuple[Grid, Array]]
 ) -> HeldOut:
-    """Return the held-out score of every cluster.
-
-    `curves_of(fold, groups, n)` gives the curves of n groups of decisions under the model fitted without that fold.
-    """
+    """Return each cluster's held-out score; `curves_of(fold, groups, n)` are curves fitted without the fold."""
     deciders = int(decider.max()) + 1
     pairs, cell = np.unique(decider * folds.clusters + folds.cluster, return_inverse=True)
     who, where = np.divmod(pairs, folds.clusters)
@@ -205,10 +202,7 @@ def widening(clusters: float, mass: float, *, weighed: bool = False) -> float:
 
 
 def replicate_interval(replicates: Array, mass: float, clusters: float) -> tuple[float, float] | None:
-    """Return the central interval of replicates, its spread about the median widened; None for fewer than two clusters.
-
-    Replicates that are NaN are left out; infinite ones count.
-    """
+    """Return the central interval of replicates (NaN left out), widened; None for fewer than two clusters."""
     own = np.sort(replicates[~np.isnan(replicates)])
     if clusters < 2 or len(own) < _FEWEST:
         return None

@@ -94,10 +94,7 @@ def walk_kernel(variance: float, cells: int) -> Array:
 
 
 def reflected_walk(variance: float, cells: int) -> Array:
-    """Return the matrix that takes the mass on the cells one step on; images stand for the reflections at both ends.
-
-    It is symmetric: the same matrix carries messages backwards.
-    """
+    """Return the symmetric matrix that takes mass one step on; images stand for the reflections at both ends."""
     kernel = walk_kernel(variance, cells)
     around = np.zeros(2 * cells)  # two reflections are a shift by twice the range
     np.add.at(around, np.arange(len(kernel)) % (2 * cells), kernel)
@@ -178,10 +175,7 @@ def fit_drift(lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *
 
 
 def averaged_scores(scores: Array, plain: Array) -> Array:
-    """log Σ_q w_t(q)·p_q(period t | past), w_t(q) ∝ p_q(periods before t): nothing later than the past decides on q.
-
-    Rows are drifts, columns periods; `scores` weighs, `plain` is averaged.
-    """
+    """log Σ_q w_t(q)·p_q(period t | past), w_t(q) ∝ p_q(periods before t): `scores` weigh, `plain` is averaged."""
     past = np.concatenate([np.zeros((len(scores), 1)), np.cumsum(scores, axis=1)[:, :-1]], axis=1)
     return np.asarray(logsumexp(past + plain, axis=0) - logsumexp(past, axis=0))
 
@@ -198,10 +192,7 @@ _NO_WEIGHT = 1e-6  # relative to the likeliest: what is left out cannot be seen
 
 @dataclass(frozen=True, eq=False)
 class SdFit:
-    """A fitted sd with its profile-likelihood interval.
-
-    `high` is None where the likelihood does not fall far enough within what was tried: it may be anything.
-    """
+    """A fitted sd with its profile-likelihood interval; `high` is None where the data set no upper bound."""
 
     sd: float
     low: float
@@ -273,10 +264,7 @@ def pool_groups(
     dispersion: float = 1.0,
     mass: float = 0.95,
 ) -> tuple[list[Pooled], SdFit]:
-    """Return every decider's groups with partial pooling, and the fitted sd between groups.
-
-    What is shown is averaged over the sds that were tried, each by its likelihood: with few groups it is hardly known.
-    """
+    """Return every decider's groups with partial pooling, averaged over the sds between groups, and the fitted sd."""
     if not any(len(groups) > 1 for groups in deciders):
         raise InputError("what lies between groups cannot be seen in a single group")
     grid = deciders[0][0].grid
@@ -414,10 +402,7 @@ def check_period_prior(prior: str) -> None:
 
 
 def period_prior(name: str, before: Posterior, past: Evidence, flat: Uniform) -> tuple[LogDensity, str]:
-    """Return the log-density with which a period begins, by the posterior of the period before it. [DFH13 VII.A]
-
-    `carry`: p(c) = p(c | past). `widen`: p(c) = N(μ, 2σ), cut to the range. `reset`: p(c) constant.
-    """
+    """A period's first log-density: p(c | past), N(μ, 2σ) cut to the range, or constant. [DFH13 VII.A]"""
     if name == "carry":
         coefficients = past.grid.coefficients(past.curve)
         return lambda at: past.grid.interpolate_coefficients(coefficients, at), "posterior of the period before"
@@ -446,10 +431,7 @@ def _one_by_one(history: PeriodEvidence, name: str, flat: Uniform, dispersion: f
 
 
 def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: SdFit) -> Filtered:
-    """Filter and smooth one history, averaged over the drifts that were tried, each by its likelihood.
-
-    With few periods the drift is hardly known; a band for the best one alone would be too narrow.
-    """
+    """Filter and smooth one history, averaged over all drifts: for the best one alone the band would be too narrow."""
     gaps = np.diff(times)
     weights = drift.weights
     walks = [forward(lattice, logs, gaps, tried) for tried in drift.tried]

@@ -202,10 +202,7 @@ def axis_or_scale(name: str) -> tuple[EloAxis | None, Scale | None]:
 
 
 def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Prior:
-    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games).
-
-    `opponents` and `file` belong to the Elo axis; along a scale they are `population`.
-    """
+    """Return the prior by name; the axis's `opponents` and `file` are the population along a scale."""
     low, high = _FLAT_RANGE
     if name == "flat":
         return Uniform(low, high)

@@ -176,10 +176,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EvidenceTable(Mapping[Any, Evidence]):
-    """Rows of evidence: label, person, game, event, source, moves, curve. A mapping from label to summed `Evidence`.
-
-    A column that a source does not know is empty. `games` and `headers` number games as the caller does.
-    """
+    """Rows of label, person, game, event, source, moves, curve: a mapping from label to summed `Evidence`."""
 
     grid: Grid
     labels: Sequence[Any]  # the group of each row: a player, a player's endgames, a game, whatever was asked for

@@ -153,10 +153,7 @@ def check_values(values: str, mate_cap: float) -> None:
 
 
 def gains_of_games(games: Games, work: EngineJob, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
-    """Return the gains of games, from their comments or by the engine of `work`.
-
-    With `auto` the comments are used where more than half of the moves carry an [%eval]: then no engine is started.
-    """
+    """Return the gains of games by their comments (`auto`: if most moves have one), else by the engine of `work`."""
     games.refuse_empty()
     check_values(values, mate_cap)
     share = share_with_comments(games)

@@ -303,10 +303,7 @@ def analyse_games(
     rows: npt.NDArray[np.int64] | None = None,
     both_sides: bool = False,
 ) -> AnalysedDecisions:
-    """Return the decisions of games, or of some players in them, searching what is not in the store.
-
-    With `rows` only the positions of these games; with `both_sides` those of everybody in the players' games.
-    """
+    """Return the decisions of games (of some players, of these `rows`), searching what is not in the store."""
     from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.pgn.positions import positions
 

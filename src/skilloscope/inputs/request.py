@@ -25,10 +25,7 @@ COMPARED = ("engine", "net", "depth", "nodes", "multipv", "hash_mb", "fen_rule",
 
 
 def effort_for(axis: EloAxis, method: str | None, effort: str | None, depth: int | None = None) -> Effort:
-    """Return the effort: the one asked for; else by the method; else the deepest whose depth was asked for.
-
-    A method or an effort that does not exist, or contradicts the other, is refused.
-    """
+    """Return the effort asked for, else by the method, else the deepest of that depth; contradictions are refused."""
     if method is not None and method not in METHODS:
         raise OptionError(f"no method {method!r}", hint=f"the methods: {', '.join(METHODS)}")
     if effort is not None:

@@ -46,10 +46,7 @@ _MATCHED = ("depth", "nodes", "multipv")
 
 
 def elo_of_sides() -> EloOfSides | None:
-    """Return `EloOfBoards.sides`, or nothing where the model cannot be had.
-
-    The model is loaded here, before any time is measured: ended in the middle of it, it would seem not to be installed.
-    """
+    """Return `EloOfBoards.sides`, the model loaded before any time is measured; nothing where it cannot be had."""
     try:
         boards = EloOfBoards()
         boards.warm_up()

@@ -221,10 +221,7 @@ def sequence_moments(logs: Array, offsets: Ints) -> tuple[Array, Array]:
 
 
 def outcome_log_probabilities(sets: ChoiceSets, c: float, *, k: float = 0.1) -> tuple[Array, Ints]:
-    """log p(a|c) of every alternative of every set, end to end, with where each set begins. [DFH13 (2) in logs]
-
-    The weighted extra alternative of a rule, where there is one, is the last of its set.
-    """
+    """log p(a|c) of all alternatives, a rule's extra one last, and where each set begins. [DFH13 (2) in logs]"""
     weighted = sets.extra_weight > 0
     counts = np.diff(sets.offsets) + weighted
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

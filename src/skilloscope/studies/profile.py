@@ -323,10 +323,7 @@ def profile(
 
 
 def elo_profile(found: AnalysedGames, players: Sequence[str], *, every: str = "year", prior: str = "drift") -> Profile:
-    """Return the Elo of each player in each period; with one period each a drift cannot be fitted, and a note says so.
-
-    What a model says of a person's style is common to all periods, so changes are more precise than levels.
-    """
+    """Return each player's Elo by period; changes are more precise than levels, as style bias is common."""
     check_every(every)
     check_axis_prior(prior)
     columns = (found.games.headers[name].to_pylist() for name in ("date", "year", "event"))
@@ -502,10 +499,7 @@ def profile_chart(study: Profile, *, named: bool = True, limits: tuple[float, fl
 
 
 def priors_chart(profiles: Sequence[Profile], truth: Mapping[float, float] | None = None) -> Panels:
-    """Return a panel for each prior, of the same players; dashed, where it is known, the true c by time.
-
-    [DFH13 figure 6]
-    """
+    """Return a panel for each prior, of the same players; dashed the true c by time, where known. [DFH13 figure 6]"""
     limits = _limits(profiles)
     charts = [profile_chart(one, named=not at, limits=limits) for at, one in enumerate(profiles)]
     if truth:

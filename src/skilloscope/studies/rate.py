@@ -115,10 +115,7 @@ class _Side:
 
 
 def fuse(ratings: EloRatings, results: Results | Games) -> EloRatings:
-    """Return the ratings with the results of the players in them; who has none is left as he is.
-
-    Moves and results of one game share information, so both count with the weights `beside` of the effort.
-    """
+    """Return the ratings with the players' results; `beside` weighs moves and results of one game."""
     effort = ratings.basis.effort.name
     beside = ratings.scale.effort(effort).beside
     if beside is None:

@@ -488,11 +488,7 @@ def hold_out(
 
 
 def predict_folds(results: Results, folds: int, options: RatingOptions) -> TimeFolds:
-    """Predict stretches of time one after another.
-
-    The games are cut by time into one stretch more than `folds`, of about as many games each; the first is only used to
-    fit.
-    """
+    """Predict one after another so many stretches of time of about as many games, each from all games before it."""
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
     games = own.by_period(period)
@@ -528,10 +524,7 @@ def fold_edges(games: PeriodGames, folds: int) -> list[int]:
 def _predicted(
     games: PeriodGames, part: tuple[int, int], years: float, options: RatingOptions, entry: Mapping[str, float]
 ) -> tuple[int, VarianceFit, Array, Array | None]:
-    """Fit to the periods before a part and predict to its end: how many games come before, the fit, all predictions.
-
-    With the learned link κ of each game comes last; `years` is the length of a period.
-    """
+    """Fit before a part and predict to its end: the games before, the fit, predictions, each game's link κ."""
     start, stop = part
     early, played = games.between(0, start), games.between(0, stop)
     fit = options.fit(early, entry)

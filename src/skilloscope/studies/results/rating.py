@@ -246,10 +246,7 @@ def rated(
 
 
 def rated_stream(paths: Sequence[Path], options: RatingOptions, read: ReadShards | None = None) -> Rated:
-    """Rate everybody from sorted Parquet files, read period by period: σ0 and ν must be given, no history is kept.
-
-    `read` may have the shards of the files read elsewhere, as the workers of a cluster do.
-    """
+    """Rate sorted Parquet files by period, σ0 and ν given, without a history; workers may `read` the shards."""
     stream = ResultStream(paths, options.period, how=options.reading, read=read, aliases=options.aliases)
     entry, left_out = options.entering()
     advantage = elo_given(options.advantage)
