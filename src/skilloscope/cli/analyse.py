@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from skilloscope.cli.console import err, exit_code, print_json, report_faults
-from skilloscope.cli.console import out as results
+from skilloscope.cli.console import out as stdout
 from skilloscope.cli.options import EngineOptions, Json, Options, argument, option
 from skilloscope.cli.request import working
 from skilloscope.report.table import engine_line, plan_lines, plural, sample_line, skipped_line
@@ -68,8 +68,8 @@ def _report(judged: AnalysedDecisions, as_json: bool) -> int:
         report = {"schema": 1, "engine": dict(about), "positions": judged.as_dict(), **sample}
         print_json({**report, "decisions": len(batch), "skipped": batch.tally.as_dict()})
     else:
-        results().print(f"{judged}; {engine_line(about)}", highlight=False)
-        results().print(skipped_line(len(batch), batch.tally.as_dict()), highlight=False)
+        stdout().print(f"{judged}; {engine_line(about)}", highlight=False)
+        stdout().print(skipped_line(len(batch), batch.tally.as_dict()), highlight=False)
     return exit_code(batch.tally)
 
 
@@ -96,5 +96,5 @@ def _dry_run(paths: list[Path], work: EngineJob, planning: PlanOptions, player: 
         print_json({**report, "skipped": games.tally.as_dict()})
     else:
         for line in plan_lines(report):
-            results().print(line, highlight=False)
+            stdout().print(line, highlight=False)
     return exit_code(games.tally)

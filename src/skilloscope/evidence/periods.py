@@ -41,9 +41,13 @@ class DecisionPeriods:
     unit: str  # what one unit of time is, for the drift
 
 
-def header_elos(periods: DecisionPeriods) -> dict[tuple[str, int], dict[Any, float | None]]:
-    """Return the Elo of each player in the headers of each game, by player and the code of the period."""
-    batch, found = periods.decisions, dict[tuple[str, int], dict[Any, float | None]]()
+HeaderElos = dict[tuple[str, int], dict[Any, float | None]]
+"""The Elo of a player in the header of each game, by player and the code of the period."""
+
+
+def header_elos(periods: DecisionPeriods) -> HeaderElos:
+    """Return what the headers say of all players' games."""
+    batch, found = periods.decisions, HeaderElos()
     columns = batch.context.column_names
     games, elos = (batch.column(n).to_pylist() if n in columns else [None] * len(batch) for n in ("game", "elo"))
     for decider, code, game, elo in zip(batch.decider.tolist(), periods.code.tolist(), games, elos, strict=True):

@@ -232,10 +232,11 @@ class EloRatings(Study):
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
         if self.scale.across:
-            like, fide = "{:.0f} ({:.0f} to {:.0f})", Column[EloRating]
-            columns.append(
-                fide("plays like FIDE", lambda one: like.format(*one.plays_like_fide) if one.plays_like_fide else "–")
-            )
+
+            def like(one: EloRating) -> str:
+                return "{:.0f} ({:.0f} to {:.0f})".format(*one.plays_like_fide) if one.plays_like_fide else "–"
+
+            columns.append(Column("plays like FIDE", like))
         if self.fusion:
             columns.append(Column("score", lambda one: str(one.results or "–")))
         if self.method != "human":

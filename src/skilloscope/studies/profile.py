@@ -29,6 +29,7 @@ from skilloscope.evidence.lattice import PERIOD_PRIORS, Filtered, check_period_p
 from skilloscope.evidence.parts import DRIFT
 from skilloscope.evidence.periods import (
     EVERY,
+    HeaderElos,
     PeriodHistories,
     check_every,
     column_periods,
@@ -444,13 +445,7 @@ class AgentPeriods:
         engine = dict(periods.decisions.about.get("settings", {}))
         return Profile(
             players=[
-                PlayerProfile(
-                    player,
-                    [
-                        self._period(elos.get((player, code), {}), player, code, one, at)
-                        for at, code in enumerate(codes)
-                    ],
-                )
+                PlayerProfile(player, [self._period(elos, player, code, one, at) for at, code in enumerate(codes)])
                 for player, (_, codes), one in zip(players, histories, filtered, strict=True)
             ],
             every=self.every,
@@ -464,12 +459,13 @@ class AgentPeriods:
             tally=self.found.table.tally,
         )
 
-    def _period(self, elos: Mapping[Any, float | None], player: str, code: int, found: Filtered, at: int) -> Period:
+    def _period(self, elos: HeaderElos, player: str, code: int, found: Filtered, at: int) -> Period:
         c, scale, periods = found.posteriors[at], self.scale, self.found.periods
-        elo, known = None if scale is None else scale.read(c), [elo for elo in elos.values() if elo is not None]
+        elo, games = None if scale is None else scale.read(c), elos.get((player, code), {})
+        known = [elo for elo in games.values() if elo is not None]
         part = AgentPart(
             decisions=self.found.table[player, code].decisions,
-            games=len(elos),
+            games=len(games),
             mass=self.mass,
             posterior=c,
             header_elo=float(np.mean(known)) if known else None,
