@@ -20,19 +20,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.evidence.held_out import Folds, HeldOut, folds_of, held_out_scores, log_mean_likelihood
 from skilloscope.evidence.table import Grid
 from skilloscope.models.agent import choice_sets
 from skilloscope.models.kernels.choices import curves
-
-Array = npt.NDArray[np.float64]
 
 SHARPEST = 10.0  # the upper end of λ: one choice in 22,000 is an alternative of the median loss rather than the best
 
@@ -150,7 +148,7 @@ class _Profile:
         """Return the c of the sharpest agent at this k."""
         return SHARPEST / float(np.log1p(self.scale / k))
 
-    def curves(self, k: float, groups: npt.NDArray[np.int64], n: int) -> tuple[Grid, Array]:
+    def curves(self, k: float, groups: Ints, n: int) -> tuple[Grid, Array]:
         """Return the curves of n groups on nodes enough for this k."""
         grid = Grid(0.0, self.c_high(k))
         while True:
@@ -212,7 +210,7 @@ class _Profile:
         assert self.folds is not None
         last: dict[float, tuple[Grid, Array]] = {}
 
-        def curves_of(fold: int, groups: npt.NDArray[np.int64], n: int) -> tuple[Grid, Array]:
+        def curves_of(fold: int, groups: Ints, n: int) -> tuple[Grid, Array]:
             own = self.best_without(fold) if k is None else k
             if own not in last:  # a given k has the same curves in every fold
                 last.clear()

@@ -15,18 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 from scipy.linalg import hankel, toeplitz
 from scipy.optimize import minimize_scalar
 from scipy.special import ive, logsumexp
 from scipy.stats import chi2
 
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import GridError, InputError, OptionError
 from skilloscope.evidence.posterior import Normal, Posterior, Prior, Uniform, posterior_from_log_density
 from skilloscope.evidence.table import Evidence
-
-Array = npt.NDArray[np.float64]
 
 _FEWEST, _MOST = 200, 2000  # cells
 _REACH = 38.0  # a normal density so many sd out is the smallest number above zero

@@ -22,11 +22,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from skilloscope.core.columns import Array
 from skilloscope.evidence import Posterior, Prior
 from skilloscope.evidence.axis import ELO, STEP, Effects, PersonEffect, blurred, read_for_pool
 from skilloscope.evidence.lattice import Lattice, SdFit, fit_sd, reflected_walk
-
-Array = npt.NDArray[np.float64]
 
 _EVERY = 2
 CELLS: Array = ELO[::_EVERY]

@@ -12,13 +12,13 @@ from typing import Any
 
 import chess
 import numpy as np
-import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.evaluations import Evaluations
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import Human, human
 from skilloscope.chess.human.played import PlayedMoves, loss_evidence, move_evidence, move_losses
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import MissingExtraError
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
 from skilloscope.evidence.axis import (
@@ -35,7 +35,6 @@ from skilloscope.evidence.sources.human import single_move_curves
 from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
 from skilloscope.models.joint import loss_features, scaled_loss
 
-Array = npt.NDArray[np.float64]
 EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]
 """From a game's moves, its positions, their values and its first ply to White's and Black's Elo on the one axis."""
 UNKNOWN: dict[str, Any] = {"axis_elo": None, "axis_low": None, "axis_high": None}

@@ -27,7 +27,7 @@ from skilloscope.evidence.scales import Scale
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
 from skilloscope.inputs.pipeline import AnalysedGames, moves_of, playable_games
 from skilloscope.models.agent import Agent, ChoiceSets, log_likelihood, scaled_losses
-from skilloscope.models.joint import elo_basis, log_alternatives
+from skilloscope.models.joint import elo_basis, log_alternatives, log_sums
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study, json_value
 from skilloscope.report.table import Column, Table, caveats_table, engine_line, probability_text, skipped_line
@@ -339,10 +339,7 @@ def _chosen(moves: PlayedMoves, logs: Array) -> ChoiceLogs:
 
 def _normalised(logs: Array, offsets: Ints) -> Array:
     """Return the logs less the log of the sum of their exponentials, set by set."""
-    counts = np.diff(offsets)
-    top = np.maximum.reduceat(logs, offsets[:-1])
-    total = top + np.log(np.add.reduceat(np.exp(logs - np.repeat(top, counts)), offsets[:-1]))
-    return np.asarray(logs - np.repeat(total, counts))
+    return np.asarray(logs - np.repeat(log_sums(logs, offsets), np.diff(offsets)))
 
 
 def _part(label: str, sums: Sequence[float], simulated: Array, dispersion: float) -> SequencePart:

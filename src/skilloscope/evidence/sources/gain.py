@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skilloscope.core.columns import Array
 from skilloscope.core.text import typed
 from skilloscope.evidence.axis import ELO, Effects
-
-Array = npt.NDArray[np.float64]
 
 ORIGIN = 2100.0
 CAP = 3.0
