@@ -213,8 +213,7 @@ def running_competence(
         games, _ = decisions.groups("game")
         if len(games) > 1:
             raise InputError(
-                f"decisions of {len(games):,} games, expected one",
-                hint="take one group of decisions.group_by('game')",
+                f"decisions of {len(games):,} games, expected one", hint="take one group of decisions.group_by('game')"
             )
     batch = decisions.select(np.argsort(_plies(decisions), kind="stable")).at_depths()
     prior = prior or Uniform(0.0, 4.0)

@@ -48,14 +48,7 @@ from skilloscope.evidence import EvidenceTable, Normal, Prior
 from skilloscope.evidence.axis import ELO_GRID, Effort, EloAxis, pool_priors
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.budget import fair_order, plan, sample_games
-from skilloscope.inputs.load import (
-    AnalysedDecisions,
-    EngineBudget,
-    EngineJob,
-    analyse_games,
-    games_of,
-    resolve_player,
-)
+from skilloscope.inputs.load import AnalysedDecisions, EngineBudget, EngineJob, analyse_games, games_of, resolve_player
 from skilloscope.inputs.load import players as known_players
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.models.joint import HumanChoices
