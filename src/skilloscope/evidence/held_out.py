@@ -143,10 +143,8 @@ def _foreseen(fine: _Fine, training: Array, trained: Bools, who: Ints, cells: Ar
 
 
 class _Fine:
-    """Equal steps on a grid's range, on which integrals are sums.
-
-    Trapezoids are exact to many digits for a smooth peak as soon as a step is no wider than the peak's sd. A peak of N
-    decisions is hardly narrower than a tenth of the range over √N: no agent of the range is sharper.
+    """Equal steps on a grid's range, on which integrals are sums: exact to many digits as soon as a step is no wider than
+    the sd of the peak, and a peak of N decisions is hardly narrower than a tenth of the range over √N.
     """
 
     def __init__(self, grid: Grid, most_decisions: int) -> None:

@@ -155,10 +155,9 @@ def backward(walk: Walk, logs: Array, gaps: Array) -> Array:
 
 
 def fit_drift(lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *, mass: float = 0.95) -> SdFit:
-    """Return the drift that makes the evidence of all sequences likeliest, one drift for all of them.
+    """Return the drift (sd of the change in a unit of time), one for all sequences, that makes the evidence likeliest.
 
-    It is the sd of the change in one unit of time. Tried is none, then so much that over the usual gap the sd of the
-    change goes from a thousandth to half of the range.
+    Tried is none, then what changes a thousandth to half of the range over the usual gap.
     """
     if not any(len(t) > 1 for t in times):
         raise InputError("a drift cannot be seen in a single period", hint="use another prior, or shorter periods")
@@ -353,11 +352,7 @@ class PeriodEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """The posterior of each period, and how well the periods before it predicted its decisions.
-
-    `posteriors` is what a profile shows. Under `drift` it is smoothed: later periods speak too; `past_only` never
-    knows more than the period and those before it.
-    """
+    """Each period's posterior, under `drift` smoothed (`past_only` knows no later one), and how it was predicted."""
 
     posteriors: Sequence[Posterior]
     past_only: Sequence[Posterior]
@@ -375,8 +370,7 @@ def filter_histories(
 ) -> tuple[list[Filtered], SdFit | None]:
     """Filter every history under the named prior; the drift, if there is one, is common to all of them.
 
-    Evidence is divided by `dispersion` first: games scatter more than the agent does. The scores are
-    those of the decisions themselves, which are not divided.
+    Evidence is divided by `dispersion` first; the scores are those of the decisions themselves, undivided.
     """
     check_period_prior(prior)
     if not histories:

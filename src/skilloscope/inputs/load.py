@@ -206,10 +206,8 @@ def load_decisions(
 ) -> AnalysedDecisions:
     """Return the decisions of games (PGN, analysed as `work` says), of analysed games and of tables, together.
 
-    Spellings are replaced by names first. With a `player`, or several, only their decisions, or with `both_sides` those
-    of everybody in their games: the rest is not analysed. A game that comes again counts once; with a `budget` only
-    so many games are analysed as fit it. Tables must say that they are chess, unless there are no
-    games with them and any domain will do.
+    With players only their decisions (with `both_sides` everybody's in their games); with a `budget` only games that
+    fit it; a game that comes again counts once. Tables must say that they are chess, unless `any_domain` will do.
     """
     found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
     files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]

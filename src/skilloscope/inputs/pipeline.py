@@ -95,8 +95,7 @@ def analysed_files(
 ) -> tuple[AnalysedGames, list[str]]:
     """Return games or those of PGN files, searched where the method needs an engine, and the players' full names.
 
-    With players only their games, and only their moves are searched unless both sides are wanted. A player may be named
-    by a part of the name that nobody else's has.
+    With players only their games, and only their moves are searched unless both sides are wanted.
     """
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
@@ -159,10 +158,9 @@ def analysed_games(
 
 
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
-    """Return the request with what all the games say of each player before any move of that player is read.
+    """Return the request with what the games say of each player before any move of that player is read.
 
-    A part of a player has the prior of all moves. The prior `file` reads what people play alone, so that it is
-    the same at every effort.
+    The prior `file` reads what people play alone, so that it is the same at every effort.
     """
     if asked.priors is not None:
         return asked
@@ -204,8 +202,7 @@ def analysed_given(
 ) -> tuple[AnalysedGames, list[str]]:
     """Return games as Python functions are given them, analysed, and the players' full names.
 
-    `asking` are further fields of the request: prior, by, mass. An engine that was not asked for, by `method` or
-    `effort`, may be missing: then the human model is used alone.
+    `asking` are further fields of the request. An engine may be missing unless `method` or `effort` asked for it.
     """
     if method == "agent":
         raise InputError("the papers' agent rates decisions", hint="give decisions(analyse(games))")

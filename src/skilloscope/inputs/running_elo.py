@@ -103,8 +103,7 @@ def running_elo(
 ) -> list[dict[str, Any]]:
     """Return after every move of one game the mover's Elo from the mover's moves up to it.
 
-    The effort is the one whose search the answers come from, unless it is given; one that reads what moves lost takes
-    the values of `evaluations`.
+    The effort is that of the answers unless given; one that reads what moves lost takes the `evaluations`.
     """
     axis = axis or elo_axis()
     effort = effort or effort_of(analyses, axis)

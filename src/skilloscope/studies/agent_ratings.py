@@ -307,9 +307,7 @@ def rate_decisions(
 ) -> AgentRatings:
     """Rate every player (or group of another column) by the papers' agent, on the Elo axis of a scale.
 
-    The prior is `population`, `flat` or `header` (`opponents` and `file` are of games on the Elo axis); the ratings in
-    the games' headers are used by `header` only.
-    Who is among `everybody` and has no usable decision is named as unrated.
+    The prior is `population`, `flat` or `header`. Who is among `everybody` without a usable decision is unrated.
     """
     check_mass(mass)
     scale = scale or load_scale()

@@ -303,9 +303,8 @@ def milepost_table(
 ) -> IntrinsicRatings:
     """Return s and c of each group, c_fit by a line through the c of all groups, and s refitted there. [RH11 sect. 7]
 
-    With `milepost` the groups are the hundreds of Elo, of movers near one as the window says; any other column groups
-    as it says. The line needs an Elo in the context and at least three groups of different Elo, or it is given:
-    the paper takes that of 2006–2009 for every era.
+    With `milepost` the groups are the hundreds of Elo, of movers near one; else a column's. The line needs three groups
+    of different Elo, or it is given: the paper takes that of 2006–2009 for every era.
     """
     window = window or MilepostWindow()
     batch = window.inside(decisions)

@@ -167,9 +167,8 @@ def rate_parts(
 ) -> RatedParts:
     """Return the Elo of each player's parts; without players everybody's together.
 
-    Parts are the values of a column of moves; or, with a `place`, what it says of each game (by row): a part with its
-    time, or why it has none. They hang together in a `way`, `chain` or `star`, with an sd of which `belief` is the
-    prior; without one each part is rated independently.
+    Parts are the values of a column of moves, or what `place` says of each game (by row): a part with its time, or why
+    it has none. They form a `chain` or a `star`; without the prior `belief` of the sd each is rated independently.
     """
     evidence = elo_evidence(found, ("player", "game" if place else by), players)
     played, labels = _played_parts(evidence, by, players, place)

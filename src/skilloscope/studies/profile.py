@@ -366,8 +366,7 @@ def agent_profile(
 ) -> Profile:
     """Return chess players' c and Elo by year, month or event.
 
-    The range of c is that of the flat prior of Elo, read along the scale: so a year alone (`reset`) has the Elo that
-    `rate --by year` gives it. The dispersion is the scale's unless given; 1 uses all evidence as it is.
+    The range of c is that of the flat prior of Elo: a year alone (`reset`) has the Elo of `rate --by year`.
     """
     scale = scale or load_scale()
     flat = elo_prior("flat", scale)
