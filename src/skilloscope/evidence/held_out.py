@@ -143,7 +143,7 @@ def _foreseen(fine: _Fine, training: Array, trained: Bools, who: Ints, cells: Ar
 
 
 class _Fine:
-    """Equal steps on a grid's range, on which integrals are sums: exact to many digits as soon as a step is no wider than
+    """Equal steps on a grid's range, on which integrals are sums: exact to many digits once a step is no wider than
     the sd of the peak, and a peak of N decisions is hardly narrower than a tenth of the range over √N.
     """
 

@@ -150,7 +150,7 @@ def fit_results(
     mass: float = 0.95,
     each: FitEach = map,
 ) -> FitStudy:
-    """Fit what is not given to results; `intervals` adds those of the true values, from simulated games (fits by `each`),
+    """Fit what is not given to results; `intervals` adds those of the true values, from simulated games (by `each`),
     `lengths` how well other periods predict, `posterior` the figure of the joint posterior.
     """
     period, (entry, left_out) = options.length(results), options.entering()
