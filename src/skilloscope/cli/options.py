@@ -63,7 +63,6 @@ EngineName = Annotated[str | None, option("Engine to run: a name or a path (defa
 OUTPUTS = frozenset({"html", "out", "export", "history", "truth", "pdf", "figure"})
 """The options that name a file to write. Every other path or text that names a file is something to read."""
 FIGURES = (".svg", ".png", ".pdf")
-"""What a figure can be written as."""
 
 
 @dataclass(frozen=True)

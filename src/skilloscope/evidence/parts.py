@@ -55,7 +55,6 @@ class SdBelief:
 DRIFT = SdBelief(40.0, 0.75, "yearly changes of rating of 3,114 players with six and more years")
 """How fast people change, in Elo a year: measured on ratings, by person."""
 BETWEEN = SdBelief(50.0, 0.75, "no measurement: between 10 and 250 Elo")
-"""How far the parts of one person's play lie apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +117,6 @@ class PartsUnder:
     weights: Array
     """Of the points of b."""
     parts: Array
-    """Mass on CELLS of each part."""
     common: Array
     """Mass on CELLS of what is common to the parts: in a star its middle, else the last part."""
     changes: Array

@@ -52,7 +52,6 @@ class EngineJob:
     workers: int | None = None
     scheduler: str | None = None
     export: Path | None = None
-    """Where the answers are written to, if anywhere."""
     progress: Callable[[Progress], None] | None = None
     skip_moves: int | None = None
     """How many moves of each side are left out as known; None: as the scope has it, 12 where there is a decision."""
@@ -176,7 +175,6 @@ class AnalysedDecisions:
     imported: int = 0
     failed: int = 0
     analyses: Analyses | None = None
-    """What the engine said of the games, where there were games."""
     players: tuple[str, ...] = ()
     """The players that were asked for, by their whole names."""
     sample: Mapping[str, Any] = field(default_factory=dict)

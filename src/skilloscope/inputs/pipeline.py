@@ -55,7 +55,6 @@ from skilloscope.models.joint import HumanChoices
 
 PathLike = str | os.PathLike[str]
 GamesGiven = Games | PathLike | Sequence[PathLike]
-"""Games, or one or several PGN files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +68,6 @@ class AnalysedGames:
     told: Sequence[str] = ()
     """Why something is otherwise than asked for."""
     sample: Mapping[str, Any] = field(default_factory=dict)
-    """The games that fit a budget."""
     others: Sequence[AnalysedGames] = ()
     """The games of other pools in the same files, the most frequent first."""
 
@@ -317,7 +315,6 @@ class _Question:
 @dataclass(frozen=True, eq=False)
 class _Part:
     rows: Ints
-    """The rows of the games among all."""
     moves: PlayedMoves
     labels: list[Any]
     people: list[Any]

@@ -38,7 +38,6 @@ from skilloscope.models.joint import loss_features, scaled_loss
 EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]
 """From a game's moves, its positions, their values and its first ply to White's and Black's Elo on the one axis."""
 UNKNOWN: dict[str, Any] = {"axis_elo": None, "axis_low": None, "axis_high": None}
-"""The fields where nothing is known."""
 
 _E4 = chess.E2 + 64 * chess.E4
 _MATCHED = ("depth", "nodes", "multipv")

@@ -52,11 +52,9 @@ STYLE: Any = {
     "xtick.color": "#444444",
     "ytick.color": "#444444",
 }
-"""Parameters of matplotlib for every figure."""
 
 Values = Sequence[float] | npt.NDArray[Any]
 Look = dict[str, Any]
-"""Arguments of matplotlib."""
 Colour = int | str
 """A place among `COLOURS`, which is taken round and round, or a colour."""
 
@@ -122,7 +120,6 @@ class Dot:
     shift: float = 0.0
     """How far below the middle of its row it is drawn; rows have a height of 1."""
     thin: bool = False
-    """Whether it is drawn smaller than the main estimate."""
     pale: tuple[float, float] | None = None
     """A wide pale bar, such as ± one standard deviation."""
 
@@ -284,7 +281,6 @@ class Densities(Chart):
     ordered: bool = False
     """Whether the curves have an order, which colours from dark to light show."""
     legend: str = ""
-    """The title of the legend."""
     shown: float = 0.999
     """The mass that the axis holds."""
 
@@ -318,7 +314,6 @@ class Panels(Chart):
     height: float = 2.6
     """Inches of a row of panels."""
     ratios: Sequence[float] | None = None
-    """How high the rows are in relation to each other."""
     share_x: bool = False
     share_y: bool = False
 

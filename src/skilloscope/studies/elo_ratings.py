@@ -148,7 +148,6 @@ class EloRatings(Study):
     scale: EloAxis
     fusion: Fusion | None = None
     others: Sequence[EloRatings] = ()
-    """The ratings of other pools in the same files."""
 
     ROWS: ClassVar = "players"
 

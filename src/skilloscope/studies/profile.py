@@ -83,7 +83,6 @@ class Period:
     log_score: float = 0.0
     """The agent's log-probability of the decisions, given the earlier periods."""
     scaled: Posterior | None = None
-    """The agent's Elo, on a scale."""
 
     FIELDS: ClassVar = ("period", "time", "*part", "*agent")
 
@@ -149,9 +148,7 @@ class Profile(Study):
     drift: FittedSpread | None = None
     """The fitted sd of the change in one unit of time; None where there was none to fit."""
     unit: str = "year"
-    """What one unit of time is."""
     scale: Scale | None = None
-    """The scale from c to Elo."""
     by_agent: AgentPeriods | None = None
     """The agent's evidence, on which other priors can be tried."""
 
