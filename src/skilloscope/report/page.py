@@ -110,11 +110,17 @@ class Section:
         return cls(figure.heading, figure.text, figure=figure)
 
 
-def report_page(sections: Sequence[Section], **shown: Any) -> str:
-    """Return a page of any study: no script, nothing loaded from elsewhere, everything inside.
-
-    Next to its parts it shows title, source, headline, warnings, what was skipped, and what the study cannot tell.
-    """
+def report_page(
+    title: str,
+    source: str,
+    sections: Sequence[Section],
+    *,
+    warnings: Sequence[str] = (),
+    skipped: Mapping[str, int] | None = None,
+    cannot_tell: Sequence[str] = (),
+    headline: Headline | None = None,
+) -> str:
+    """Return a page of any study: no script, nothing loaded from elsewhere, everything inside."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # slow to load, and most runs write no page
 
     environment = Environment(
@@ -129,9 +135,20 @@ def report_page(sections: Sequence[Section], **shown: Any) -> str:
         from skilloscope.report.board import shared_pieces  # loads python-chess, which only boards need
 
         pieces = shared_pieces()
-    most = max((len(section.table.columns) for section in sections if section.places), default=0)
-    more = {"wide": _WIDE, "most_columns": most, "pieces": pieces, "version": __version__}
-    return visible(environment.get_template("page.html").render(sections=sections, **more, **shown))
+    page = environment.get_template("page.html").render(
+        title=title,
+        source=source,
+        headline=headline,
+        sections=sections,
+        wide=_WIDE,
+        most_columns=max((len(section.table.columns) for section in sections if section.places), default=0),
+        pieces=pieces,
+        warnings=warnings,
+        skipped=skipped or {},
+        cannot_tell=cannot_tell,
+        version=__version__,
+    )
+    return visible(page)  # names obey nobody
 
 
 def sorted_places(rows: Sequence[Sequence[str]], labels: Collection[int]) -> list[list[int]]:

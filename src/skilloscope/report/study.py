@@ -92,9 +92,15 @@ class Study(Framed):
 
     def page(self, source: str = "", *, title: str = "") -> str:
         """Return the page: self-contained HTML without a script; `source` says what was read."""
-        head = {"title": title or self.title, "source": source, "headline": self.headline}
-        notes = {"warnings": self.warnings, "skipped": self.skipped, "cannot_tell": self.caveats}
-        return report_page(self.sections(), **head, **notes)
+        return report_page(
+            title or self.title,
+            source,
+            self.sections(),
+            warnings=self.warnings,
+            skipped=self.skipped,
+            cannot_tell=self.caveats,
+            headline=self.headline,
+        )
 
     def plot(self) -> Any:
         """Return the axes of the first figure, a matplotlib Axes that can be drawn on, shown or saved."""
