@@ -344,14 +344,6 @@ class UciPlayer(Closing):
             self._note("there is no legal move")
             self._tell("bestmove 0000")
             return
-        allowed = ThinkingTime.from_go(self._clocks(words), self._board.turn)
-        waits = "infinite" in words or "ponder" in words
-        search = _Search(self.opponent, self._board.copy(), allowed, waits=waits)
-        self._search = search
-        self._answering = threading.Thread(target=self._answer, args=[search], daemon=True)
-        self._answering.start()
-
-    def _clocks(self, words: Sequence[str]) -> dict[str, int]:
         found = {}
         for name, value in pairwise(words):
             if name in _CLOCKS:
@@ -359,7 +351,12 @@ class UciPlayer(Closing):
                     found[name] = max(_whole(value), 0)
                 except InputError as error:
                     self._note(f"{name}: {error}")
-        return found
+        allowed = ThinkingTime.from_go(found, self._board.turn)
+        waits = "infinite" in words or "ponder" in words
+        search = _Search(self.opponent, self._board.copy(), allowed, waits=waits)
+        self._search = search
+        self._answering = threading.Thread(target=self._answer, args=[search], daemon=True)
+        self._answering.start()
 
     def _answer(self, search: _Search) -> None:
         reply = search.move()
@@ -390,7 +387,6 @@ class UciPlayer(Closing):
 
 
 def _board(fen: str) -> chess.Board:
-    """Return the board of a FEN; one in which the game is over will do, one that cannot be is refused."""
     try:
         board = chess.Board(fen)
     except ValueError as error:

@@ -6,8 +6,6 @@ and each answer is in the store before it is reported: interrupted runs resume w
 stopped. Several processes on one store share the work: what one of them searches, the others wait for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -142,10 +140,7 @@ class _Work:
         return runner
 
     def recall(self) -> None:
-        """Take what the store and the imports hold under the key; what is new to the store is put there.
-
-        An imported answer that an engine could not have given is a fault.
-        """
+        """Take what the store and the imports hold under the key; imported answers that cannot be are faults."""
         if self.shelf:
             stored, found = self.shelf.get_many(self.key, list(self.legal), faulty=True), self.shelf.all_settings()
             _, self.answers = self._sound(self.shelf, stored)
@@ -184,11 +179,7 @@ class _Work:
         self.failures = {p: row.reason for p, row in self.shelf.get_many(self.key, left).items()} if self.shelf else {}
 
     def search(self, runner: SearchRunner, until: float | None) -> None:
-        """Search what is not known, or has failed before; each outcome is stored, then counted, then reported.
-
-        On a shared store, search what no other process searches; then wait for what they do, and do it where they do
-        not.
-        """
+        """Search what is not known, or has failed before; on a shared store wait for what other processes search."""
         todo = [problem for problem in self.legal if problem not in self.answers]
         if self.shelf and todo:
             self.shelf.check_writable()
@@ -227,7 +218,6 @@ class _Work:
         return problem in self.answers or problem in self.failures
 
     def _left(self, shelf: Store, problems: list[str], since: int) -> list[str]:
-        """Take what other processes have answered, or failed at, since then; return what is still open."""
         stored, answered = self._sound(shelf, shelf.get_many(self.key, problems, faulty=True))
         self.answers |= answered
         self.cached += len(answered)
@@ -237,7 +227,6 @@ class _Work:
         return [problem for problem in problems if not self._is_settled(problem)]
 
     def result(self, batch: Positions) -> Analyses:
-        """Return the analyses, with every position that has no answer counted by reason."""
         out_of_time = self.begin is not None and len(self.answers) + len(self.failures) < len(self.legal)
         missing = "not analysed (time)" if out_of_time else "not analysed"
         problems = [self.settings.problem(fen) for fen in batch.fen.to_pylist()]
@@ -283,22 +272,12 @@ class _Work:
             self.notes.append(f"answers of {self.key['engine']} are used, the most; others are of {', '.join(others)}")
 
     def _report(self) -> None:
-        if self.progress is None:
-            return
-        done, failed = len(self.answers) + len(self.failures), len(self.failures)
-        seconds, tried = time.monotonic() - self.begin if self.begin else 0.0, self.searched + failed
-        self.progress(
-            Progress(
-                total=len(self.legal),
-                done=done,
-                searched=self.searched,
-                cached=self.cached,
-                imported=self.imported,
-                failed=failed,
-                seconds=seconds,
-                remaining_seconds=(len(self.legal) - done) * seconds / tried if tried else None,
-            )
-        )
+        if self.progress:
+            done, failed = len(self.answers) + len(self.failures), len(self.failures)
+            seconds, tried = time.monotonic() - self.begin if self.begin else 0.0, self.searched + failed
+            remaining = (len(self.legal) - done) * seconds / tried if tried else None
+            counts = self.searched, self.cached, self.imported, failed
+            self.progress(Progress(len(self.legal), done, *counts, seconds=seconds, remaining_seconds=remaining))
 
 
 def _held(exports: Sequence[Export], key: SearchKey) -> dict[str, LineArray]:

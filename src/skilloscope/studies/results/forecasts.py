@@ -6,8 +6,6 @@ TimeFolds of `results predict`. Every game is predicted from the periods before 
 the predicted stretch.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -453,10 +451,7 @@ def _losses(found: Evaluation) -> str:
 def hold_out(
     results: Results, held_out: int | str, options: RatingOptions, *, draws: bool = False, against: Sequence[str] = ()
 ) -> HeldOutPeriods:
-    """Predict the last periods, so many or all since a date; the fit sees only the games before them.
-
-    `draws` evaluates win, draw and loss as three outcomes too; `against` names competitors fitted on the same past.
-    """
+    """Predict the last periods, so many or since a date, from a fit to the games before, with competitors `against`."""
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
     games, calendar, noted = own.by_period(period), own.calendar(period), own.noted
@@ -484,7 +479,7 @@ def hold_out(
 
 
 def predict_folds(results: Results, folds: int, options: RatingOptions) -> TimeFolds:
-    """Predict one after another so many stretches of time of about as many games, each from all games before it."""
+    """Predict `folds` stretches of about as many games each, one after another, all before them fitted."""
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
     games = own.by_period(period)
@@ -520,7 +515,7 @@ def fold_edges(games: PeriodGames, folds: int) -> list[int]:
 def _predicted(
     games: PeriodGames, part: tuple[int, int], years: float, options: RatingOptions, entry: Mapping[str, float]
 ) -> tuple[int, VarianceFit, Array, Array | None]:
-    """Fit before a part and predict to its end: the games before, the fit, predictions, each game's link κ."""
+    """Fit to the periods before a part; return how many games come before, the fit, all predictions, κ if linked."""
     start, stop = part
     early, played = games.between(0, start), games.between(0, stop)
     fit = options.fit(early, entry)

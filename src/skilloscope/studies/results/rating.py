@@ -245,7 +245,7 @@ def rated(
 
 
 def rated_stream(paths: Sequence[Path], options: RatingOptions, read: ReadShards | None = None) -> Rated:
-    """Rate sorted Parquet files by period, σ0 and ν given, without a history; workers may `read` the shards."""
+    """Rate from sorted Parquet files period by period, given σ0 and ν; `read` may have shards read elsewhere."""
     stream = ResultStream(paths, options.period, how=options.reading, read=read, aliases=options.aliases)
     entry, left_out = options.entering()
     advantage = elo_given(options.advantage)
