@@ -286,7 +286,7 @@ def results_smooth(
 def results_predict(
     files: OptionalFiles = None,
     pairs: Annotated[Path | None, option("Table player_1,player_2 to predict: .csv or .parquet.")] = None,
-    out: Annotated[Path | None, option("Write the pairs with their probability: .csv or .parquet.")] = None,
+    out: Annotated[Path | None, option("Write the pairs with their expected score: .csv or .parquet.")] = None,
     holdout: Annotated[
         str | None, option("Predict this many last periods, or all since a date, and evaluate that.", metavar="N|DATE")
     ] = None,
@@ -307,7 +307,7 @@ def results_predict(
     state: StateFile = None,
     output: Output,
 ) -> int:
-    """Predict games: win probability of the first player, or prediction error in past periods."""
+    """Predict games: expected score of the first player, or prediction error in past periods."""
     from skilloscope.core.table_files import write_table
     from skilloscope.inputs.results import read_pairs
     from skilloscope.studies.results.forecasts import hold_out, predict_folds, predict_pairs

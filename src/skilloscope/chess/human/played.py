@@ -319,7 +319,8 @@ def move_evidence(
     curves = human_curves(moves.choices.take(np.flatnonzero(alone)), moves.chosen[alone], row[alone], len(rows))
     if judged is not None:
         curves += judged_curves(*judged)
-    return _table(moves, names, rows, on_elo(curves), np.bincount(row[use], minlength=len(rows)))
+    counts = np.bincount(row[use], minlength=len(rows))
+    return _table(moves, names, rows, on_elo(curves, moves.choices.elo_range), counts)
 
 
 @dataclass(frozen=True, eq=False)
