@@ -22,11 +22,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from skilloscope.core.columns import Array
 from skilloscope.evidence import Posterior, Prior
 from skilloscope.evidence.axis import ELO, STEP, Effects, PersonEffect, blurred, read_for_pool
 from skilloscope.evidence.lattice import Lattice, SdFit, fit_sd, reflected_walk
-
-Array = npt.NDArray[np.float64]
 
 _EVERY = 2
 CELLS: Array = ELO[::_EVERY]
@@ -56,7 +55,6 @@ class SdBelief:
 DRIFT = SdBelief(40.0, 0.75, "yearly changes of rating of 3,114 players with six and more years")
 """How fast people change, in Elo a year: measured on ratings, by person."""
 BETWEEN = SdBelief(50.0, 0.75, "no measurement: between 10 and 250 Elo")
-"""How far the parts of one person's play lie apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class PersonParts:
     @classmethod
     def of(
         cls,
-        parts: Sequence[Mapping[str, Sequence[Array]]],
+        parts: Sequence[Mapping[str, Sequence[Array] | Array]],
         effects: Mapping[str, Effects],
         times: npt.ArrayLike | None = None,
         person: PersonEffect | None = None,
@@ -119,7 +117,6 @@ class PartsUnder:
     weights: Array
     """Of the points of b."""
     parts: Array
-    """Mass on CELLS of each part."""
     common: Array
     """Mass on CELLS of what is common to the parts: in a star its middle, else the last part."""
     changes: Array
@@ -188,10 +185,7 @@ def parts_under(person: PersonParts, prior: Prior, way: str, sd: float, points: 
 
 
 def pair_beliefs(person: PersonParts, prior: Prior, sd: float) -> PartBeliefs:
-    """Return the posterior of two parts that vary around a common level with an sd; the last change is second − first.
-
-    Neither part is the first: E₁ and E₂ are drawn about the same E, which has the prior.
-    """
+    """Return the posterior of two parts that vary around a common level with an sd; last change: second − first."""
     points = effect_points(person, prior, "star", sd)
     found = parts_under(person, prior, "star", sd, points)
     step, start = _kernel(float(sd), 1.0), np.exp(np.asarray(prior.log_density(CELLS)))

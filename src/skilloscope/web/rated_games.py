@@ -27,7 +27,7 @@ from skilloscope.chess.analysis.analyse import Progress
 from skilloscope.chess.analysis.evaluations import share_with_comments
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import CachedHuman, Human, Network, shipped_network
-from skilloscope.chess.pgn.facts import FIDE
+from skilloscope.chess.pgn.facts import FIDE, split_pools
 from skilloscope.chess.pgn.games import Games, distinct_games, read_games
 from skilloscope.core.errors import InputError
 from skilloscope.core.paths import effective_settings, store_file
@@ -44,7 +44,6 @@ from skilloscope.inputs.pipeline import (
     elo_evidence,
     engine_found,
     pools_told,
-    split_pools,
     with_priors,
 )
 from skilloscope.inputs.request import RatingRequest
