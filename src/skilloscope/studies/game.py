@@ -482,13 +482,9 @@ def game_of(
         gained = gains_of_one(Path(games), index, work, values=values, mate_cap=mate_cap)
     own = gains_of_engine(gained, engine_gains, work)
     people = game_people(
-        gained.games,
-        analyses=gained.analyses,
-        evaluations=gained.evaluations,
-        priors=with_priors(RatingRequest.of(), gained.games).priors,
-        work=None if gained.analyses is None else work,
-        mass=mass,
-    )
+        gained.games, analyses=gained.analyses, evaluations=gained.evaluations, priors=with_priors(RatingRequest.of(),
+        gained.games).priors, work=None if gained.analyses is None else work, mass=mass,
+    )  # fmt: skip
     return game_study(gained, engine=own, engine_elo=engine_elo, curve=curve, people=people, mass=mass)
 
 
@@ -526,40 +522,21 @@ def game_study(
         mine, value = sides[int(mover[at])], values[at + 1]
         difference = mine.difference_after(at)
         move = GameMove(
-            ply=at,
-            number=nth,
-            player=mine.player,
-            side=mine.side,
-            san=san,
-            uci=uci,
-            fen=fen,
-            clock=clock,
-            value_cp=_centipawns(value if mine.side == "white" else -value),
-            white_value_cp=_centipawns(value),
-            gain_cp=_centipawns(gain[at]),
-            difference=difference,
+            ply=at, number=nth, player=mine.player, side=mine.side, san=san, uci=uci, fen=fen, clock=clock,
+            value_cp=_centipawns(value if mine.side == "white" else -value), white_value_cp=_centipawns(value),
+            gain_cp=_centipawns(gain[at]), difference=difference,
             white_against_black=score_between(*(one.gains_until(at) for one in sides), curve=curve, mass=mass),
-            strength=_strength(engine_elo, difference),
-            competence=competence.get(at, AgentCompetence()),
-            people=people.moves[at] if people.moves else MovePopularity(),
-            elo=people.elo[at] if people.elo else _NO_ELO,
-            judgement=judgement,
-        )
+            strength=_strength(engine_elo, difference), competence=competence.get(at, AgentCompetence()),
+            people=people.moves[at] if people.moves else MovePopularity(), elo=people.elo[at] if people.elo else
+            _NO_ELO, judgement=judgement,
+        )  # fmt: skip
         moves.append(move)
     return GameStudy(
-        game=header,
-        engine={**gained.about(), "elo": engine_elo, "distribution": engine.kind},
-        curve=curve,
-        human=people.about,
-        values=values,
-        sides=sides,
-        moves=moves,
-        players=[_player(side, moves, people.levels) for side in sides],
-        white_against_black=score_between(*(side.gain for side in sides), curve=curve, mass=mass),
-        mass=mass,
-        positions=gained.positions(),
-        tally=tally + games.tally,
-    )
+        game=header, engine={**gained.about(), "elo": engine_elo, "distribution": engine.kind}, curve=curve,
+        human=people.about, values=values, sides=sides, moves=moves, players=[_player(side, moves, people.levels) for
+        side in sides], white_against_black=score_between(*(side.gain for side in sides), curve=curve, mass=mass),
+        mass=mass, positions=gained.positions(), tally=tally + games.tally,
+    )  # fmt: skip
 
 
 def _written(
@@ -587,22 +564,15 @@ def _player(side: GameSide, moves: Sequence[GameMove], levels: Mapping[str, Play
     last = made[-1] if own.moves else None
     level = levels.get(side.side, PlayerLevel())
     return GamePlayer(
-        player=side.player,
-        side=side.side,
-        decisions=own.moves,
-        unknown=len(side.gain) - own.moves,
-        mean_gain=own.mean if own.moves else None,
-        difference=last.difference if last else _NO_DIFFERENCE,
-        strength=last.strength if last else None,
-        competence=next((one.competence for one in reversed(made) if one.competence.c is not None), AgentCompetence()),
-        level=level.elo,
-        level_source=level.source,
-        elo=made[-1].elo if made else _NO_ELO,
-        accuracy=float(accuracy(side.lost[np.isfinite(side.lost)]).mean()) if own.moves else None,
-        inaccuracies=sum(move.judgement.mark == "?!" for move in made),
-        mistakes=sum(move.judgement.mark == "?" for move in made),
-        blunders=sum(move.judgement.mark == "??" for move in made),
-    )
+        player=side.player, side=side.side, decisions=own.moves, unknown=len(side.gain) - own.moves,
+        mean_gain=own.mean if own.moves else None, difference=last.difference if last else _NO_DIFFERENCE,
+        strength=last.strength if last else None, competence=next((one.competence for one in reversed(made) if
+        one.competence.c is not None), AgentCompetence()), level=level.elo, level_source=level.source,
+        elo=made[-1].elo if made else _NO_ELO, accuracy=float(accuracy(side.lost[np.isfinite(side.lost)]).mean()) if
+        own.moves else None, inaccuracies=sum(move.judgement.mark == "?!" for move in made),
+        mistakes=sum(move.judgement.mark == "?" for move in made), blunders=sum(move.judgement.mark == "??" for move
+        in made),
+    )  # fmt: skip
 
 
 def _strength(engine_elo: float | None, difference: ScoreDifference) -> float | None:
@@ -658,14 +628,9 @@ def game_people(
         costs = confirmed(costs, some, most, work, asked)
     names = [some.headers[side][0].as_py() or "" for side in SIDES]
     running = running_elo(
-        moves,
-        analyses,
-        axis=axis,
-        effort=used,
-        evaluations=evaluations,
-        priors=[(priors or {}).get(name) for name in names],
-        mass=mass,
-    )
+        moves, analyses, axis=axis, effort=used, evaluations=evaluations, priors=[(priors or {}).get(name) for name in
+        names], mass=mass,
+    )  # fmt: skip
     return GamePeople(
         known,
         [MovePopularity.of(p, curve) for p, curve in zip(at_own.tolist(), curves, strict=True)],

@@ -218,17 +218,11 @@ def event_of(found: AnalysedGames, ratings: EloRatings, costs: MoveCosts | None 
         costs = costs_of(found, {one.player: one.elo.mean for one in ratings.players})
     judged = shown_moves(found, costs)
     return EventReport(
-        ratings=ratings,
-        games=event_games(found, ratings),
-        table=standings(found.games),
-        judge=judged.best_judge(),
-        judged=len(judged),
-        costliest=key_decisions(judged.costliest(), found.games),
-        finds=key_decisions(judged.best_finds(), found.games),
-        head=str(found.judged or ""),
-        warnings=ratings.warnings,
-        tally=found.games.tally,
-    )
+        ratings=ratings, games=event_games(found, ratings), table=standings(found.games), judge=judged.best_judge(),
+        judged=len(judged), costliest=key_decisions(judged.costliest(), found.games),
+        finds=key_decisions(judged.best_finds(), found.games), head=str(found.judged or ""),
+        warnings=ratings.warnings, tally=found.games.tally,
+    )  # fmt: skip
 
 
 def standings(games: Games) -> list[PlayerStanding]:

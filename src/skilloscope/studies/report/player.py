@@ -157,14 +157,10 @@ class PeerComparison:
         costs = costs.select(np.isfinite(costs.expected))
         first = (costs.played == costs.best).astype(float)
         return cls(
-            moves=len(costs),
-            loss=float(costs.loss.mean()),
-            expected_loss=float(costs.expected.mean()),
-            loss_se=_clustered(costs.loss - costs.expected, costs.game),
-            first=float(first.mean()),
-            expected_first=float(costs.first.mean()),
-            first_se=_clustered(first - costs.first, costs.game),
-        )
+            moves=len(costs), loss=float(costs.loss.mean()), expected_loss=float(costs.expected.mean()),
+            loss_se=_clustered(costs.loss - costs.expected, costs.game), first=float(first.mean()),
+            expected_first=float(costs.first.mean()), first_se=_clustered(first - costs.first, costs.game),
+        )  # fmt: skip
 
     def text(self, elo: float) -> str:
         """Return the comparison in words."""
@@ -328,18 +324,12 @@ def player_of(
         costs = costs_of(found, {player: ratings[player].elo.mean})
     judged = shown_moves(found, costs, most)
     return PlayerReport(
-        player=player,
-        ratings=replace(ratings, players=[ratings[player]]),
-        parts=parts_of_play(found, player),
-        judge=judged.best_judge(),
-        judged=len(judged),
-        costliest=key_decisions(judged.costliest(), found.games),
-        finds=key_decisions(judged.best_finds(), found.games),
-        peers=PeerComparison.of(costs) if np.isfinite(costs.expected).any() else None,
-        head=str(found.judged or ""),
-        warnings=ratings.warnings,
+        player=player, ratings=replace(ratings, players=[ratings[player]]), parts=parts_of_play(found, player),
+        judge=judged.best_judge(), judged=len(judged), costliest=key_decisions(judged.costliest(), found.games),
+        finds=key_decisions(judged.best_finds(), found.games), peers=PeerComparison.of(costs) if
+        np.isfinite(costs.expected).any() else None, head=str(found.judged or ""), warnings=ratings.warnings,
         tally=found.games.tally,
-    )
+    )  # fmt: skip
 
 
 def parts_of_play(found: AnalysedGames, player: str) -> dict[str, Breakdown]:
@@ -360,14 +350,9 @@ def costs_of(found: AnalysedGames, levels: Mapping[str, float]) -> MoveCosts:
     """Return what the moves of the players with a level cost, by the best judge of each."""
     asked, analyses = found.asked, None if found.judged is None else found.judged.analyses
     return move_costs(
-        found.games,
-        levels,
-        values=position_values(found),
-        analyses=analyses,
-        weights=asked.effort.weights,
-        opening_moves=asked.axis.opening_moves,
-        model=asked.model_for(len(found.games)),
-    )
+        found.games, levels, values=position_values(found), analyses=analyses, weights=asked.effort.weights,
+        opening_moves=asked.axis.opening_moves, model=asked.model_for(len(found.games)),
+    )  # fmt: skip
 
 
 def shown_moves(found: AnalysedGames, costs: MoveCosts, most: int = CANDIDATES) -> MoveCosts:
@@ -388,24 +373,14 @@ def _decision(costs: MoveCosts, row: int, games: Games) -> Decision:
     judgement, finding = costs.judgement(row, board), costs.best[row] == costs.played[row]
     played = move_of_code(int(costs.played[row]))
     return Decision(
-        tags=tags,
-        player=(tags.black if costs.black[row] else tags.white) or side.capitalize(),
-        side=side,
-        ply=ply,
-        number=f"{board.fullmove_number}{'.' if board.turn else '…'}",
-        fen=position_fen(board),
-        played=board.san(played),
-        played_uci=played.uci(),
-        better=board.san(played) if finding else judgement.better,
-        better_uci=played.uci() if finding else judgement.better_uci,
-        value=_known(costs.value[row]),
-        played_value=_known(costs.played_value[row]),
-        level=float(costs.level[row]),
-        p_played=float(costs.p_played[row, 0]),
-        p_better=_known(costs.p_best[row, 0]),
-        p_played_by_level=costs.p_played[row, 1:].tolist(),
-        judgement=judgement,
-    )
+        tags=tags, player=(tags.black if costs.black[row] else tags.white) or side.capitalize(), side=side, ply=ply,
+        number=f"{board.fullmove_number}{'.' if board.turn else '…'}", fen=position_fen(board),
+        played=board.san(played), played_uci=played.uci(), better=board.san(played) if finding else judgement.better,
+        better_uci=played.uci() if finding else judgement.better_uci, value=_known(costs.value[row]),
+        played_value=_known(costs.played_value[row]), level=float(costs.level[row]),
+        p_played=float(costs.p_played[row, 0]), p_better=_known(costs.p_best[row, 0]),
+        p_played_by_level=costs.p_played[row, 1:].tolist(), judgement=judgement,
+    )  # fmt: skip
 
 
 def decisions_table(moves: Sequence[Decision], title: str) -> Table:
