@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.core.columns import Array, Ints
 from skilloscope.models.joint import (
+    BENDS,
+    CONTEXT,
     LOSS_EDGES,
     LOSS_FEATURES,
     ORIGIN,
+    PARTS,
     SLOPED,
     UNIT,
     JointChoices,
     JointWeights,
     LossWeights,
+    adjusted_losses,
+    bends,
     log_alternatives,
+    log_people,
     log_sums,
     weighted_parts,
 )
@@ -35,22 +43,52 @@ def fit_weights(
     return JointWeights(depths, tuple(pairs[: len(depths)]), pairs[-2], pairs[-1])
 
 
+def fit_adjustments(
+    choices: JointChoices,
+    weights: JointWeights,
+    elo: npt.ArrayLike,
+    basis: Array,
+    names: tuple[str, ...] = (*BENDS[:2], *CONTEXT),
+    *,
+    ridge: float = 1e-5,
+) -> JointWeights:
+    """Return the weights with the adjustments of these names that make the choices likeliest, with a little ridge."""
+    assert choices.context is not None
+    owner, places, n = choices.owner, choices.offsets[:-1] + choices.chosen, len(choices)
+    base = log_alternatives(choices, weights, elo, basis)
+    parts = np.column_stack([log_people(choices, basis), adjusted_losses(choices)])
+    columns = np.column_stack([bends(elo), choices.context])[:, [(*BENDS, *CONTEXT).index(name) for name in names]]
+
+    def cost(free: Array) -> tuple[float, Array]:
+        w = free.reshape(len(PARTS), len(names))
+        z = base + (parts * (columns @ w.T)[owner]).sum(axis=1)
+        total = log_sums(z, choices.offsets)
+        residual = -np.exp(z - total[owner])
+        residual[places] += 1.0
+        gradient = np.add.reduceat(residual[:, None] * parts, choices.offsets[:-1], axis=0).T @ columns
+        return float(-(z[places] - total).sum() / n + 0.5 * ridge * free @ free), ridge * free - gradient.ravel() / n
+
+    found = minimize(cost, np.zeros(len(PARTS) * len(names)), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    rows = [[round(float(value), 4) for value in row] for row in found.reshape(len(PARTS), len(names))]
+    new = {part: dict(zip(names, row, strict=True)) for part, row in zip(PARTS, rows, strict=True)}
+    return replace(weights, adjustments={part: {**weights.adjustments.get(part, {}), **new[part]} for part in PARTS})
+
+
 def fit_logit(
     design: Array,
     offsets: Ints,
     chosen: Ints,
     *,
     ridge: float,
-    base: float | Array = 0.0,
 ) -> Array:
     """Return the weights of the design's columns under which the choices are likeliest, with a little ridge.
 
-    P is the softmax of base + design · w over the alternatives of a decision.
+    P is the softmax of design · w over the alternatives of a decision.
     """
     owner, places, n = np.repeat(np.arange(len(chosen)), np.diff(offsets)), offsets[:-1] + chosen, len(chosen)
 
     def cost(w: Array) -> tuple[float, Array]:
-        z = base + design @ w
+        z = design @ w
         total = log_sums(z, offsets)
         residual = -np.exp(z - total[owner])
         residual[places] += 1.0

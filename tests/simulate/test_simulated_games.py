@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import chess
 import numpy as np
@@ -27,11 +27,8 @@ from skilloscope.models.agent import probability
 from skilloscope.models.joint import elo_basis, log_choice, scaled_roots
 from skilloscope.simulate.games import Assist, GameMaker, Pairing, Standing, bundled_resignations, material
 from skilloscope.simulate.people import (
-    DepthLimited,
-    StyleAdjustments,
     agent_chances,
-    alternatives_of,
-    bundled_adjustments,
+    drawn_depth_limited,
     human_chances,
     joint_chances,
     unlisted_gain,
@@ -92,14 +89,9 @@ def test_a_draw_follows_the_chances():
     assert np.abs(share - np.exp(chances.log_p)).max() < 4 * np.sqrt(0.25 / 2000)
 
 
-def none_but(**weights: float) -> StyleAdjustments:
-    """Return adjustments of which all others are 0."""
-    return StyleAdjustments(dict.fromkeys(bundled_adjustments(6).weights, 0.0) | weights)
-
-
-@pytest.mark.parametrize("adjustments", [none_but(), none_but(**{"root at 0": 1.5, "human at move 13": -0.3})])
+@pytest.mark.parametrize("adjustments", [{}, {"root": {"value 0": 1.5}, "human": {"move 13": -0.3}}])
 def test_moves_are_drawn_as_people_lean_and_those_beyond_the_list_by_what_they_are_worth(adjustments):
-    board, people = BOARDS[1], DepthLimited(WEIGHTS, adjustments)
+    board, weights = BOARDS[1], replace(WEIGHTS, adjustments=adjustments)
     choices, seen, elo = human().choices(Boards.from_boards([board])), searched([board]), np.array([1700.0])
     joint = joint_choices(choices, choices.moves[:1], seen, np.arange(1), len(WEIGHTS.depths))
     asked: set[int] = set()
@@ -109,14 +101,13 @@ def test_moves_are_drawn_as_people_lean_and_those_beyond_the_list_by_what_they_a
         return [-4.0 for _ in moves]
 
     rng = np.random.default_rng(12)
-    draws = [people.drawn(choices, seen, elo, np.array([13.0]), [rng], valued) for _ in range(3000)]
+    draws = [drawn_depth_limited(choices, seen, elo, weights, [rng], valued) for _ in range(3000)]
     # What is left of the unlisted ones: all that counts losses, times the difference of the roots.
     best, worst = 0.84, -0.06
     by_loss = sum(a + b * (1700 - 2100) / 450 for a, b in WEIGHTS.losses)
-    by_loss += (1 - best) * adjustments.weights["root at 0"]
+    by_loss += (1 - best) * adjustments.get("root", {}).get("value 0", 0.0)
     less = by_loss * float(scaled_roots(best, worst) - scaled_roots(best, -4.0))
-    z = joint_chances(choices, seen, 1700.0, WEIGHTS).log_p
-    z = z + adjustments.added(alternatives_of(joint, np.array([best]), np.array([13.0]), elo))
+    z = joint_chances(choices, seen, 1700.0, weights).log_p
     expected = np.exp(z + np.where(joint.listed, 0.0, less + unlisted_gain(elo)[0]))
     expected /= expected.sum()
     share = np.array([np.mean([drawn[0] == move for drawn, _ in draws]) for move in choices.moves])

@@ -12,6 +12,14 @@ p is a model of people's choices, given by coefficients of a basis in E; δ_d is
 d plies of thought; v, w_d and u are lines in E. Alternatives that the judge did not list count as the worst listed one,
 and share what is left as people do. Without losses the model is p itself; without p it is a choice by losses alone.
 
+People err more in some positions than in others of like losses. Adjustments add
+
+    a·log p(m | E) − b·√δ(m) − c·min(δ(m), 3)
+
+to z, with δ at the last depth. a, b and c are sums: a parabola in Elo with a knee at 1600, and broken lines in the
+number of the move, in the material left and in the value before the move. So people play first moves that they know
+and hardly ever blunder there, the side that stands worse takes more care, the winning side the shortest way.
+
 For games in which only the move that was played has a value, `LossWeights` says how much a move loses, given who makes
 it:
 
@@ -33,8 +41,9 @@ of the alternatives never changes. The naive difference of logarithms of |z| doe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -236,6 +245,34 @@ def checked_elo(elo: float | Sequence[float]) -> list[float]:
 
 
 ORIGIN, UNIT = 2100.0, 450.0  # weights are lines in x = (Elo − ORIGIN) / UNIT
+PARTS = ("human", "root", "loss")
+"""What adjustments multiply: log p, −√δ and −min(δ, 3)."""
+KNOTS = {
+    "move": (3.0, 8.0, 13.0, 20.0, 40.0),
+    "pieces": (0.0, 20.0, 40.0, 62.0),
+    "value": (-10.0, -6.0, -3.0, -1.0, 0.0, 1.0, 3.0, 6.0, 10.0),
+}
+"""Where the broken lines are given: number of the move, value of all pieces, the mover's value in pawns."""
+CONTEXT = tuple(f"{name} {knot:g}" for name, knots in KNOTS.items() for knot in knots)
+BENDS = ("Elo", "Elo^2", "below 1600")
+_LOW_ELO = 1600.0
+MOST_LOSS = 3.0
+
+
+def context_columns(move: npt.ArrayLike, pieces: npt.ArrayLike, value: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """Return for each decision how much of each broken line every knot of CONTEXT says; outside, the last one.
+
+    >>> [CONTEXT[at] for at in np.flatnonzero(context_columns([30], [62], [-20])[0])]
+    ['move 20', 'move 40', 'pieces 62', 'value -10']
+    """
+    lines = zip(np.array([move, pieces, value], dtype=float), KNOTS.values(), strict=True)
+    return np.array([np.interp(at, knots, hat) for at, knots in lines for hat in np.eye(len(knots))], np.float32).T
+
+
+def bends(elo: npt.ArrayLike) -> Array:
+    """Return x, x² and what lies below 1600, a row for each Elo."""
+    x = (np.asarray(elo, dtype=float) - ORIGIN) / UNIT
+    return np.stack([x, x * x, np.maximum((_LOW_ELO - ORIGIN) / UNIT - x, 0.0)], axis=-1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -248,6 +285,8 @@ class JointChoices:
     """Coefficients of log p, up to a constant a decision: a column for each function of the basis."""
     roots: npt.NDArray[np.float32]  # √δ_d, a column for each depth; of unlisted alternatives the worst listed one's
     listed: Bools
+    context: npt.NDArray[np.float32] | None = None
+    """A row of `context_columns` for each decision; only adjustments read it."""
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -263,37 +302,53 @@ class JointChoices:
     def select(self, wanted: Bools) -> JointChoices:
         """Return some of the decisions."""
         offsets, entries = ragged_take(self.offsets, np.flatnonzero(wanted))
+        context = None if self.context is None else self.context[wanted]
         return JointChoices(
-            offsets, self.chosen[wanted], self.human[entries], self.roots[entries], self.listed[entries]
+            offsets, self.chosen[wanted], self.human[entries], self.roots[entries], self.listed[entries], context
         )
 
 
 @dataclass(frozen=True)
 class JointWeights:
-    """The lines v, w_d and u: each a pair (value at ORIGIN, slope in x)."""
+    """The lines v, w_d and u, each a pair (value at ORIGIN, slope in x), and the adjustments."""
 
     depths: tuple[int, ...]
     losses: tuple[tuple[float, float], ...]
     human: tuple[float, float] = (1.0, 0.0)
     unlisted: tuple[float, float] = (0.0, 0.0)
+    adjustments: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Of each of PARTS the weights of BENDS and CONTEXT, by name; 0 where there is none."""
 
     def __post_init__(self) -> None:
         if len(self.depths) != len(self.losses) or min(self.depths, default=1) < 1 or max(self.depths, default=1) > 99:
             raise InputError(f"{len(self.losses)} weights for the depths {self.depths}")
+        unknown = self.adjustments.keys() - {*PARTS} or {*chain(*self.adjustments.values())} - {*BENDS, *CONTEXT}
+        if unknown:
+            raise InputError(f"adjustments that nothing is known of: {', '.join(sorted(unknown))}")
 
     def as_dict(self) -> About:
         """Return the weights for JSON."""
         pairs = {"human": list(self.human), "unlisted": list(self.unlisted)}
-        return {"depths": list(self.depths), "losses": [list(pair) for pair in self.losses], **pairs}
+        adjusted = {"adjustments": self.adjustments} if self.adjustments else {}
+        return {"depths": list(self.depths), "losses": [list(pair) for pair in self.losses], **pairs, **adjusted}
 
-    def parts(self, choices: JointChoices) -> tuple[Array, Array]:
+    def lines(self, choices: JointChoices) -> Array:
         """Return what losses and list add to z of each alternative: the value at ORIGIN, and the slope in x."""
         if choices.roots.shape[1] != len(self.depths):
             raise InputError(f"{choices.roots.shape[1]} depths of losses, the weights are for {len(self.depths)}")
-        pairs = np.array(self.losses).reshape(-1, 2)
         apart = (~choices.listed).astype(float)[:, None] * np.array(self.unlisted)
-        both = -(choices.roots.astype(float) @ pairs) - apart
-        return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
+        return np.asarray(-(choices.roots.astype(float) @ np.array(self.losses).reshape(-1, 2)) - apart)
+
+    def adjusted(self, names: tuple[str, ...]) -> Array:
+        """Return the weights of some of BENDS and CONTEXT: a row for each of PARTS."""
+        return np.array([[self.adjustments.get(part, {}).get(name, 0.0) for name in names] for part in PARTS])
+
+    def shares(self, choices: JointChoices, elo: npt.ArrayLike) -> Array:
+        """Return a, b and c of each decision, its decider's Elo given."""
+        if choices.context is None:
+            raise InputError("adjustments need the context of the decisions")
+        bent = np.broadcast_to(bends(elo), (len(choices), len(BENDS)))
+        return np.asarray(choices.context @ self.adjusted(CONTEXT).T + bent @ self.adjusted(BENDS).T)
 
 
 def scaled_roots(best: npt.ArrayLike, value: npt.ArrayLike) -> Array:
@@ -312,11 +367,20 @@ def log_choice(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike,
 
 def log_alternatives(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
     """Return log P of every alternative, the decider's Elo given; `basis` has a row a decision."""
-    owner = choices.owner
+    owner, people = choices.owner, log_people(choices, basis)
     x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[owner]
-    value, slope = weights.parts(choices)
-    z = (weights.human[0] + weights.human[1] * x) * log_people(choices, basis) + value + slope * x
+    value, slope = weights.lines(choices).T
+    z = (weights.human[0] + weights.human[1] * x) * people + value + slope * x
+    if weights.adjustments:
+        share = weights.shares(choices, elo)[owner]
+        z += share[:, 0] * people + (share[:, 1:] * adjusted_losses(choices)).sum(axis=1)
     return np.asarray(z - log_sums(z, choices.offsets)[owner])
+
+
+def adjusted_losses(choices: JointChoices) -> Array:
+    """Return −√δ and −min(δ, 3) of every alternative, at the last depth."""
+    root = choices.roots[:, -1].astype(float)
+    return -np.stack([root, np.minimum(root**2, MOST_LOSS)], axis=1)
 
 
 def joint_curves(
@@ -324,10 +388,18 @@ def joint_curves(
 ) -> Array:
     """Return Σ log P of each group's choices at every Elo (a column, and a row of the basis)."""
     out = np.zeros((n_groups, len(elo)))
-    value, slope = weights.parts(choices)
-    x = (np.asarray(elo, dtype=float) - ORIGIN) / UNIT
-    columns = (choices.offsets, choices.chosen, choices.human, value, slope)
-    add_joint_curves(*columns, np.array(weights.human), np.asarray(groups), x, np.ascontiguousarray(basis), out)
+    z, share = np.zeros((len(choices.listed), 4)), np.zeros((len(choices), 4))
+    z[:, :2], share[:, :2] = weights.lines(choices), weights.human
+    if weights.adjustments:
+        bent, losses = weights.adjusted(BENDS), adjusted_losses(choices)
+        level = weights.shares(choices, ORIGIN)  # where all bends are 0
+        share[:, 0] += level[:, 0]
+        share[:, 1:] += bent[0]
+        z[:, 0] += (level[choices.owner, 1:] * losses).sum(axis=1)
+        z[:, 1:] += losses @ bent[1:]
+    terms = np.column_stack([np.ones(len(elo)), bends(elo)])
+    columns = (choices.offsets, choices.chosen, choices.human, z, share)
+    add_joint_curves(*columns, np.asarray(groups), terms, np.ascontiguousarray(basis), out)
     return out
 
 

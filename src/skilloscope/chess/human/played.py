@@ -14,13 +14,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.evaluations import Evaluations
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import Human, human
 from skilloscope.chess.moves import MATE_CAP, value_pawns
-from skilloscope.chess.pgn.facts import CLOCKS, PHASES, PIECE_VALUES, SPENT, game_facts, phase_of, time_classes
+from skilloscope.chess.pgn.facts import (
+    CLOCKS,
+    PHASES,
+    PIECE_VALUES,
+    SPENT,
+    game_facts,
+    phase_of,
+    piece_value,
+    time_classes,
+)
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Bools, Ints, ragged_take
 from skilloscope.core.errors import InputError, OptionError
@@ -34,6 +44,7 @@ from skilloscope.models.joint import (
     JointChoices,
     JointWeights,
     LossWeights,
+    context_columns,
     loss_features,
     scaled_loss,
     scaled_roots,
@@ -144,7 +155,10 @@ def joint_choices(
     worst = np.minimum.reduceat(np.where(known, values, np.inf), first)
     filled = np.where(known, values, np.repeat(worst, counts, axis=0))
     roots = scaled_roots(np.repeat(best, counts, axis=0), filled).astype(np.float32)
-    return JointChoices(choices.offsets, choices.index_of(played), choices.coefficients, roots, listed)
+    fens = analyses.positions.fen.take(pa.array(rows)).to_pylist()
+    number = [int(fen.rsplit(" ", 1)[1]) for fen in fens]
+    context = context_columns(number, list(map(piece_value, fens)), best[:, -1])
+    return JointChoices(choices.offsets, choices.index_of(played), choices.coefficients, roots, listed, context)
 
 
 def first_choices(choices: HumanChoices, analyses: Analyses, rows: Ints, depth: int) -> Ints:
