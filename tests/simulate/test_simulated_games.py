@@ -224,13 +224,16 @@ def test_material_counts_pawns_and_pieces():
 def test_simulated_games_are_rated_where_they_belong(tmp_path):
     from skilloscope.studies.rate import rate
 
+    person = elo_axis().effort("instant").person
+    assert person is not None
     for elo in (1200, 1600, 2000, 2400):
+        rated = elo - np.interp(elo, person.elo, person.mean)  # people differ by so much from the models, these do not
         pairing = Pairing(elo, elo)
         made = GameMaker().play(pairing, 200)
         (tmp_path / "games.pgn").write_text("\n".join(game.as_pgn(pairing, "") for game in made))
         ratings = rate(tmp_path / "games.pgn", effort="instant", prior="flat").as_dict()
         for row in ratings["players"]:
-            assert row["elo"] == pytest.approx(elo, abs=60)
+            assert row["elo"] == pytest.approx(rated, abs=60)
 
 
 def test_moves_are_told_by_their_codes():
