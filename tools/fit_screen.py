@@ -96,7 +96,7 @@ def main() -> None:
         rows, choices, preferred = joined(batches, depth)
         shipped = axis.effort(name).weights
         assert shipped is not None
-        weights = replace(shipped, adjustments={})
+        weights = replace(shipped, adjustments=())
         cluster = codes(rows.name)
         covariance = weights_covariance(choices, weights, rows.elo, elo_basis(rows.elo), cluster)
         spreads = fitted(cross_fitted(rows, choices, preferred, depth), rows)

@@ -14,6 +14,7 @@ from skilloscope.models.joint import (
     CONTEXT,
     LOSS_EDGES,
     LOSS_FEATURES,
+    MOST_LOSS,
     ORIGIN,
     PARTS,
     SLOPED,
@@ -21,8 +22,7 @@ from skilloscope.models.joint import (
     JointChoices,
     JointWeights,
     LossWeights,
-    adjusted_losses,
-    bends,
+    elo_terms,
     log_alternatives,
     log_people,
     log_sums,
@@ -56,8 +56,9 @@ def fit_adjustments(
     assert choices.context is not None
     owner, places, n = choices.owner, choices.offsets[:-1] + choices.chosen, len(choices)
     base = log_alternatives(choices, weights, elo, basis)
-    parts = np.column_stack([log_people(choices, basis), adjusted_losses(choices)])
-    columns = np.column_stack([bends(elo), choices.context])[:, [(*BENDS, *CONTEXT).index(name) for name in names]]
+    root, places_of = choices.roots[:, -1].astype(float), [(*BENDS, *CONTEXT).index(name) for name in names]
+    parts = np.column_stack([log_people(choices, basis), -root, -np.minimum(root**2, MOST_LOSS)])
+    columns = np.column_stack([elo_terms(elo)[:, 1:], choices.context])[:, places_of]
 
     def cost(free: Array) -> tuple[float, Array]:
         w = free.reshape(len(PARTS), len(names))
@@ -69,9 +70,9 @@ def fit_adjustments(
         return float(-(z[places] - total).sum() / n + 0.5 * ridge * free @ free), ridge * free - gradient.ravel() / n
 
     found = minimize(cost, np.zeros(len(PARTS) * len(names)), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
-    rows = [[round(float(value), 4) for value in row] for row in found.reshape(len(PARTS), len(names))]
-    new = {part: dict(zip(names, row, strict=True)) for part, row in zip(PARTS, rows, strict=True)}
-    return replace(weights, adjustments={part: {**weights.adjustments.get(part, {}), **new[part]} for part in PARTS})
+    rows = np.array(weights.adjustments) if weights.adjustments else np.zeros((len(PARTS), len(BENDS) + len(CONTEXT)))
+    rows[:, places_of] = found.reshape(len(PARTS), len(names)).round(4)
+    return replace(weights, adjustments=tuple(tuple(map(float, row)) for row in rows))
 
 
 def fit_logit(

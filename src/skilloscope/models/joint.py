@@ -41,9 +41,8 @@ of the alternatives never changes. The naive difference of logarithms of |z| doe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -265,14 +264,17 @@ def context_columns(move: npt.ArrayLike, pieces: npt.ArrayLike, value: npt.Array
     >>> [CONTEXT[at] for at in np.flatnonzero(context_columns([30], [62], [-20])[0])]
     ['move 20', 'move 40', 'pieces 62', 'value -10']
     """
-    lines = zip(np.array([move, pieces, value], dtype=float), KNOTS.values(), strict=True)
-    return np.array([np.interp(at, knots, hat) for at, knots in lines for hat in np.eye(len(knots))], np.float32).T
+    columns: list[Array] = []
+    for at, knots in zip(np.array([move, pieces, value], dtype=float), KNOTS.values(), strict=True):
+        for hat in np.eye(len(knots)):
+            columns.append(np.interp(at, knots, hat))
+    return np.stack(columns, axis=1).astype(np.float32)
 
 
-def bends(elo: npt.ArrayLike) -> Array:
-    """Return x, x² and what lies below 1600, a row for each Elo."""
+def elo_terms(elo: npt.ArrayLike) -> Array:
+    """Return 1, x, x² and what lies below 1600, a row for each Elo."""
     x = (np.asarray(elo, dtype=float) - ORIGIN) / UNIT
-    return np.stack([x, x * x, np.maximum((_LOW_ELO - ORIGIN) / UNIT - x, 0.0)], axis=-1)
+    return np.stack([np.ones_like(x), x, x * x, np.maximum((_LOW_ELO - ORIGIN) / UNIT - x, 0.0)], axis=-1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -316,39 +318,45 @@ class JointWeights:
     losses: tuple[tuple[float, float], ...]
     human: tuple[float, float] = (1.0, 0.0)
     unlisted: tuple[float, float] = (0.0, 0.0)
-    adjustments: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Of each of PARTS the weights of BENDS and CONTEXT, by name; 0 where there is none."""
+    adjustments: tuple[tuple[float, ...], ...] = ()
+    """Of each of PARTS the weights of BENDS and CONTEXT; none where there are none."""
 
     def __post_init__(self) -> None:
         if len(self.depths) != len(self.losses) or min(self.depths, default=1) < 1 or max(self.depths, default=1) > 99:
             raise InputError(f"{len(self.losses)} weights for the depths {self.depths}")
-        unknown = self.adjustments.keys() - {*PARTS} or {*chain(*self.adjustments.values())} - {*BENDS, *CONTEXT}
-        if unknown:
-            raise InputError(f"adjustments that nothing is known of: {', '.join(sorted(unknown))}")
+        if self.adjustments and np.shape(self.adjustments) != (len(PARTS), len(BENDS) + len(CONTEXT)):
+            raise InputError(f"adjustments are {len(PARTS)} rows of {len(BENDS) + len(CONTEXT)} numbers")
 
     def as_dict(self) -> About:
         """Return the weights for JSON."""
         pairs = {"human": list(self.human), "unlisted": list(self.unlisted)}
-        adjusted = {"adjustments": self.adjustments} if self.adjustments else {}
+        adjusted = {"adjustments": [list(row) for row in self.adjustments]} if self.adjustments else {}
         return {"depths": list(self.depths), "losses": [list(pair) for pair in self.losses], **pairs, **adjusted}
 
-    def lines(self, choices: JointChoices) -> Array:
-        """Return what losses and list add to z of each alternative: the value at ORIGIN, and the slope in x."""
+    def shares(self, choices: JointChoices) -> Array:
+        """Return for each of PARTS and each decision what it is multiplied by: weights of `elo_terms`."""
+        found = np.zeros((len(PARTS), len(choices), 1 + len(BENDS)))
+        if self.adjustments:
+            if choices.context is None:
+                raise InputError("adjustments need the context of the decisions")
+            weights = np.array(self.adjustments)
+            found[:, :, 0] = weights[:, len(BENDS) :] @ choices.context.T
+            found[:, :, 1:] = weights[:, None, : len(BENDS)]
+        found[0, :, :2] += self.human
+        return found
+
+    def lines(self, choices: JointChoices) -> tuple[Array, Array]:
+        """Return, as weights of `elo_terms`, what log p is multiplied by and what else z of each alternative is."""
         if choices.roots.shape[1] != len(self.depths):
             raise InputError(f"{choices.roots.shape[1]} depths of losses, the weights are for {len(self.depths)}")
-        apart = (~choices.listed).astype(float)[:, None] * np.array(self.unlisted)
-        return np.asarray(-(choices.roots.astype(float) @ np.array(self.losses).reshape(-1, 2)) - apart)
-
-    def adjusted(self, names: tuple[str, ...]) -> Array:
-        """Return the weights of some of BENDS and CONTEXT: a row for each of PARTS."""
-        return np.array([[self.adjustments.get(part, {}).get(name, 0.0) for name in names] for part in PARTS])
-
-    def shares(self, choices: JointChoices, elo: npt.ArrayLike) -> Array:
-        """Return a, b and c of each decision, its decider's Elo given."""
-        if choices.context is None:
-            raise InputError("adjustments need the context of the decisions")
-        bent = np.broadcast_to(bends(elo), (len(choices), len(BENDS)))
-        return np.asarray(choices.context @ self.adjusted(CONTEXT).T + bent @ self.adjusted(BENDS).T)
+        human, root, loss = self.shares(choices)
+        z = np.zeros((len(choices.listed), human.shape[1]))
+        z[:, :2] = -(choices.roots.astype(float) @ np.array(self.losses).reshape(-1, 2))
+        z[:, :2] -= (~choices.listed).astype(float)[:, None] * np.array(self.unlisted)
+        if self.adjustments:
+            last, owner = choices.roots[:, -1:].astype(float), choices.owner
+            z -= last * root[owner] + np.minimum(last**2, MOST_LOSS) * loss[owner]
+        return human, z
 
 
 def scaled_roots(best: npt.ArrayLike, value: npt.ArrayLike) -> Array:
@@ -367,20 +375,10 @@ def log_choice(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike,
 
 def log_alternatives(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
     """Return log P of every alternative, the decider's Elo given; `basis` has a row a decision."""
-    owner, people = choices.owner, log_people(choices, basis)
-    x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[owner]
-    value, slope = weights.lines(choices).T
-    z = (weights.human[0] + weights.human[1] * x) * people + value + slope * x
-    if weights.adjustments:
-        share = weights.shares(choices, elo)[owner]
-        z += share[:, 0] * people + (share[:, 1:] * adjusted_losses(choices)).sum(axis=1)
+    owner, terms = choices.owner, np.broadcast_to(elo_terms(elo), (len(choices), 1 + len(BENDS)))
+    share, lines = weights.lines(choices)
+    z = (share * terms).sum(axis=1)[owner] * log_people(choices, basis) + (lines * terms[owner]).sum(axis=1)
     return np.asarray(z - log_sums(z, choices.offsets)[owner])
-
-
-def adjusted_losses(choices: JointChoices) -> Array:
-    """Return −√δ and −min(δ, 3) of every alternative, at the last depth."""
-    root = choices.roots[:, -1].astype(float)
-    return -np.stack([root, np.minimum(root**2, MOST_LOSS)], axis=1)
 
 
 def joint_curves(
@@ -388,18 +386,8 @@ def joint_curves(
 ) -> Array:
     """Return Σ log P of each group's choices at every Elo (a column, and a row of the basis)."""
     out = np.zeros((n_groups, len(elo)))
-    z, share = np.zeros((len(choices.listed), 4)), np.zeros((len(choices), 4))
-    z[:, :2], share[:, :2] = weights.lines(choices), weights.human
-    if weights.adjustments:
-        bent, losses = weights.adjusted(BENDS), adjusted_losses(choices)
-        level = weights.shares(choices, ORIGIN)  # where all bends are 0
-        share[:, 0] += level[:, 0]
-        share[:, 1:] += bent[0]
-        z[:, 0] += (level[choices.owner, 1:] * losses).sum(axis=1)
-        z[:, 1:] += losses @ bent[1:]
-    terms = np.column_stack([np.ones(len(elo)), bends(elo)])
-    columns = (choices.offsets, choices.chosen, choices.human, z, share)
-    add_joint_curves(*columns, np.asarray(groups), terms, np.ascontiguousarray(basis), out)
+    columns = (choices.offsets, choices.chosen, choices.human, *weights.lines(choices), np.asarray(groups))
+    add_joint_curves(*columns, elo_terms(elo), np.ascontiguousarray(basis), out)
     return out
 
 

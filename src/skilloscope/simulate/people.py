@@ -23,6 +23,7 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.human.played import joint_choices, listed_values
 from skilloscope.chess.moves import MATE_CAP, value_pawns
+from skilloscope.chess.pgn.facts import piece_value
 from skilloscope.core.columns import Array, Ints, ragged_take
 from skilloscope.evidence.scales import Scale
 from skilloscope.models.agent import scaled_losses
@@ -35,6 +36,7 @@ from skilloscope.models.joint import (
     JointChoices,
     JointWeights,
     elo_basis,
+    elo_terms,
     log_alternatives,
     log_sums,
     scaled_loss,
@@ -84,7 +86,9 @@ def drawn_place(log_p: Array, start: int, end: int, rng: np.random.Generator) ->
 def joint_of(choices: HumanChoices, analyses: Analyses, weights: JointWeights) -> JointChoices:
     """Return the choices with the losses that the engine sees; nobody has chosen yet."""
     first = choices.moves[choices.offsets[:-1]]  # the model wants a choice; it is not used
-    return joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths))
+    fens = analyses.positions.fen.to_pylist()
+    context = [int(fen.rsplit(" ", 1)[1]) for fen in fens], [piece_value(fen) for fen in fens]
+    return joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths), *context)
 
 
 def agent_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveChances:
@@ -147,7 +151,7 @@ def drawn_depth_limited(
     best, known = np.fmax.reduceat(values, choices.offsets[:-1]), joint.listed.copy()
     log_p = log_alternatives(joint, weights, elo, elo_basis(elo))
     log_p += np.where(known, 0.0, unlisted_gain(elo)[joint.owner])
-    share = weights.shares(joint, elo)
+    share = (weights.shares(joint) * elo_terms(elo)).sum(axis=2)
     places, undecided = np.zeros(len(choices), dtype=np.int64), list(range(len(choices)))
     while undecided:
         for row in undecided:
@@ -158,7 +162,7 @@ def drawn_depth_limited(
         at = places[unlisted]
         values[at] = valued([(row, int(choices.moves[places[row]])) for row in unlisted])
         roots = joint.roots[at, -1].astype(float), scaled_roots(best[unlisted], values[at])
-        less = log_less(*roots, weights, share[unlisted], elo[unlisted])
+        less = log_less(*roots, weights, share[:, unlisted], elo[unlisted])
         known[at], log_p[at] = True, log_p[at] + less
         undecided = [row for row, fall in zip(unlisted, less, strict=True) if np.log(rngs[row].random()) >= fall]
     return choices.moves[places], values[places]
@@ -172,6 +176,6 @@ def unlisted_gain(elo: npt.ArrayLike) -> Array:
 def log_less(before: Array, after: Array, weights: JointWeights, share: Array, elo: Array) -> Array:
     """Return by how much log P falls where √δ is larger than it was taken for, at all depths alike."""
     level, slope = np.sum(weights.losses, axis=0)
-    by_root = (level + slope * (elo - ORIGIN) / UNIT + share[:, 1]) * (before - after)
-    by_loss = share[:, 2] * (np.minimum(before**2, MOST_LOSS) - np.minimum(after**2, MOST_LOSS))
+    by_root = (level + slope * (elo - ORIGIN) / UNIT + share[1]) * (before - after)
+    by_loss = share[2] * (np.minimum(before**2, MOST_LOSS) - np.minimum(after**2, MOST_LOSS))
     return np.asarray(np.minimum(by_root + by_loss, 0.0))

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.evaluations import Evaluations
@@ -28,7 +27,6 @@ from skilloscope.chess.pgn.facts import (
     SPENT,
     game_facts,
     phase_of,
-    piece_value,
     time_classes,
 )
 from skilloscope.chess.pgn.games import Games
@@ -98,7 +96,8 @@ class PlayedMoves:
         at, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         some = self.choices.take(at)
         played = some.moves[some.offsets[:-1] + self.chosen[at]]
-        joint, first = joint_choices(some, played, analyses, rows, depths), first_choices(some, analyses, rows, depths)
+        joint = joint_choices(some, played, analyses, rows, depths, self.move_number[at], self.pieces[at])
+        first = first_choices(some, analyses, rows, depths)
         return replace(self, joint=joint, judged=at, preferred=first, answer=rows)
 
     def sources(self, opening_moves: int) -> Ints:
@@ -142,11 +141,18 @@ _CODES = 1 << 16
 
 
 def joint_choices(
-    choices: HumanChoices, played: npt.NDArray[np.uint16], analyses: Analyses, rows: Ints, depths: int
+    choices: HumanChoices,
+    played: npt.NDArray[np.uint16],
+    analyses: Analyses,
+    rows: Ints,
+    depths: int,
+    number: npt.ArrayLike,
+    pieces: npt.ArrayLike,
 ) -> JointChoices:
     """Return the choices with the losses of depths 1 to `depths`; rows[i] is the place of position i in the analyses.
 
-    Every row must have an answer, and the move played must be legal.
+    Every row must have an answer, and the move played must be legal. Each position has the number of the move and the
+    value of all pieces.
     """
     values, listed = listed_values(choices, analyses, rows, depths)
     first, counts = choices.offsets[:-1], np.diff(choices.offsets)
@@ -155,9 +161,7 @@ def joint_choices(
     worst = np.minimum.reduceat(np.where(known, values, np.inf), first)
     filled = np.where(known, values, np.repeat(worst, counts, axis=0))
     roots = scaled_roots(np.repeat(best, counts, axis=0), filled).astype(np.float32)
-    fens = analyses.positions.fen.take(pa.array(rows)).to_pylist()
-    number = [int(fen.rsplit(" ", 1)[1]) for fen in fens]
-    context = context_columns(number, list(map(piece_value, fens)), best[:, -1])
+    context = context_columns(number, pieces, best[:, -1])
     return JointChoices(choices.offsets, choices.index_of(played), choices.coefficients, roots, listed, context)
 
 

@@ -152,7 +152,7 @@ def _add_curves(  # type: ignore[no-untyped-def] # pragma: no cover
 
 @njit(cache=True)
 def add_joint_curves(
-    offsets: Ints, chosen: Ints, human: npt.NDArray[np.float32], lines: Array, share: Array, groups: Ints, terms: Array,
+    offsets: Ints, chosen: Ints, human: npt.NDArray[np.float32], share: Array, lines: Array, groups: Ints, terms: Array,
     basis: Array, out: Array,
 ) -> None:  # fmt: skip
     """Add log P of every choice to the row of its group, at each Elo (a row of `terms` and of the basis)."""
