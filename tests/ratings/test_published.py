@@ -33,12 +33,15 @@ def test_the_pass_looks_at_ratings_as_the_plain_functions_do():
     empty = State.empty(sigma0=300, nu=30, published=SAYS)
     first, rows = empty.play(one_game(1, 2200.0), history=True)
     assert rows["prior_mean"][rows["player"] == 0] == pytest.approx(2000 + 0.9 * 200 - 20)
-    believed = empty.beliefs(["a"], 1, ratings=[2200.0])
+    rating, seen = np.array([2200.0]), np.zeros(1)
+    believed = with_published(empty.beliefs(["a"], 1), rating, seen, new=np.array([True]), published=SAYS)
     assert (rows["prior_mean"][0], rows["prior_variance"][0]) == pytest.approx((believed[0][0], believed[1][0]))
-    mean, variance = (column[0] for column in first.beliefs(["a"], 4))
+    known = first.beliefs(["a"], 4)
+    mean, variance = (column[0] for column in known)
     said = 2000 + 0.9 * 300 + 0.4 * 100
     expected = observed(mean, variance, said, 70.0)
-    assert np.concatenate(first.beliefs(["a"], 4, ratings=[2300.0])) == pytest.approx(np.ravel(expected))
+    after = with_published(known, np.array([2300.0]), rating, new=np.array([False]), published=SAYS)
+    assert np.concatenate(after) == pytest.approx(np.ravel(expected))
     _, rows = first.play(one_game(4, 2300.0), history=True)
     row = rows[(rows["player"] == 0) & (rows["period"] == 4)][0]
     assert (row["prior_mean"], row["prior_variance"]) == pytest.approx((float(expected[0]), float(expected[1])))

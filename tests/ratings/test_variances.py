@@ -151,20 +151,13 @@ class TestPosterior:
         fit = fit_variances(games)
         posterior = variance_posterior(games, fit, points=21, prior="sd")
         assert posterior.weight.sum() == pytest.approx(1)
-        assert posterior.at_edge < 0.02
+        assert posterior.weight[1:-1, 1:-1].sum() > 0.98
         for which, value in (("sigma0", fit.sigma0), ("nu", fit.nu)):
             low, high = posterior.interval(which)
             assert low < value < high
             narrow = posterior.interval(which, 0.5)
             assert low < narrow[0] < narrow[1] < high
             assert low < posterior.mean(which) < high
-
-    def test_draws_follow_the_weights(self):
-        games, _ = wandering_games(np.random.default_rng(8), 0, 10, 30, 200, 50, each=50)
-        posterior = variance_posterior(games, fit_variances(games), points=15)
-        sigma0, nu = posterior.sample(np.random.default_rng(1), 20_000)
-        assert nu.mean() == pytest.approx(posterior.mean("nu"), rel=0.03)
-        assert np.quantile(sigma0, [0.025, 0.975]) == pytest.approx(posterior.interval("sigma0"), rel=0.06)
 
     def test_a_flat_prior_on_variances_leans_to_larger_ones(self):
         games, _ = wandering_games(np.random.default_rng(9), 0, 10, 30, 200, 50, each=50)

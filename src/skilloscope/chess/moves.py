@@ -9,8 +9,6 @@ castling is possible in Chess960 only, the rooks are named by their files (`HAha
 its own rook (`g1h1`), as engines write it under UCI_Chess960. After the last such right is lost, all is as usual.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -139,9 +137,7 @@ def make_move(board: chess.Board, move: chess.Move) -> None:
 
 
 def value_pawns(mate: npt.ArrayLike, score: npt.ArrayLike, cap: float = MATE_CAP) -> Array:
-    """Return raw scores as pawns, mover's view: centipawns clipped to ± cap, a mate for the mover + cap, against − cap.
-
-    A mate in 0 means that the mover is mated.
+    """Return raw scores as pawns, mover's view: clipped to ± cap; a mate is + cap, or − cap (in 0: mated).
 
     >>> value_pawns([0, 0, 1, 1, 1], [25, -9000, 3, -2, 0])
     array([  0.25, -39.  ,  39.  , -39.  , -39.  ])

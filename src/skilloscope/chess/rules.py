@@ -13,8 +13,6 @@ Whole numbers are int64 in every call between compiled functions, never a litera
 called with is compiled once more.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -265,7 +263,6 @@ def san_move(view, at, end, flip, board, state):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, inline="always")
 def _piece(letter):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the code of a piece by its letter, 0 where it is none."""
     if letter == 78:
         return _KNIGHT
     if letter == 66:

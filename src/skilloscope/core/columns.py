@@ -1,7 +1,5 @@
 """Columns: types of arrays, names as codes, selections of rows, and rows of different lengths laid end to end."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ numba caches what it compiles next to the source or in the user's cache folder. 
 a folder in the temporary directory, to which others may write too: it must be ours alone, or a planted file would run.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import tempfile

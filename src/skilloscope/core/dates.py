@@ -4,8 +4,6 @@ In: a text. Out: a WrittenDate, or None where no calendar has such a day. All da
 distinct text is read once, by `parse_dates`, however many games carry it.
 """
 
-from __future__ import annotations
-
 import calendar
 import datetime
 import re
@@ -46,12 +44,16 @@ def read_date(text: str, order: str | None = None) -> WrittenDate | None:
     >>> read_date("05.01.2024").first, read_date("01/05/2024"), read_date("01/05/2024", "mdy").first
     (datetime.date(2024, 1, 5), None, datetime.date(2024, 1, 5))
     """
-    if last := _LAST.fullmatch(text.strip()):
-        return _year_last(last, order)
-    match = _SPLIT.fullmatch(text.strip()) or _SOLID.fullmatch(text.strip())
+    match = _LAST.fullmatch(text.strip()) or _SPLIT.fullmatch(text.strip()) or _SOLID.fullmatch(text.strip())
     if not match:
         return None
-    year, month, day = match.groups() if match.re is _SOLID else match.group(1, 3, 4)
+    if match.re is _LAST:
+        order = order or ("dmy" if match[2] == "." else None)
+        if order is None:
+            return None
+        year, month, day = match.group(4, 3, 1) if order == "dmy" else match.group(4, 1, 3)
+    else:
+        year, month, day = match.groups() if match.re is _SOLID else match.group(1, 3, 4)
     try:
         if not month or month[0] == "?":
             return WrittenDate(datetime.date(int(year), 1, 1), datetime.date(int(year), 12, 31), YEAR)
@@ -94,15 +96,3 @@ def parse_dates(texts: Sequence[str | None], order: str | None = None) -> tuple[
     days = np.array([day or 0 for day, _ in read], dtype=np.int64)
     precision = np.array([exact for _, exact in read], dtype=np.uint8)
     return days, precision, np.array([day is not None for day, _ in read], dtype=bool)
-
-
-def _year_last(match: re.Match[str], order: str | None) -> WrittenDate | None:
-    order = order or ("dmy" if match[2] == "." else None)
-    if order is None:
-        return None
-    day, month = (match[1], match[3]) if order == "dmy" else (match[3], match[1])
-    try:
-        date = datetime.date(int(match[4]), int(month), int(day))
-    except ValueError:
-        return None
-    return WrittenDate(date, date, DAY)

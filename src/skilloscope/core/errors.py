@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 
 class SkilloscopeError(Exception):
@@ -89,10 +90,7 @@ class Tally:
     @classmethod
     def sum(cls, tallies: Iterable[Tally]) -> Tally:
         """Return the sum of many tallies."""
-        total = cls()
-        for tally in tallies:
-            total = total + tally
-        return total
+        return reduce(cls.__add__, tallies, cls())
 
     @property
     def total(self) -> int:

@@ -9,8 +9,6 @@ bytes and to more than MOST_TIMES its own size is stopped there, and no line is 
 damaged or truncated yields what comes before the damage, down to half a line, and then raises.
 """
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import contextlib
@@ -97,7 +95,6 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
     def _size(self) -> int:
-        """Return how large the packed stream is, as far as it is stated."""
         try:
             return os.fstat(self._raw.fileno()).st_size
         except (OSError, AttributeError):
@@ -134,8 +131,6 @@ def _members(raw: Any, stack: contextlib.ExitStack) -> Iterator[Any]:
 
 
 class _Chained:
-    """Streams one after another, each ending in a newline."""
-
     def __init__(self, streams: Iterator[Any]) -> None:
         self._streams, self._now = streams, None
 
@@ -195,10 +190,7 @@ def open_lines(source: Source) -> Iterator[Iterator[str]]:
 
 
 def lines_of(stream: Any, start: bytes = b"") -> Iterator[str]:
-    """Yield the lines of a stream of bytes that begins with `start`, whatever ends them; each ends with a newline.
-
-    Where the stream is damaged, what was read of the last line comes before the error.
-    """
+    """Yield the lines of a stream that begins with `start`, newlines normalised; half a line before a damage too."""
     held, fresh = bytearray(start), 0
     while True:
         # Where the last whole line ends; a carriage return that stands last may yet be half of a line's end.

@@ -5,8 +5,6 @@ table's schema in a column of its own, `skilloscope`, the same text in every row
 that comes back with it is the same table to the bit; without it the columns alone count.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import importlib
@@ -61,12 +59,10 @@ def is_frame(what: Any) -> bool:
 
 def arrow_from_frame(frame: Any) -> pa.Table:
     """Return a frame of any library as an Arrow table; one that carries the schema of a table of ours, as that one."""
-    if isinstance(frame, pa.Table):
-        return _restored(frame)
     if type(frame).__module__.split(".")[0] == "pandas":
         return _restored(pa.Table.from_pandas(frame, preserve_index=False))
     if hasattr(frame, "__arrow_c_stream__"):
-        return _restored(pa.RecordBatchReader.from_stream(frame).read_all())
+        return _restored(pa.table(frame))
     raise InputError(
         f"{type(frame).__name__} is not a frame", hint="give a pandas or polars frame, or an Arrow table; docs/data.md"
     )

@@ -6,8 +6,6 @@ hopeless: a step to −inf is not taken, and the damping grows until the likelih
 every value is a pass over the data: a quadratic through points about the best one, in ever smaller steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +18,7 @@ Cost = Callable[[Array], float]
 
 _STEP = 1e-4  # of the differences of slopes
 _LONGEST = 1.0  # step in any parameter
+_SMALL = 1e-3  # the step of `descend` that is the last
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ def climb(slopes: Slopes, start: Array, low: Array, high: Array, *, size: float,
     return Summit(at, value, bend, False)
 
 
-def descend(cost: Cost, start: Array, *, highest: float, tol: float = 1e-3) -> tuple[Array, bool]:
+def descend(cost: Cost, start: Array, *, highest: float) -> tuple[Array, bool]:
     """Return the minimum of a cost, none of its parameters above `highest`, and whether the search converged.
 
     >>> at, converged = descend(lambda x: float((x - 0.5) @ (x - 0.5)), np.zeros(2), highest=8.0)
@@ -82,17 +81,21 @@ def descend(cost: Cost, start: Array, *, highest: float, tol: float = 1e-3) -> t
     x, value, h = start, cost(start), 0.25
     reach = 1.0  # the longest step that is trusted
     for _ in range(40):
-        slope, bend = _quadratic(cost, x, value, h)
+        steps = h * np.eye(len(x))
+        up, down = (np.array([cost(x + sign * step) for step in steps]) for sign in (1, -1))
+        slope, bend = (up - down) / (2 * h), np.diag((up + down - 2 * value) / h**2)
+        for i, j in zip(*np.tril_indices(len(x), -1), strict=True):
+            bend[i, j] = bend[j, i] = (cost(x + steps[i] + steps[j]) - up[i] - up[j] + value) / h**2
         step = newton_step(bend, -slope, longest=reach, least=1e-6)
         trial = cost(x + step)
-        while trial > value and np.abs(step).max() > tol:
+        while trial > value and np.abs(step).max() > _SMALL:
             step = step / 4
             reach = float(np.abs(step).max())
             trial = cost(x + step)
         if trial <= value:
             x, value = np.clip(x + step, None, highest), trial
         size = float(np.abs(step).max())
-        if size <= tol:
+        if size <= _SMALL:
             return x, True
         reach = min(1.0, 2 * max(size, reach))
         h = min(h, max(0.3 * size, 1e-2))
@@ -112,17 +115,3 @@ def newton_step(bend: Array, slope: Array, *, longest: float, damping: float = 0
     size = size + damping * max(np.abs(bends).max(), 1e-12)
     step = vectors @ ((vectors.T @ slope) / size)
     return np.asarray(step * min(1.0, longest / max(np.abs(step).max(), 1e-300)))
-
-
-def _quadratic(cost: Cost, x: Array, value: float, h: float) -> tuple[Array, Array]:
-    """Return slopes and second derivatives of the cost at x from points at distance h."""
-    n = len(x)
-    steps = h * np.eye(n)
-    up = np.array([cost(x + step) for step in steps])
-    down = np.array([cost(x - step) for step in steps])
-    bend = np.diag((up + down - 2 * value) / h**2)
-    for i in range(n):
-        for j in range(i):
-            both = cost(x + steps[i] + steps[j])
-            bend[i, j] = bend[j, i] = (both - up[i] - up[j] + value) / h**2
-    return (up - down) / (2 * h), bend

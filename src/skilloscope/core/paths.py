@@ -12,8 +12,6 @@ A folder may come from anybody: a skilloscope.toml in the current one may set nu
 The engine comes from the user's own file, the environment or a flag.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import glob
@@ -43,10 +41,7 @@ RESULT_ENDINGS = (".zip", *(f"{table}{packed}" for table in _TABLES for packed i
 
 
 def named_files(paths: Sequence[str | os.PathLike[str]], endings: tuple[str, ...] = GAME_ENDINGS) -> list[Path]:
-    """Return the files that are named: a folder stands for all in it that end so, a pattern for those it fits.
-
-    A file that has the pattern as its name is that file; what is not there stays, and an error when it is opened.
-    """
+    """Return the files that are named: a folder stands for all in it that end so, a pattern for those it fits."""
     found: list[Path] = []
     for path in paths:
         named = Path(path)

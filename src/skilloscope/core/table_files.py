@@ -1,18 +1,12 @@
 """Tables on disk: Parquet with a digest, and CSV that is safe to open in a spreadsheet.
 
-In: Arrow tables. Out: files, and the tables that they hold; a file that is damaged anywhere is an InputError.
-
-Parquet: a page's checksum covers its values, not its header nor the file's footer, where a flipped bit can name
-another column or another number of rows. So the footer of a file that is written here holds a digest of all bytes
-before it and of its own content: columns, types, rows and metadata. Files of other programs have no digest; they are
-checked by the checksums they have.
+Parquet: a page's checksum covers its values, not its header nor the file's footer. So the footer of a file that is
+written here holds a digest of all bytes before it and of its own content: columns, types, rows and metadata. Files of
+other programs have no digest; they are checked by the checksums they have. A damaged file is an InputError.
 
 CSV: a spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, and a
-name can hold one. Such texts get a leading apostrophe, which spreadsheets read as "text follows"; numbers stay
-numbers. Our reader of CSV removes the apostrophe again.
+name can hold one. Such texts get a leading apostrophe, which our reader removes again.
 """
-
-from __future__ import annotations
 
 import contextlib
 import hashlib
@@ -81,10 +75,7 @@ def read_checked(path: str | os.PathLike[str], columns: Sequence[str] | None = N
 
 @contextlib.contextmanager
 def open_checked(path: str | os.PathLike[str], *, digest: bool = True, **options: Any) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file; one that cannot be read, or has a digest that is not its content's, is an InputError.
-
-    Callers that have compared the digest already read on without: that takes as long as reading the file.
-    """
+    """Open a Parquet file; one that cannot be read, or whose digest (if compared) is wrong, is an InputError."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True, **options) as file:
             if digest:
@@ -116,12 +107,8 @@ def file_mark(path: str | os.PathLike[str]) -> str | None:
 
 def parquet_names(path: str | os.PathLike[str]) -> list[str]:
     """Return the names of a file's columns; nothing but its footer is looked at."""
-    try:
-        return list(pq.read_schema(path).names)
-    except _UNREADABLE as error:
-        raise InputError(
-            f"{path} is damaged: not a Parquet file that can be read ({error})", hint="get the file again"
-        ) from error
+    with open_checked(path, digest=False) as file:
+        return list(file.schema_arrow.names)
 
 
 def _check_digest(path: str | os.PathLike[str], file: pq.ParquetFile) -> None:

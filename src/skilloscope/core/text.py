@@ -8,8 +8,6 @@ the C1 controls start sequences that set titles, fill the clipboard or move the 
 make one name look like another.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -113,10 +111,7 @@ class CsvRow(NamedTuple):
 
 
 def read_rows(lines: Iterable[str], separator: str, file: str, tally: Tally, *, before: int = 0) -> Iterator[CsvRow]:
-    """Yield the rows of CSV, blank ones too; one that CSV cannot hold, as a cell without an end, is a fault.
-
-    `before` is how many lines of the file were read already.
-    """
+    """Yield the rows of CSV, blank ones too; bad ones are faults. `before` lines of the file were read already."""
     body = csv.reader(iter(lines), delimiter=separator)
     number = before
     while True:

@@ -6,8 +6,6 @@ one judge listed is left out for both: conditioning on the alternatives in commo
 log-likelihoods are of the same event.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,13 +35,17 @@ def align(first: Decisions, second: Decisions) -> tuple[Decisions, Decisions]:
     >>> [batch.judged.tolist() for batch in align(one, two)], [batch.chosen.tolist() for batch in align(one, two)]
     ([[3.0, 2.0], [9.0, 5.0]], [[1], [1]])
     """
-    names = _identity(first, second)
-    rows, tally = _common_rows(first, second, names)
+    rows, tally = _common_rows(first, second, _identity(first, second))
     one, two = (
         replace(batch.select(at), tally=Tally())
         for batch, at in zip((first.at_depths(), second.at_depths()), rows, strict=True)
     )
-    keys = _alternative_keys(one, two)
+    # A number for every alternative of either batch: equal where the row and the name are.
+    flat = [label_lists(batch.column(LABELS), batch.offsets).cast(pa.string()) for batch in (one, two)]
+    encoded = pc.dictionary_encode(pa.chunked_array(flat).combine_chunks())
+    codes = np.split(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), [len(flat[0])])
+    size = len(encoded.dictionary) + 1
+    keys = [np.repeat(np.arange(len(b)), b.counts) * size + own for b, own in zip((one, two), codes, strict=True)]
     keep = np.isin(keys[0], keys[1]), np.isin(keys[1], keys[0])
     chosen = []  # the number of each choice's alternative, −1 where it is not listed
     for batch, key in zip((one, two), keys, strict=True):
@@ -76,10 +78,7 @@ def depth_pair(batch: Decisions, first: int, second: int) -> tuple[Decisions, De
 
 
 def at_depth(batch: Decisions, depth: int) -> Decisions:
-    """Return the judge's list as this depth values it; an alternative without a value there is not listed.
-
-    It is the deepest list seen with less thought, not the list that a search to this depth would have made.
-    """
+    """Return the judge's list as this depth values it; an alternative without a value there is not listed."""
     values = _depth_values(batch, depth)
     keep = np.isfinite(values)
     several = np.add.reduceat(keep.astype(np.int64), batch.offsets[:-1]) >= np.minimum(batch.counts, 2)
@@ -90,10 +89,7 @@ def at_depth(batch: Decisions, depth: int) -> Decisions:
 
 
 def kept_alternatives(batch: Decisions, keep: Bools, values: Flat | None = None, *, rows: Bools) -> Decisions:
-    """Return the decisions `rows` with only the alternatives `keep` of each, a choice among the others now unlisted.
-
-    With `values` (one for each alternative) the alternatives get new values and a new order.
-    """
+    """Return the decisions `rows` with only the alternatives `keep` of each, valued and ordered by `values`."""
     if not rows.any():
         raise InputError("no decision is left that both engines valued", hint="docs/domains.md says what must match")
     mask = keep & np.repeat(rows, batch.counts)
@@ -147,7 +143,6 @@ def _identity(first: Decisions, second: Decisions) -> list[str]:
 
 
 def _common_rows(first: Decisions, second: Decisions, names: list[str]) -> tuple[tuple[Ints, Ints], Tally]:
-    """Return the rows of either batch that stand for the same decision, in the order of the first."""
     columns = [
         pa.chunked_array(
             [batch.column(name).cast(pa.string()).combine_chunks() for batch in (first, second)], type=pa.string()
@@ -170,17 +165,6 @@ def _common_rows(first: Decisions, second: Decisions, names: list[str]) -> tuple
     return (once[0][at], once[1][to]), tally
 
 
-def _alternative_keys(one: Decisions, two: Decisions) -> tuple[Ints, Ints]:
-    """Return a number for every alternative of either batch: equal where the row and the name are."""
-    flat = [label_lists(batch.column(LABELS), batch.offsets).cast(pa.string()) for batch in (one, two)]
-    encoded = pc.dictionary_encode(pa.chunked_array(flat).combine_chunks())
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    size = len(encoded.dictionary) + 1
-    split = len(flat[0])
-    rows = [np.repeat(np.arange(len(batch)), batch.counts) for batch in (one, two)]
-    return rows[0] * size + codes[:split], rows[1] * size + codes[split:]
-
-
 UNDATED = "date not known well enough for the split"
 
 
@@ -195,10 +179,7 @@ def split_decisions(
 
 
 def split_by_date(decisions: Decisions, at: str) -> tuple[Decisions, Decisions]:
-    """Return the decisions before a day and those from it on; those whose date is too vague are counted.
-
-    Both the day and the dates are read as everywhere: 2006.07.01, 2006-07-01, or as far as known: 2006-07, 2006.??.??.
-    """
+    """Return the decisions before a day and those from it on; those whose date is too vague are counted."""
     day = first_day(at)
     dates = [read_date(str(date)) if date is not None else None for date in decisions.column("date").to_pylist()]
     before = np.array([date is not None and date.last < day for date in dates], dtype=bool)
@@ -228,10 +209,7 @@ def first_day(at: str) -> datetime.date:
 def split_by_column(
     decisions: Decisions, column: str, values: Sequence[str] | None = None
 ) -> tuple[Decisions, Decisions, tuple[str, str]]:
-    """Return the decisions of the two values of a column, in the values' order, and what the values are.
-
-    Where the column has more than two, `values` says which two, first and second.
-    """
+    """Return the decisions of the two values of a column (`values` says which) and what the values are."""
     cells = decisions.column(column).to_pylist()
     known: list[Any] = list(dict.fromkeys(cell for cell in cells if cell is not None))
     texts = [str(value) for value in sorted(known, key=lambda value: (str(type(value)), value))]

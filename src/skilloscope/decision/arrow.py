@@ -5,8 +5,6 @@ alternative), `chosen` (−1: not listed), `n_legal` (0: unknown), `unlisted_val
 columns cannot carry (depths, provenance, the tally) travels in the schema's metadata.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -107,7 +107,6 @@ class Batch(Framed):
         return replace(self, tally=self.tally + tally)
 
     def _table(self, columns: Mapping[str, object], **about_kind: object) -> pa.Table:
-        """Return these columns and the context as one table; provenance and tally go into the metadata."""
         context = {name: self.context.column(name) for name in self.context.column_names}
         clash = sorted({"decider", *columns} & set(context))
         if clash:
@@ -171,10 +170,7 @@ def _concat_contexts(contexts: Sequence[pa.Table], rows: Sequence[int]) -> pa.Ta
 
 
 def group_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Any], Codes]:
-    """Return the labels of the groups that these columns make together, and each row's group.
-
-    One column gives its plain values as labels, several give tuples. Null is a label of its own: None.
-    """
+    """Return the labels of the groups that columns make together (tuples if several), and each row's group."""
     if not len(columns[0]):
         return [], np.zeros(0, dtype=np.int32)
     coded = [_column_codes(column) for column in columns]
@@ -285,10 +281,7 @@ class Decisions(Batch):
         n_legal: npt.NDArray[np.integer[Any]],
         **columns: Any,
     ) -> Decisions:
-        """Build a batch from flat columns, sorting each decision's alternatives best first (ties keep their order).
-
-        A context column `alternatives`, a list of names for each decision, follows its alternatives.
-        """
+        """Build a batch from flat columns, sorting alternatives (and their names) best first; ties keep their order."""
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         judged = values if values.ndim == 1 else values[:, -1]
         chosen = np.where(chosen < 0, UNLISTED, chosen).astype(np.int64)

@@ -41,10 +41,7 @@ _TRUE, _FALSE = {"1", "true", "yes", "x"}, {"0", "false", "no", ""}
 
 
 def read_decisions(path: str | Path, *, columns: Mapping[str, str] | None = None) -> Decisions:
-    """Read decisions from Parquet, JSON lines or long CSV, compressed or not, detected from the content.
-
-    `columns` maps our names of columns to those of a text table.
-    """
+    """Read Parquet, JSON lines or long CSV, by the content; `columns` maps our names to those of a text table."""
     path = Path(path)
     if is_parquet(path):
         batch = batch_from_parquet(path)
@@ -125,9 +122,7 @@ def read_jsonl(source: Source, *, name: str = "", columns: Mapping[str, str] | N
 
 
 def read_long_csv(source: Source, *, name: str = "", columns: Mapping[str, str] | None = None) -> Decisions:
-    """Read decisions from a long table; rows belong together by (decider, problem), wherever they stand.
-
-    Commas, semicolons (then with a comma in numbers, too) or tabs divide the cells. `columns` maps our names to theirs.
+    """Read decisions from a long table; `columns` maps our names to theirs. Cells end in comma, semicolon or tab.
 
     >>> import io
     >>> text = "decider,problem,alternative,utility,chosen\\nAnn,1,a,0.1,0\\nAnn,1,b,0.3,1"
@@ -274,7 +269,6 @@ class _Rows:
 
 
 def _fault(decider: Any, utilities: Any, chosen: Any, n_legal: Any, labels: Any) -> tuple[str, str] | None:
-    """Return what is wrong with one decision, or None."""
     if decider is None or not str(decider).strip():
         return "no decider", ""
     if not isinstance(utilities, list) or not utilities:

@@ -2,19 +2,15 @@
 
 In: losses (best value minus value, never negative) of the alternatives of a decision. Out: likelihoods, probabilities,
 Bayes' rule. `c` is the competence of the one-parameter agent of [DFHR09] and [DFH13]; it is not the exponent of
-[RH11]'s curves. One readable numpy function per equation is here; the fast twins are in `kernels`.
+[RH11]'s curves. The papers use pawns and k = 0.1 pawn; in another domain k scales with the utilities. One readable
+numpy function per equation is here; the fast twins are in `kernels`.
 
-Units: the papers use pawns and k = 0.1 pawn. In another domain k scales with the utilities.
+A choice set never depends on the choice. How the alternatives that were not listed enter is a named rule, and each is a
+proper conditional probability (docs/choice-sets.md):
 
-A choice set never depends on the choice. The engine lists ten moves and people sometimes play another; adding just
-the played move makes the probabilities of what could have been played sum to more than one and pulls c far down.
-How the alternatives that were not listed enter is a named rule, and each rule is a proper conditional probability:
-
-- `listed`: condition on the list; choices outside it are left out and counted. Exact for the agent (independence of
-  irrelevant alternatives), it loses the information in blunders. [DFH13 (6) read soberly]
+- `listed`: condition on the list; choices outside it are left out and counted. [DFH13 (6)]
 - `bucket`: one more alternative, "something unlisted", of weight n_legal − n_listed, whose loss is fitted: `stretch`
-  times the last listed one's plus `drop`. No extra search, but an approximation: with many decisions its intervals are
-  narrower than its bias (docs/choice-sets.md). [RH11's N + 1]
+  times the last listed one's plus `drop`. An approximation. [RH11's N + 1]
 - `sampled`: one unlisted alternative is valued (the chosen one if unlisted, else one drawn at random) and weighs
   n_legal − n_listed: McFadden's sampling of alternatives, exact. Needs `Decisions.unlisted_value`.
 - `full`: every alternative is listed; decisions whose list is not complete are left out and counted.
@@ -52,10 +48,7 @@ class Bucket:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceSets:
-    """Decisions ready for a model: losses of the listed alternatives and one weighted extra alternative each.
-
-    `row` says which decision of the batch each set comes from. Where there is no extra alternative its weight is 0.
-    """
+    """Decisions (`row` says which) ready for a model: losses, and one extra alternative each, of weight 0 if none."""
 
     losses: Array
     offsets: Ints
@@ -175,9 +168,7 @@ def likelihood(losses: npt.ArrayLike, c: float, *, k: float = 0.1) -> Array:
 
 
 def probability(losses: npt.ArrayLike, c: float, *, k: float = 0.1) -> Array:
-    """p(a|c) = L(a|c) / Σ L(a_j|c), over the alternatives of one decision. [DFH13 (2), DFHR09 (2)]
-
-    Worked in logs relative to the best alternative, so that no c overflows.
+    """p(a|c) = L(a|c) / Σ L(a_j|c), over the alternatives of one decision, in logs. [DFH13 (2), DFHR09 (2)]
 
     >>> probability([0.0, 0.1], 1.0)
     array([0.66666667, 0.33333333])
@@ -209,10 +200,7 @@ def bayes_sequence(prior: npt.ArrayLike, evidences: npt.ArrayLike) -> Array:
 
 
 def log_likelihood(sets: ChoiceSets, c: npt.ArrayLike, *, k: float = 0.1) -> Array:
-    """log p(choice|c) for every choice set (rows) and every c (columns): (2) in logs, the readable twin.
-
-    An extra alternative of weight w (see the rules) enters the sum as w·exp(−c·b), and as a choice likewise.
-    """
+    """log p(choice|c) for every choice set (rows) and c (columns); an extra alternative adds w·exp(−c·b)."""
     grid = np.atleast_1d(np.asarray(c, dtype=float))
     listed = np.exp(-np.outer(scaled_losses(sets.losses, k=k), grid))
     total = np.add.reduceat(listed, sets.offsets[:-1], axis=0)

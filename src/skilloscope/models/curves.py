@@ -2,12 +2,10 @@
 
 A curve turns a loss δ into g(δ), decreasing from 1, with a sensitivity s and a competence c. [RH11 sect. 4]
 
-A mapping turns the values g of the alternatives of a decision into probabilities, by way of the best alternative's.
-[RH11 sect. 3] With L = log(1/p_0) each mapping says what log p is where log g is given; L is then the number at which
-the probabilities sum to 1. It lies between log m and log n where m of the n alternatives are tied for best (a weight
-counts as so many), because every p is at most p_0. Shares has independence of irrelevant alternatives: it may be
-conditioned on a list. Powers and the third model do not: they need every alternative, or a stand-in for those that
-were not listed.
+A mapping turns the values g of a decision's alternatives into probabilities. [RH11 sect. 3] With L = log(1/p_0) each
+says what log p is where log g is given; L is then the number at which the probabilities sum to 1. It lies between log m
+and log n where m of the n alternatives are tied for best (a weight counts as so many). Shares may be conditioned on a
+list; powers and the third model need every alternative, or a stand-in for those that were not listed.
 
 `CurveModel` adds the evaluation scaling and the rule for unlisted alternatives. The fast twins are in `kernels.curves`.
 """
@@ -279,25 +277,16 @@ class CurveColumns:
     def part(self, start: int, stop: int) -> CurveColumns:
         """Return consecutive decisions; nothing is copied but the offsets."""
         flat = slice(self.offsets[start], self.offsets[stop])
-        rows = slice(start, stop)
-        return replace(
-            self,
-            losses=self.losses[flat],
-            log_losses=self.log_losses[flat],
-            offsets=self.offsets[start : stop + 1] - self.offsets[start],
-            **{name: getattr(self, name)[rows] for name in _BY_ROW},
-        )
+        return self._of(slice(start, stop), flat, self.offsets[start : stop + 1] - self.offsets[start])
 
     def take(self, index: Ints) -> CurveColumns:
         """Return some decisions, in that order."""
         offsets, flat = ragged_take(self.offsets, index)
-        return replace(
-            self,
-            losses=self.losses[flat],
-            log_losses=self.log_losses[flat],
-            offsets=offsets,
-            **{name: getattr(self, name)[index] for name in _BY_ROW},
-        )
+        return self._of(index, flat, offsets)
+
+    def _of(self, rows: Ints | slice, flat: Ints | slice, offsets: Ints) -> CurveColumns:
+        own = {name: getattr(self, name)[rows] for name in _BY_ROW}
+        return replace(self, losses=self.losses[flat], log_losses=self.log_losses[flat], offsets=offsets, **own)
 
     def chunks(self, size: int) -> Iterator[tuple[slice, CurveColumns]]:
         """Yield the decisions piece by piece."""

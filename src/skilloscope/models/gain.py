@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -71,12 +71,9 @@ class GainHistogram:
     @classmethod
     def sum(cls, histograms: Iterable[GainHistogram]) -> GainHistogram:
         """Return the sum of many histograms."""
-        listed = list(histograms)
-        empty = np.zeros(0, dtype=np.int64)
-        return _merged(
-            np.concatenate([empty, *(one.centipawns for one in listed)]),
-            np.concatenate([empty, *(one.counts for one in listed)]),
-        )
+        pairs = [(np.zeros(0, dtype=np.int64),) * 2, *((one.centipawns, one.counts) for one in histograms)]
+        bins, counts = map(np.concatenate, zip(*pairs, strict=True))
+        return _merged(bins, counts)
 
     def __add__(self, other: GainHistogram) -> GainHistogram:
         return GainHistogram.sum([self, other])
@@ -120,9 +117,7 @@ PEAK = GainHistogram(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
 
 
 def difference_distribution(x: GainHistogram, y: GainHistogram, *, method: _Method = "auto") -> tuple[Ints, Array]:
-    """f_{X−Y}[n] = Σ_m f_Y[m]·f_X[n+m]: the n in centipawns, ascending, and the probability of each. [FER12 (1)]
-
-    Few different gains are summed one by one, exactly; many by FFT, equal to 1e-12.
+    """f_{X−Y}[n] = Σ_m f_Y[m]·f_X[n+m], n in centipawns: exact sums, or FFT where many differ. [FER12 (1)]
 
     >>> at, f = difference_distribution(GainHistogram.from_gains([0.01, 0.0]), GainHistogram.from_gains([0.0]))
     >>> at.tolist(), f.tolist()
@@ -185,9 +180,7 @@ def expected_scores(x: Sequence[GainHistogram], y: Sequence[GainHistogram] | Non
 
 
 def move_scores(gains: npt.ArrayLike, engine: GainHistogram = PEAK) -> Array:
-    """Return what each single gain scores against the engine: P(Y < g) + 0.5·P(Y = g).
-
-    The expected score of many moves is their mean, so it can be kept up to date move by move. [FER12 Algorithm 4]
+    """Return what each single gain scores against the engine: P(Y < g) + 0.5·P(Y = g). [FER12 Algorithm 4]
 
     >>> move_scores([-0.05, 0.0, 0.3])
     array([0. , 0.5, 1. ])
@@ -202,17 +195,13 @@ def move_scores(gains: npt.ArrayLike, engine: GainHistogram = PEAK) -> Array:
 
 def elo_curve(name: str) -> Curve:
     """Return the curve from an expected score to a difference by its name."""
-    if name == "normal":
-        return "normal"
-    if name == "logistic":
-        return "logistic"
-    raise OptionError(f"no curve {name!r}", hint="the curves are 'normal' and 'logistic'")
+    if name not in get_args(Curve):
+        raise OptionError(f"no curve {name!r}", hint="the curves are 'normal' and 'logistic'")
+    return cast(Curve, name)
 
 
 def elo_difference(p: npt.ArrayLike, curve: Curve = "normal") -> Any:
-    """d = 200·√2·Φ⁻¹(p), or by the logistic curve d = 400·log10(p / (1 − p)). [FER12 Algorithm 1, step 5]
-
-    An expected score of 0 or 1 is an infinite difference, and is returned as one.
+    """d = 200·√2·Φ⁻¹(p), or logistic, 400·log10(p / (1 − p)); ±∞ at 0 and 1. [FER12 Algorithm 1, step 5]
 
     >>> round(elo_difference(0.655)), elo_difference(0.0), round(elo_difference(0.655, "logistic"))
     (113, -inf, 111)
@@ -248,7 +237,6 @@ def _by_sums(x: GainHistogram, y: GainHistogram, method: _Method) -> bool:
 
 
 def _difference_counts(x: GainHistogram, y: GainHistogram) -> GainHistogram:
-    """Return how many pairs of moves have each difference of gain."""
     return _merged(np.subtract.outer(x.centipawns, y.centipawns).ravel(), np.multiply.outer(x.counts, y.counts).ravel())
 
 

@@ -4,8 +4,6 @@ Strengths are on the Elo scale: `mean` is the paper's μ, `variance` its σ². E
 period or a whole table is the same call. The fast twins, for whole histories, are in `kernels`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

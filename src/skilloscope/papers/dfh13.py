@@ -1,17 +1,12 @@
 """DFHR09 and DFH13: composite players, the line from c̄ to Elo, the split by result, and the papers' own engine.
 
-DFHR09: seven Elo groups (Tables I and II, Figure 1) and the split by result (Table III). DFH13: Table III and its line,
-what they imply, and the same from games at hand; Table IV and Figure 3. Our c̄ come from other games and another engine
-than the papers', so they are shown next to the printed ones and not judged; what the printed columns imply for each
-other is. The analysed games cost no engine time; the papers' own years are sampled where analyses are imported, stored
-or possible.
+Our c̄ come from other games and another engine than the papers', so they are shown next to the printed ones and not
+judged; what the printed columns imply for each other is. The analysed games cost no engine time; the papers' own years
+are sampled where analyses are imported, stored or possible.
 
 The papers' engine is Toga II. What it lists itself are bounds, so the position after each move was searched, to depth
-6, and its answers are imported; Stockfish's depths 6 and 10 of the very same positions are shown too. Games and engine
-differ from the papers' still (Toga II 3.0 for 1.3.1), and so does the depth: shown, not judged.
+6, and its answers are imported; Stockfish's depths 6 and 10 of the very same positions are shown too.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,11 +26,11 @@ from skilloscope.papers.harness import (
     NO_DATA,
     SHARED_ANALYSES,
     Budget,
-    Entry,
     Outcome,
     Row,
     analysed_decisions,
     analysed_file,
+    entries,
     may_sample,
     mean_and_sd,
     paper_table,
@@ -150,11 +145,6 @@ def _first_games(games: Games, periods: Mapping[int, tuple[int, int]], within: f
     return games.select(np.sort(order[: _MOST * len(periods)]))
 
 
-SPLIT_NOTE = (
-    "The printed σ look like variances (0.0686 = 0.262²): ours are shown as variances too, and our sd under its "
-    "own name. c̄ of a single game depends on the range of c, which the papers do not state; ours is [0, 4]."
-)
-
 RowMaker = Callable[[Mapping[str, str], Composite | None, str], Sequence[Row]]
 """Makes the rows of a printed line and its composite player, where there is one, with a word about whose it is."""
 
@@ -218,9 +208,6 @@ def bands_note(bands: Bands | None) -> Sequence[str]:
     return [NO_DATA] if bands is None else [bands.note]
 
 
-_OTHER_GAMES = "Other games and another engine (the paper: Toga II 1.3.1), so differences are shown and not judged."
-
-
 def _dataset_rows(line: Mapping[str, str], group: Composite | None, whose: str) -> Sequence[Row]:
     sizes = (None, None) if group is None else (float(group.games), float(group.decisions))
     return [
@@ -240,26 +227,12 @@ def _statistic_rows(line: Mapping[str, str], group: Composite | None, whose: str
     ]
 
 
-DFHR09_ENTRIES = (
-    Entry(
-        "DFHR09.I",
-        "Table I: games and events of the composite players",
-        partial(bands_outcome, table=_TABLE, make=_dataset_rows),
-        _OTHER_GAMES,
-    ),
-    Entry(
-        "DFHR09.II",
-        "Table II and Figure 1: c̄, σ and 95 % region of the composite players",
-        partial(bands_outcome, table=_TABLE, make=_statistic_rows, draw=True),
-        f"{_OTHER_GAMES} The printed regions are wider than c̄ ± 1.96σ by 0.003 to 0.018: a region on a grid of step "
-        "0.01 that is rounded outwards.",
-    ),
-    Entry(
-        "DFHR09.III",
-        "Table III: apparent skill of lost, won and drawn player-games at 2400",
-        partial(split_outcome, table="DFHR09_table_III"),
-        SPLIT_NOTE,
-    ),
+DFHR09_ENTRIES = entries(
+    {
+        "DFHR09.I": partial(bands_outcome, table=_TABLE, make=_dataset_rows),
+        "DFHR09.II": partial(bands_outcome, table=_TABLE, make=_statistic_rows, draw=True),
+        "DFHR09.III": partial(split_outcome, table="DFHR09_table_III"),
+    }
 )
 
 
@@ -281,7 +254,6 @@ def _regression(_: Budget) -> Sequence[Row]:
 
 
 def _likelihoods() -> list[Figure]:
-    """Return (1) by c for alternatives that lose so much, and next to it what (2) makes of it. [DFH13 figure 1]"""
     c, panels = np.linspace(0, 4, 161), []
     for function, axis in ((likelihood, "L, logarithmic"), (probability, "probability")):
         values = np.array([function(FIGURE_1_LOSSES, one, k=_K) for one in c]).T
@@ -355,53 +327,16 @@ def _figure3(budget: Budget) -> Outcome:
     return Outcome(rows, bands_note(bands), [study.figures])
 
 
-DFH13_ENTRIES = (
-    Entry(
-        "DFH13.figure1",
-        "Figure 1: the likelihood of eight alternatives by c, k = 0.1",
-        _figure1,
-        "It shows that all are alike at c = 0 and part the faster the more they lose: the model's shape. It is the "
-        "formula and no data: whether people choose so, it does not show. The paper prints no number of it.",
-    ),
-    Entry(
-        "DFH13.line",
-        "c2ELO regression line (figure 2b) from the printed c̄ of Table III",
-        _regression,
-        "The printed c̄ are rounded to three digits; the tolerance holds what that rounding can do to the line.",
-    ),
-    Entry(
-        "DFH13.III",
-        "Table III: c̄ next to ours, and the columns implied by the printed c̄, σ and N",
-        partial(bands_outcome, table="DFH13_table_III", make=_group_rows),
-        "c̄ needs games under an engine: – without them; ours are of other games and another engine. The printed "
-        "regions are wider than c̄ ± 1.96σ by up to 0.0016; a region on a grid of step 0.001, rounded outwards, "
-        "explains it: the tolerance holds a step.",
-    ),
-    Entry(
-        "DFH13.line2",
-        "Figure 2: densities of our composite players, and our own line through their c̄",
-        _our_line,
-        "Another engine and depth of judgement give another line; it is shown and not judged.",
-    ),
-    Entry(
-        "DFH13.mileposts",
-        "c̄ of twelve mileposts next to an independent calculation on the same analysed games",
-        _independent,
-        "Not of the paper: another program's figures for the same file (rule listed, k = 0.1, |best value| ≤ 3 pawns, "
-        "mates at 39). Ours must come within 0.005.",
-    ),
-    Entry(
-        "DFH13.figure3",
-        "Figure 3: convergence at 2400, and the spread between games",
-        _figure3,
-        "The paper prints no numbers here. Its asymptotic sd is the spread between games: σ of one c goes to zero.",
-    ),
-    Entry(
-        "DFH13.IV",
-        "Table IV: apparent skill of lost, won and drawn player-games at 2400",
-        partial(split_outcome, table="DFH13_table_IV"),
-        SPLIT_NOTE,
-    ),
+DFH13_ENTRIES = entries(
+    {
+        "DFH13.figure1": _figure1,
+        "DFH13.line": _regression,
+        "DFH13.III": partial(bands_outcome, table="DFH13_table_III", make=_group_rows),
+        "DFH13.line2": _our_line,
+        "DFH13.mileposts": _independent,
+        "DFH13.figure3": _figure3,
+        "DFH13.IV": partial(split_outcome, table="DFH13_table_IV"),
+    }
 )
 
 
@@ -489,7 +424,6 @@ def _rise(elo: Array, c: Array, sd: Array) -> tuple[float, float]:
 
 
 def _split(budget: Budget, *, table: str) -> Outcome:
-    """Return c̄ by result over all mileposts: the player-games of one alone are too few. [DFHR09 III, DFH13 IV]"""
     judged, note = budget.once(_known)
     rows = []
     for judge, found in judged.items():
@@ -506,25 +440,10 @@ def _split(budget: Budget, *, table: str) -> Outcome:
     return Outcome(rows, [note])
 
 
-_TOGA_NOTE = "Other games, Toga II 3.0 for 1.3.1 and depth 6 for 10, each move's position searched: shown, not judged."
-
-OWN_ENGINE_ENTRIES = (
-    Entry(
-        "DFHR09.engine",
-        "Table II under the paper's engine, next to Stockfish on the same positions",
-        partial(_composites, table=_TABLE),
-        _TOGA_NOTE,
-    ),
-    Entry(
-        "DFH13.engine",
-        "Table III and the line under the paper's engine, next to Stockfish on the same positions",
-        partial(_composites, table="DFH13_table_III"),
-        _TOGA_NOTE,
-    ),
-    Entry(
-        "DFH13.engine4",
-        "Table IV (DFHR09's III) under the paper's engine: apparent skill by result, all mileposts together",
-        partial(_split, table="DFH13_table_IV"),
-        f"{_TOGA_NOTE} The printed rows are of 2400 alone.",
-    ),
+OWN_ENGINE_ENTRIES = entries(
+    {
+        "DFHR09.engine": partial(_composites, table=_TABLE),
+        "DFH13.engine": partial(_composites, table="DFH13_table_III"),
+        "DFH13.engine4": partial(_split, table="DFH13_table_IV"),
+    }
 )

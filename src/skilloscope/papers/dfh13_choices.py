@@ -9,8 +9,6 @@ on the range. Both see the same decisions under every option. Filters keep diffe
 compares them; they are scored by what the player-games say of Elo: the gain of a line c = a + b·Elo over one c for all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -32,10 +30,10 @@ from skilloscope.papers.dfh13 import year_games
 from skilloscope.papers.harness import (
     NO_DATA,
     Budget,
-    Entry,
     Outcome,
     Row,
     analysed_decisions,
+    entries,
     may_sample,
     printed,
     sampled_games,
@@ -43,6 +41,7 @@ from skilloscope.papers.harness import (
 from skilloscope.studies.pooled import PooledRequest, PooledStudy, pooled_players
 
 _POINTS = 1201
+_LATE = (2010, 2014)  # the years on which every option is judged
 _ORIGIN = 2100.0
 _WIDE = 12.0
 _EVERY = np.inf  # pawns: no position is left out, the filter is one of the choices
@@ -137,17 +136,12 @@ def choose(
     decisions: Decisions,
     *,
     early: tuple[int, int] = (2006, 2009),
-    late: tuple[int, int] = (2010, 2014),
     ks: Sequence[float] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6),
     highs: Sequence[float] = (2.0, 4.0, 8.0, 16.0),
     filters: Sequence[float] = (1.0, 2.0, 3.0, 5.0, 39.0),
-    tolerance: float = 15.0,
 ) -> Choices:
-    """Choose k, then the range, then the filter on the early years, and judge every option on the late ones.
-
-    Each is varied with those before it as chosen: a larger k goes with larger c, and so with a wider range.
-    """
-    spans = (_of_years(decisions, early), _of_years(decisions, late))
+    """Choose k, then the range, then the filter on the early years, and judge every option on the late ones."""
+    spans = (_of_years(decisions, early), _of_years(decisions, _LATE))
     chosen, scores = PAPERS, list[Score]()
     for of, field, values in (("k", "k", ks), ("range", "high", highs), ("filter", "max_abs_value", filters)):
         options = [replace(chosen, **{field: value}) for value in values]
@@ -158,11 +152,11 @@ def choose(
         scores += found
     judged = []
     for option in dict.fromkeys([chosen, PAPERS]):
-        request = PooledRequest(tolerance=tolerance, span=(0.0, option.high))
+        request = PooledRequest(tolerance=15.0, span=(0.0, option.high))
         judged.append((option, pooled_players(_filtered(spans[1], option), request, Agent(k=option.k))))
     sizes = (len(_filtered(spans[0], PAPERS)), len(_filtered(spans[1], PAPERS)))
     games = (len(spans[0].groups("game")[0]), len(spans[1].groups("game")[0]))
-    return Choices(early=early, late=late, decisions=sizes, games=games, scores=scores, chosen=chosen, judged=judged)
+    return Choices(early=early, late=_LATE, decisions=sizes, games=games, scores=scores, chosen=chosen, judged=judged)
 
 
 def judgement(study: PooledStudy) -> tuple[float | None, float | None]:
@@ -264,10 +258,8 @@ def _early_sample(budget: Budget) -> tuple[Decisions | None, str]:
     return found, f"bands of 2006–2009: {len(chosen):,} more games by seed {budget.seed}, {len(found):,} positions"
 
 
-DFH13_CHOICES = Entry(
-    "DFH13.choices",
-    "k, range and filter: chosen on 2006–2009, judged on 2010–2014",
-    _choices,
-    "The paper gives k = 0.1 and neither range nor filter. Gains are against k = 0.1, then range 4, then filter 3: of "
-    "predicting the second half of a player-game from its first, and of what player-games say of Elo.",
+DFH13_CHOICES = entries(
+    {
+        "DFH13.choices": _choices,
+    }
 )

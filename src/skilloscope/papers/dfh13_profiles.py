@@ -9,8 +9,6 @@ text says of it is counted. Figure 8 is of a person under suspicion; here it is 
 known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -23,11 +21,11 @@ from skilloscope.decision.align import split_by_date
 from skilloscope.papers.harness import (
     NO_DATA,
     Budget,
-    Entry,
     Outcome,
     Printed,
     Row,
     data_files,
+    entries,
     mean_and_sd,
     printed,
     sampled_decisions,
@@ -101,16 +99,12 @@ def _decisions(budget: Budget, players: Sequence[str]) -> tuple[Decisions, int, 
 
 
 def _strata(games: Games) -> list[int | None]:
-    """Return the year of each game of the paper's years, None for the others."""
     years = games.headers["year"].to_pylist()
     return [year if year and _YEARS[0] <= year <= _YEARS[1] else None for year in years]
 
 
 def _agreement(player: PlayerProfile, prior: str) -> list[Row]:
-    """Return how the Elo from the moves lies to that in the games over the years: mean difference and correlation.
-
-    Only where each year stands alone are years independent, so that an sd can be given.
-    """
+    """Return mean difference and correlation of the Elo from the moves with that in the games over the years."""
     known = [(one.scaled, one.part.header_elo) for one in player.periods]
     pairs = [(elo.mean, header) for elo, header in known if elo and header is not None]
     label = f"{player.player}, {prior}, {len(pairs)} years with Elo in the games"
@@ -130,21 +124,11 @@ def _drift_note(profile: Profile) -> str:
     return f"Drift of c in one year: {profile.drift.text(0.95)}."
 
 
-_NOTE = (
-    "The figures print no number. Compare the shape: the line from the moves next to the mean Elo in the headers of "
-    "the same games (figure 5's FIDE ratings), which the estimate does not use. A few games a year leave an sd of "
-    "some 250 Elo, while a champion's rating moves by some 50: years of a small sample cannot show that they go "
-    "together, but their mean difference can be seen. Chessmetrics ratings are not at hand."
-)
-
-DFH13_PROFILE_ENTRIES = (
-    Entry("DFH13.figure4", "Figure 4: the profile of Korchnoi, 1950–2006", _figure_4, _NOTE),
-    Entry(
-        "DFH13.figure6",
-        "Figures 5 and 6: four players under three priors, and as a random walk",
-        _figure_6,
-        f"{_NOTE} The printed counts are the paper's size, ours the sample's.",
-    ),
+DFH13_PROFILE_ENTRIES = entries(
+    {
+        "DFH13.figure4": _figure_4,
+        "DFH13.figure6": _figure_6,
+    }
 )
 
 _FILE = "events/world_championship_1948.pgn"
@@ -169,7 +153,6 @@ def _figure7(budget: Budget) -> Outcome:
 
 
 def _figure7_rows(study: ByGame | None, *, whole: bool = False) -> list[Row]:
-    """Return what the text says of the figure and what our chart shows; the number of games where all were used."""
     four = [point for point in study.games if point.marked and point.score == 0.0] if study else []
     rest = [point for point in study.games if point not in four] if study else []
     below = sum(point.own.posterior.mean < _LINE.value for point in four) if study else None
@@ -194,7 +177,6 @@ def _ours(label: str, text: Printed, ours: float | None, sd: float | None = None
 
 
 def _said(study: ByGame) -> str:
-    """Return in words where the marked lost games lie among all, without a line that was found by looking."""
     order = sorted(study.games, key=lambda point: point.own.posterior.mean)
     places = [str(place) for place, point in enumerate(order, 1) if point.marked and point.score == 0.0]
     spread = float(np.mean([point.own.posterior.sd for point in study.games]))
@@ -246,20 +228,9 @@ def _figure8(budget: Budget) -> Outcome:
     return Outcome(rows, [f"simulated with seed {budget.seed}; {2 * _GAMES} games a player"], figures)
 
 
-DFH13_WITHIN_ENTRIES = (
-    Entry(
-        "DFH13.figure7",
-        "Figure 7: within-game chart of Keres' games, World Championship 1948",
-        _figure7,
-        "The same games under Stockfish in place of Toga II, and a prior on [0, 4], where the paper states no range: "
-        "shown, not judged. The line at 1.1 is the paper's. Why a game was played as it was is out of the chart's "
-        "scope, as the paper says.",
-    ),
-    Entry(
-        "DFH13.figure8",
-        "Figure 8: within-game chart and densities before and after, of simulated players",
-        _figure8,
-        "The paper prints no number, and its figure is of a person under suspicion. Ours is of simulated players, one "
-        "who changed and one who did not.",
-    ),
+DFH13_WITHIN_ENTRIES = entries(
+    {
+        "DFH13.figure7": _figure7,
+        "DFH13.figure8": _figure8,
+    }
 )

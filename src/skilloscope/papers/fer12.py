@@ -5,8 +5,6 @@ compared is the order of the players, by rank correlation. Every game counts who
 others are valued too, in the seed's order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,10 +25,10 @@ from skilloscope.models.gain import GainHistogram, elo_difference, expected_scor
 from skilloscope.papers.harness import (
     NO_DATA,
     Budget,
-    Entry,
     Outcome,
     Row,
     data_files,
+    entries,
     paper_table,
     printed,
     sampled_games,
@@ -61,7 +59,6 @@ def _gains(_: Budget) -> Sequence[Row]:
 
 
 def _averages(_: Budget) -> Sequence[Row]:
-    """The mean gains of section 3."""
     byrne, fischer = _figure_1("Byrne"), _figure_1("Fischer")
     return [
         Row("Fischer, mean gain (printed: approximately 0.10)", printed("0.10"), fischer.mean, 0.005),
@@ -71,7 +68,6 @@ def _averages(_: Budget) -> Sequence[Row]:
 
 
 def _scores(_: Budget) -> Sequence[Row]:
-    """Section 4: from the printed gains to expected scores and the difference."""
     byrne, fischer = _figure_1("Byrne"), _figure_1("Fischer")
     return [
         Row("Byrne against Fischer, expected score", printed("0.345"), expected_score(byrne, fischer)),
@@ -82,7 +78,6 @@ def _scores(_: Budget) -> Sequence[Row]:
 
 
 def _figure_6(_: Budget) -> Outcome:
-    """What section 7 says of the path of figure 6, and where it ends."""
     study = game_study(gains_of_games(game_of_the_century(), EngineJob(), values="comments"), engine_elo=2860)
     byrne, fischer = (running_strength(_path(name)) for name in ("Byrne", "Fischer"))
     of_fischer, of_byrne = float(fischer.elo_difference[-1]), float(byrne.elo_difference[-1])
@@ -134,7 +129,6 @@ def _table_4(_: Budget) -> Sequence[Row]:
 
 
 def _table_5(_: Budget) -> Sequence[Row]:
-    """Table 5 from its own printed p: the differences, the strengths from 2860 and d, both averages."""
     table = paper_table("FER12_table_5_strengths")
     rows, strengths = [], []
     for line in paper_table("FER12_table_5"):
@@ -189,48 +183,18 @@ def _path(player: str) -> list[float]:
     return [float(line["gain"]) for line in paper_table("FER12_figure_1") if line["player"] == player]
 
 
-_PRINTED = (
-    Entry(
-        "FER12.figure1",
-        "Figure 1: the gain of every move from the printed evaluations",
-        _gains,
-        "The evaluation of the starting position is not printed; 0.13 follows from the first gain.",
-    ),
-    Entry("FER12.averages", "Section 3: mean gain per move of both players", _averages),
-    Entry("FER12.section4", "Section 4: expected scores and difference from the printed gains", _scores),
-    Entry("FER12.figure6", "Figure 6: running strength through the game", _figure_6),
-    Entry(
-        "FER12.table1",
-        "Table 1: strengths from the printed differences",
-        lambda _: _perceived("1", 1.0),
-        "The differences are printed in whole points: the exact solution is within 1 of the printed strengths.",
-    ),
-    Entry(
-        "FER12.table3",
-        "Table 3: strengths from the printed differences",
-        lambda _: _perceived("3", 2.0),
-        "The matches form a tree: the exact solution fits every difference and is within 2 of print; in whole points "
-        "from the actual Elo, one player after another, it stops within 0.5: so the paper seems to have done it.",
-    ),
-    Entry(
-        "FER12.table4",
-        "Table 4: the engine's strength from the printed scores",
-        _table_4,
-        "p is printed to three digits; the tolerance holds what that rounding can do to d.",
-    ),
-    Entry(
-        "FER12.table5",
-        "Table 5: differences and strengths of Candidates 1971 from the printed scores",
-        _table_5,
-        "p is printed to two digits between players and to three against the engine; the tolerance holds what that "
-        "rounding can do to d. The strengths are 2860, the engine's, plus d.",
-    ),
-    Entry(
-        "FER12.section7",
-        "Section 7: the difference between two players, direct and by way of the engine",
-        _section_7,
-        "The paper leaves the engine's own distribution of gain to future work. Here it is measured, on the same game.",
-    ),
+_PRINTED = entries(
+    {
+        "FER12.figure1": _gains,
+        "FER12.averages": _averages,
+        "FER12.section4": _scores,
+        "FER12.figure6": _figure_6,
+        "FER12.table1": lambda _: _perceived("1", 1.0),
+        "FER12.table3": lambda _: _perceived("3", 2.0),
+        "FER12.table4": _table_4,
+        "FER12.table5": _table_5,
+        "FER12.section7": _section_7,
+    }
 )
 
 
@@ -373,7 +337,6 @@ def _matches(budget: Budget) -> Outcome:
 
 
 def _files(budget: Budget, names: Sequence[str]) -> list[Path]:
-    """Return files of the data folder; without one there is nothing to compute."""
     return [(data_files(budget, name) or [])[0] for name in names]
 
 
@@ -412,7 +375,6 @@ def _difference_rows(study: EventGains, table: str) -> list[Row]:
 
 
 def _rank_note(study: EventGains, table: str, column: _Column) -> str:
-    """Return the rank correlation of our column with the printed one, with its interval over games."""
     lines = [(line, _entry(study, line["player"])) for line in paper_table(table)]
     known = [(float(line[column.name]), at) for line, at in lines if at is not None and np.isfinite(column.ours[at])]
     if len(known) < 3:
@@ -442,20 +404,17 @@ def _spearman(one: npt.ArrayLike, two: npt.ArrayLike) -> float:
     return float("nan") if any(np.ptp(side) == 0 for side in ranks) else float(np.corrcoef(*ranks)[0, 1])
 
 
-_OTHER = "Another engine and depth than the paper's: differences are shown, not judged; ± is one sd over games."
-
 _candidates_2011 = partial(_candidates, year=2011, name="Candidates 2011 with tie-breaks", table=3, of=_strengths)
 _candidates_1971 = partial(_candidates, year=1971, name="Candidates 1971", table=5, of=_engine_scores)
 
-FER12_EVENTS = tuple(
-    Entry(key, f"{title} on the games: {what}", partial(_shown, compute), _OTHER)
-    for key, title, what, compute in (
-        ("FER12.london", "Tables 1 and 4", "London Chess Classic 2011", _london),
-        ("FER12.two_events", "Table 2", "London Chess Classic and Tal Memorial 2011", _two_events),
-        ("FER12.candidates2011", "Table 3", "Candidates 2011, pooled by match", _candidates_2011),
-        ("FER12.candidates1971", "Table 5", "Candidates 1971", _candidates_1971),
-        ("FER12.matches", "Table 6 and section 8", "matches of 1972 to 1997", _matches),
-    )
+FER12_EVENTS = entries(
+    {
+        "FER12.london": partial(_shown, _london),
+        "FER12.two_events": partial(_shown, _two_events),
+        "FER12.candidates2011": partial(_shown, _candidates_2011),
+        "FER12.candidates1971": partial(_shown, _candidates_1971),
+        "FER12.matches": partial(_shown, _matches),
+    }
 )
 
 FER12_ENTRIES = (*_PRINTED, *FER12_EVENTS)

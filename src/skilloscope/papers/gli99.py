@@ -1,21 +1,13 @@
 """GLI99: tables 1 and 2 by simulation, tables 3 and 4 and figure 2 on the nearest games that are at hand.
 
 Tables 1 and 2 depend on random numbers, the paper's and ours: the tolerance is three standard errors of the difference.
-The chess and tennis results of the paper are not public; ours come from other collections, so tables 3 and 4 are shown
-next to the printed ones and not judged.
+The paper's chess and tennis results are not public; tables 3 and 4 are from other collections, shown and not judged.
 
 Table 1 compares the closed forms (9)–(10) with the marginal posterior (8) itself, by weighted bootstrap: for each data
-set the share of draws from (8) that lie within the nominal intervals [sect. 3.4]. The paper evaluates the marginal
-likelihood at each of 10,000 draws of θ. It is a smooth function of θ: here its logarithm is evaluated at 257 points in
-the draws' range and interpolated by a cubic spline, which changes it by less than the average over 50 draws of an
-opponent does. The text draws 500 of the 10,000 without replacement, which takes too few where the posterior is high:
-with 50 opponents it covers 0.483. The printed 0.4873, and the wider spread between data sets, are what drawing with
-replacement gives (0.488), as in Smith and Gelfand's weighted bootstrap. Both are here; `replace` is the default.
-
-Table 2 asks how well σ0, ν and strengths are recovered from simulated populations [sect. 5].
+set the share of draws from (8) that lie within the nominal intervals [sect. 3.4]. The logarithm of (8) is evaluated at
+257 points and interpolated by a cubic spline, which changes it by less than the average over 50 draws of an opponent
+does. Draws are with replacement, as in Smith and Gelfand's weighted bootstrap, which gives the printed figures.
 """
-
-from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -31,7 +23,7 @@ from scipy.stats import norm
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.models.paired_comparison import Q, update, win_probability
-from skilloscope.papers.harness import Budget, Entry, Outcome, Row, paper_table, printed
+from skilloscope.papers.harness import Budget, Outcome, Row, entries, paper_table, printed
 from skilloscope.ratings.periods.histories import leaderboard, peaks
 from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.states import State
@@ -48,6 +40,7 @@ _PRIOR = (1500.0, 100.0)
 _POINTS = 257
 _REPLICATIONS = 200
 _DATA_SETS = 500
+_DRAWS, _KEPT, _EACH = 10_000, 500, 50  # draws of θ, those kept, draws of each opponent
 _ERRORS = 3.0
 _NO_DATA = "Needs real results (--data): –."
 
@@ -58,10 +51,8 @@ def great_players(data: Path) -> Results:
     return without_namesakes(read_results(data / "results" / "chess_great_players_1857_1991.csv", columns=columns))
 
 
-def without_namesakes(results: Results, years: int = 40) -> Results:
-    """Return results where nobody comes back after so many years; the smaller part is somebody else's, and counted.
-
-    The collection calls players by surname and initial: a Fischer R of 1885 is not the one of 1956.
+def without_namesakes(results: Results) -> Results:
+    """Return results without namesakes: who comes back after 40 years is somebody else, the smaller part counted.
 
     >>> dates = ["1885-01-01", "1956-01-01", "1957-01-01"]
     >>> print(without_namesakes(Results.from_columns(["Fischer R"] * 3, ["A", "B", "B"], [0, 1, 1], date=dates)).tally)
@@ -72,10 +63,9 @@ def without_namesakes(results: Results, years: int = 40) -> Results:
     for code in range(len(results.players)):
         games = np.flatnonzero((results.player_1 == code) | (results.player_2 == code))
         games = games[np.argsort(year[games], kind="stable")]
-        parts = np.split(games, 1 + np.flatnonzero(np.diff(year[games]) >= years))
-        largest = max(parts, key=len)
-        kept[games] &= np.isin(games, largest)
-    reason = f"namesake, {years} years and more apart"
+        parts = np.split(games, 1 + np.flatnonzero(np.diff(year[games]) >= 40))
+        kept[games] &= np.isin(games, max(parts, key=len))
+    reason = "namesake, 40 years and more apart"
     counts = {reason: int((~kept).sum())} if not kept.all() else {}
     return replace(results.select(kept), tally=results.tally + Tally(counts))
 
@@ -108,7 +98,7 @@ def tennis(data: Path, *, walkovers: bool) -> Results:
     return results_from_arrow(table, name="tennis")
 
 
-def replicate(population: Population, times: int, *, method: str = "quick", rng: np.random.Generator) -> Array:
+def replicate(population: Population, times: int, *, rng: np.random.Generator) -> Array:
     """Simulate, fit and rate so many times: σ0, ν, and the shares of players whom 50 % and 95 % intervals hold.
 
     Coverage is that of the true strengths in the last period. Estimates and truth are centred on the same mean in each
@@ -118,7 +108,7 @@ def replicate(population: Population, times: int, *, method: str = "quick", rng:
     for _ in range(times):
         simulated = simulate_results(population, rng=rng)
         games = simulated.results.by_period()
-        fit = fit_variances(games, method=method)
+        fit = fit_variances(games)
         state, _ = State.empty(sigma0=fit.sigma0, nu=fit.nu).play(games)
         mean, variance = state.moments()
         played = np.isfinite(mean)
@@ -134,44 +124,24 @@ def _shares_within(distance: Array) -> tuple[float, float]:
     return inner, outer
 
 
-def coverage_shares(opponents: int, data_sets: int, *, replace: bool = True, rng: np.random.Generator) -> Array:
-    """Return for each data set the shares of draws within the nominal 50 % and 95 % intervals: two columns."""
-    return np.array([bootstrap_coverage(opponents, replace=replace, rng=rng) for _ in range(data_sets)])
-
-
-def bootstrap_coverage(
-    opponents: int,
-    *,
-    draws: int = 10_000,
-    kept: int = 500,
-    each: int = 50,
-    replace: bool = True,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
+def bootstrap_coverage(opponents: int, rng: np.random.Generator) -> tuple[float, float]:
     """Return the shares of one simulated data set: outcomes drawn, (9)–(10) computed, (8) drawn from. [GLI99 3.4]"""
     means = rng.normal(*_PRIOR, opponents)
     sds = 400.0 / rng.chisquare(10, opponents)  # scaled inverse χ² on 10 degrees of freedom, mean 400/(10 − 2) = 50
     strength, others = rng.normal(*_PRIOR), rng.normal(means, sds)
     score = (rng.random(opponents) < 1 / (1 + np.exp(-Q * (strength - others)))).astype(float)
-    theta = rng.normal(*_PRIOR, draws)
+    theta = rng.normal(*_PRIOR, _DRAWS)
     at = np.linspace(theta.min(), theta.max(), _POINTS)
-    sampled = rng.normal(means, sds, (each, opponents))
+    sampled = rng.normal(means, sds, (_EACH, opponents))
     log_weight = CubicSpline(at, log_marginal_likelihood(at, sampled, score))(theta)
-    if replace:
-        weight = np.exp(log_weight - log_weight.max())
-        drawn = rng.choice(draws, kept, p=weight / weight.sum())
-    else:  # the largest of log weight + Gumbel: one after another, each from those that are left
-        drawn = np.argpartition(log_weight + rng.gumbel(size=draws), -kept)[-kept:]
-    posterior = theta[drawn]
+    weight = np.exp(log_weight - log_weight.max())
+    posterior = theta[rng.choice(_DRAWS, _KEPT, p=weight / weight.sum())]
     mean, variance = update(_PRIOR[0], _PRIOR[1] ** 2, means, sds**2, score)
     return _shares_within(np.abs(posterior - mean) / np.sqrt(variance))
 
 
 def log_marginal_likelihood(theta: Array, sampled: Array, score: Array) -> Array:
-    """Σ_j log(mean over draws of θ_j of p(s_j | θ, θ_j)): (8) without its prior, one game per opponent. [GLI99 (8)]
-
-    `sampled` has a row per draw and a column per opponent.
-    """
+    """Σ_j log(mean over draws of θ_j (rows) of p(s_j | θ, θ_j)): (8) without its prior. [GLI99 (8)]"""
     sign = np.where(score > 0.5, 1.0, -1.0)
     x = Q * (theta[:, None, None] - sampled[None]) * sign
     return np.asarray(np.log(np.mean(1 / (1 + np.exp(-x)), axis=1)).sum(axis=1))
@@ -182,7 +152,7 @@ def _table_1(budget: Budget) -> Outcome:
     rows: list[Row] = []
     for line in paper_table("GLI99_table_1"):
         opponents = int(line["opponents"])
-        shares = coverage_shares(opponents, _DATA_SETS, rng=rng)
+        shares = np.array([bootstrap_coverage(opponents, rng) for _ in range(_DATA_SETS)])
         for column, mass in enumerate(("50", "95")):
             share = shares[:, column]
             sd = float(share.std(ddof=1))
@@ -284,36 +254,14 @@ def _said(results: Results, model: Periods) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return a name without accents and capitals."""
     return "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c)).lower()
 
 
-GLI99_ENTRIES = (
-    Entry(
-        "GLI99.1",
-        "Table 1: how much of the marginal posterior (8) lies within the intervals of (9)–(10)",
-        _table_1,
-        "Drawn with replacement, which is what the printed figures agree with; the text says without, and then 50 "
-        "opponents give 0.483 in place of 0.4873. The tolerance holds three standard errors of the difference.",
-    ),
-    Entry(
-        "GLI99.2",
-        "Table 2: σ0, ν and coverage recovered from simulated populations",
-        _table_2,
-        "Strengths centred, sd before the passage of time. The tolerance: three standard errors of the difference.",
-    ),
-    Entry(
-        "GLI99.3",
-        "Table 3 and figure 2: peaks of great chess players, in kind",
-        _table_3,
-        "Other games than the paper's (26,352 of 142 players for 15,664 of 88), so the differences are not judged. "
-        "Smoothed by eq14, as the paper was.",
-    ),
-    Entry(
-        "GLI99.4",
-        "Table 4: tennis players at the end of 1995",
-        _table_4,
-        "Another collection of the same tour, without team events and tour finals, which gave no points; the paper's "
-        "33,359 matches are not public, so the differences are not judged. Players of the last four periods.",
-    ),
+GLI99_ENTRIES = entries(
+    {
+        "GLI99.1": _table_1,
+        "GLI99.2": _table_2,
+        "GLI99.3": _table_3,
+        "GLI99.4": _table_4,
+    }
 )

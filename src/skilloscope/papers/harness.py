@@ -10,7 +10,7 @@ any engine time takes the beginning of that order as far as it is known.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
@@ -49,7 +49,11 @@ class NotAnalysedError(InputError):
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as a paper prints it: its value, and half a unit of its last digit as the tolerance."""
+    """A number as a paper prints it: its value, and half a unit of its last digit as the tolerance.
+
+    >>> printed("0.618").value, printed("0.618").half_unit
+    (0.618, 0.0005)
+    """
 
     text: str
 
@@ -65,13 +69,7 @@ class Printed:
         return 0.5 * float(10.0 ** -len(decimals))
 
 
-def printed(text: str) -> Printed:
-    """Return the printed number: printed("0.618") means 0.618 ± 0.0005.
-
-    >>> printed("0.618").value, printed("0.618").half_unit
-    (0.618, 0.0005)
-    """
-    return Printed(text)
+printed = Printed
 
 
 @dataclass(frozen=True)
@@ -176,6 +174,12 @@ class Entry:
     def notes(self, outcome: Outcome) -> list[str]:
         """Return the notes of the entry and of what came out."""
         return [note for note in (self.note, *outcome.notes) if note]
+
+
+def entries(compute: Mapping[str, Callable[[Budget], Outcome | Sequence[Row]]]) -> tuple[Entry, ...]:
+    """Return the entries of these keys; data/papers/entries.csv has their titles and what is to be known about them."""
+    texts = {row["key"]: row for row in paper_table("entries")}
+    return tuple(Entry(key, texts[key]["title"], make, texts[key]["note"]) for key, make in compute.items())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -306,10 +310,7 @@ def sampled_games(
     known_too: bool = False,
     name: str,
 ) -> Games:
-    """Return as many games as are known or fit the budget, in the seed's order; refuse where that is none.
-
-    With `known_too` every game that is wholly known counts, at any place in that order.
-    """
+    """Return as many games as are known (anywhere if `known_too`) or fit the budget, in the seed's order."""
     planned = _planned(budget, games, work, name, player=player, measure=budget.minutes > 0)
     labels = strata(games) if strata else None
     found = sample_games(games, planned, budget.minutes, seed=budget.seed, strata=labels, known_too=known_too)

@@ -7,8 +7,6 @@ The inflation question is a test here: log s and c as lines in Elo and time, fit
 the sandwich over games.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,12 +29,12 @@ from skilloscope.models.kernels.curves import scores
 from skilloscope.papers.harness import (
     NO_DATA,
     Budget,
-    Entry,
     Outcome,
     Row,
     analysed_decisions,
     analysed_file,
     data_files,
+    entries,
     known_decisions,
     may_sample,
     paper_table,
@@ -58,7 +56,6 @@ _MIDDLE = {"2006-2009": 2007.5, "1991-1994": 1992.5, "1976-1979": 1977.5}
 
 
 def _s_by_elo(tables: Mapping[str, IntrinsicRatings]) -> list[Figure]:
-    """Return s by Elo at the c of the line: printed by the paper, and ours with standard errors."""
     lines = []
     for colour, (era, look) in enumerate(_MARKERS.items()):
         rows = [row for row in paper_table("RH11_table") if row["era"] == era]
@@ -74,7 +71,6 @@ def _s_by_elo(tables: Mapping[str, IntrinsicRatings]) -> list[Figure]:
 
 
 def _loss_by_evaluation(before: Flatness, after: Flatness) -> list[Figure]:
-    """Return the mean loss by the evaluation before the move, each over its own mean, without and with scaling."""
     lines = []
     for one, name in ((before, "no scaling"), (after, f"a = {after.a:.2f}")):
         mean = float((one.mean_loss * one.decisions).sum() / one.decisions.sum())
@@ -157,7 +153,6 @@ def _table(budget: Budget) -> Outcome:
 
 
 def _eras(budget: Budget) -> tuple[dict[str, Decisions], list[str]]:
-    """Return the decisions of each era whose games are known or may be searched, and the notes."""
     analysed = analysed_decisions(budget)
     if analysed is None:
         return {}, [f"Ours: {NO_DATA}."]
@@ -237,7 +232,6 @@ def _searched(budget: Budget, era: str) -> tuple[Decisions, str]:
 
 
 def _strata(games: Games) -> list[float | None]:
-    """Return the milepost of each game by White's rating, None where it is unknown."""
     return [None if elo is None else float(nearest_milepost(elo)) for elo in games.headers["white_elo"].to_pylist()]
 
 
@@ -256,7 +250,7 @@ class Inflation:
     tally: Tally
 
 
-def inflation(decisions: Decisions, model: CurveModel | None = None, *, mass: float = 0.95) -> Inflation:
+def inflation(decisions: Decisions, model: CurveModel | None = None) -> Inflation:
     """Fit log s = a + b·Elo + γ·decades with c a line in Elo, and test γ = 0. [RH11 sect. 7, made a test]"""
     rated = rated_decisions(decisions)
     year = rated.column("year").to_numpy().astype(float)
@@ -275,17 +269,14 @@ def inflation(decisions: Decisions, model: CurveModel | None = None, *, mass: fl
     slope = np.zeros(len(beta))
     slope[1], slope[2] = HUNDRED * beta[2] / beta[1] ** 2, -HUNDRED / beta[1]
     sd = float(np.sqrt(slope @ covariance @ slope))
-    reach = float(norm.ppf(0.5 + mass / 2)) * sd
+    reach = float(norm.ppf(0.975)) * sd
     p = float(2 * norm.sf(abs(beta[2]) / np.sqrt(covariance[2, 2])))
     span, middle = (int(years.min()), int(years.max())), float(per_decade)
     return Inflation(middle, sd, middle - reach, middle + reach, p, len(columns), years=span, tally=rated.tally + tally)
 
 
 def fit_lines(columns: CurveColumns, model: CurveModel, for_s: Array, for_c: Array) -> tuple[Array, Array, Array]:
-    """Return coefficients of log s and c, the inverse information, and each decision's score in all coefficients.
-
-    The first column of each design is the constant; the climb begins with one s and c for all.
-    """
+    """Return coefficients of log s and c (constants first), the inverse information, and each decision's score."""
     k = for_s.shape[1]
 
     def score_rows(beta: Array) -> tuple[Array, Array]:
@@ -322,32 +313,12 @@ def cluster_sums(rows: Array, clusters: npt.NDArray[np.integer[Any]]) -> Array:
     return out
 
 
-RH11_ENTRIES = (
-    Entry("RH11.closed", "Section 3: two options with g = ½, the three models", _closed),
-    Entry(
-        "RH11.cfit",
-        "Section 7: the column c_fit from the printed c of 2006–2009",
-        _c_fit,
-        "A straight line by least squares through the twelve printed c; c_fit of the other eras is the same line.",
-    ),
-    Entry(
-        "RH11.section5",
-        "Section 5: the example spreads, and the scaled loss",
-        _section_5,
-        "The paper never defines its scale ℓ: 0.9651 is what ℓ(z) = 1/(1 + |z|), its authors' later choice, gives. "
-        "Shares of the first move are ours; the paper says only that 13...Rxf7 has a near-total share.",
-    ),
-    Entry(
-        "RH11.table",
-        "Section 7: the table, next to ours on other games",
-        _table,
-        "Other games, another engine: the differences are shown, not judged.",
-    ),
-    Entry(
-        "RH11.inflation",
-        "Section 7: little or no inflation, as a test with an interval",
-        _inflation,
-        "log s against Elo and time; the change in time is given in Elo a decade, above 0 where equal ratings became "
-        "weaker play.",
-    ),
+RH11_ENTRIES = entries(
+    {
+        "RH11.closed": _closed,
+        "RH11.cfit": _c_fit,
+        "RH11.section5": _section_5,
+        "RH11.table": _table,
+        "RH11.inflation": _inflation,
+    }
 )

@@ -5,8 +5,6 @@ alone and only stores them; `fit` checks them, learns, and returns itself. Then 
 searches over parameters work, and scikit-learn is not needed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any, Self
 

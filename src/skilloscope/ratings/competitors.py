@@ -5,12 +5,10 @@ best. Slope and constant of each are fitted again every year to the year before,
 the pool has outgrown. Glicko-2: Glickman (2012); TrueSkill: Herbrich, Minka, Graepel (2006), two players with draws.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -30,10 +28,7 @@ _PASSES = 80
 
 @dataclass(frozen=True)
 class Competitor:
-    """How a competitor predicted, and how much larger its log-loss is than ours on the same games.
-
-    The standard error takes the games of one period together.
-    """
+    """How a competitor predicted, and how much larger its log-loss is than ours (standard error over periods)."""
 
     name: str
     games: int
@@ -43,8 +38,6 @@ class Competitor:
     """Of the scores on the predicted logits: 1 is calibrated, below 1 overconfident."""
     behind: float
     standard_error: float
-
-    FIELDS: ClassVar = ("name", "games", "log_loss", "brier", "slope", "behind", "standard_error")
 
 
 def compete(name: str, games: PeriodGames, early: int, years: float, ours: Array) -> Competitor:
@@ -75,13 +68,12 @@ def calibration_slope(probability: Array, score: Array) -> float:
 
 def fitted_logits(name: str, games: PeriodGames, early: int) -> tuple[Array, Bools]:
     """Return a competitor's logit of every game, its parameters fitted to the first `early`, and where it has one."""
-    everywhere = np.ones(len(games), dtype=bool)
     if name == "rating":
         if games.ratings is None:
             raise InputError("the table has no ratings to compete with", hint="--known-ratings names the columns")
         one, two = games.ratings
         return Q * (one - two), (one > 0) & (two > 0)
-    start, kernel = _MODELS[name]
+    start, unit, kernel = _MODELS[name]
     about = (games.player_1, games.player_2, games.score, games.offsets, games.n_players)
 
     def predicted(point: Array) -> Array:
@@ -90,9 +82,9 @@ def fitted_logits(name: str, games: PeriodGames, early: int) -> tuple[Array, Boo
     def cost(point: Array) -> float:
         return float(_losses(predicted(point)[:early], games.score[:early]).mean())
 
-    simplex = np.vstack([start, start + np.diag([0.4] * (len(start) - 1) + [_UNITS[name]])])
+    simplex = np.vstack([start, start + np.diag([0.4] * (len(start) - 1) + [unit])])
     found = minimize(cost, start, method="Nelder-Mead", options={"initial_simplex": simplex, "maxfev": _PASSES})
-    return predicted(found.x), everywhere
+    return predicted(found.x), np.ones(len(games), dtype=bool)
 
 
 def recalibrated(logit: Array, score: Array, when: Array, known: Bools, early: int) -> Array:
@@ -242,10 +234,9 @@ def _trueskill(one, two, score, offsets, players, beta, tau, margin, advantage):
     return out
 
 
-_MODELS: dict[str, tuple[Array, Callable[..., Any]]] = {
-    "elo": (np.array([math.log(40.0), math.log(15.0), 30.0]), _elo),
-    "glicko2": (np.array([math.log(1.2), math.log(0.02), 0.2]), _glicko2),
-    "trueskill": (np.array([math.log(0.7), math.log(0.02), math.log(0.3), 0.15]), _trueskill),
+_MODELS: dict[str, tuple[Array, float, Callable[..., Any]]] = {
+    "elo": (np.array([math.log(40.0), math.log(15.0), 30.0]), 15.0, _elo),
+    "glicko2": (np.array([math.log(1.2), math.log(0.02), 0.2]), 0.1, _glicko2),
+    "trueskill": (np.array([math.log(0.7), math.log(0.02), math.log(0.3), 0.15]), 0.1, _trueskill),
 }
-"""Where the search starts: logarithms, and last the first player's advantage on each model's own scale."""
-_UNITS = {"elo": 15.0, "glicko2": 0.1, "trueskill": 0.1}
+"""Where the search starts: logarithms, and last the first player's advantage on the model's own scale; its step."""

@@ -80,10 +80,7 @@ class FitWork:
         return FitWork(self.columns.take(index), self.model, self.weights[index], self.fixed_c, own)
 
     def spread(self, rows: Array) -> Array:
-        """Return Σ r·rᵀ over independent rows: decisions, or the sums of games where these are known.
-
-        A few games do not show their own scatter: that of decisions is used instead, times GAME_SCATTER.
-        """
+        """Return Σ r·rᵀ over decisions, or over games; a few games take that of decisions times GAME_SCATTER."""
         if self.clusters is None:
             return np.asarray(rows.T @ rows)
         _, codes = np.unique(self.clusters, return_inverse=True)
@@ -100,10 +97,6 @@ class FitWork:
         found = scores(self.columns, self.model.mapping, self.model.curve, at[0], c)
         return np.column_stack([self.weights * found.by_log_s, self.weights * c * found.by_c])
 
-    def log_likelihood(self, at: Array) -> float:
-        """Return the weighted log-likelihood of all choices."""
-        return self.slopes(at)[0]
-
     def slopes(self, at: Array) -> tuple[float, Array]:
         """Return the log-likelihood and its slopes."""
         c = np.exp(at[1])
@@ -115,10 +108,7 @@ class FitWork:
 def balanced(
     work: FitWork, start: Array, limits: Limits, contributions: Callable[[Array], Array], *, own_units: bool = False
 ) -> Found:
-    """Set the means of the contributions (rows decisions) to zero, or as near as can be, inside the limits.
-
-    With `own_units` each column is measured by its size at the start.
-    """
+    """Bring the means of the contributions to zero inside the limits; `own_units` measures each by its start."""
     free, total = work.free, work.weights.sum()
     first = contributions(start)
     size = np.sqrt((work.weights @ first**2) / total) if own_units else np.ones(first.shape[1])
@@ -148,10 +138,7 @@ def balanced(
 
 
 def fit_likelihood(work: FitWork, start: Array, limits: Limits) -> Found:
-    """Maximise the likelihood inside the limits; the covariance is the inverse of the observed information.
-
-    Where the games are known it is the sandwich over them: the moves of a game are not independent.
-    """
+    """Maximise the likelihood inside the limits; covariance by the information, or the sandwich over games."""
     free = work.free
     low, high = np.where(free, limits.low, start), np.where(free, limits.high, start)
     top = climb(work.slopes, start, low, high, size=float(work.weights.sum()))
@@ -261,18 +248,10 @@ class CurveFit:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that every report sends."""
-        sds = {name: sd if np.isfinite(sd) else None for name, sd in (("s_sd", self.s_sd), ("c_sd", self.c_sd))}
-        likelihood = self.log_likelihood if np.isfinite(self.log_likelihood) else None
-        return {
-            "s": self.s,
-            "c": self.c,
-            **sds,
-            "log_likelihood": likelihood,
-            "score": self.score,
-            "decisions": self.decisions,
-            "edge": self.edge,
-            "converged": self.converged,
-        }
+        names = ("s", "c", "s_sd", "c_sd", "log_likelihood", "score", "decisions", "edge", "converged")
+        sent = {name: getattr(self, name) for name in names}
+        unknown = [name for name in ("s_sd", "c_sd", "log_likelihood") if not np.isfinite(sent[name])]
+        return sent | dict.fromkeys(unknown)
 
     def written(self, name: Literal["s", "c"]) -> str:
         """Return s or c with its standard error, with a star where it is at the edge of the allowed range."""
@@ -291,10 +270,7 @@ def fit_curves(
     limits: Limits | None = None,
     clusters: npt.NDArray[np.integer[Any]] | None = None,
 ) -> CurveFit:
-    """Fit s and c, or s alone at a given c (the paper's s_fit at c_fit); weights count decisions several times.
-
-    With `clusters`, the game of each decision, the standard errors are those of games.
-    """
+    """Fit s and c, or s alone at a given c; with `clusters` (games) the standard errors are those of games."""
     if how not in FITS:
         raise OptionError(f"no fit {how!r}", hint=f"the fits: {', '.join(FITS)}")
     if not len(columns):
@@ -315,8 +291,10 @@ def fit_curves(
     s, c_found = np.exp(at)
     at_end = (at < limits.low + 1e-5) | (at > limits.high - 1e-5)
     names = [name for name, end in zip("sc", at_end, strict=True) if end and not (name == "c" and c)]
-    if names or c is not None:
-        covariance = _blanked(covariance, names, fixed=c is not None)
+    if names:
+        covariance = np.full((2, 2), np.nan)
+    if c is not None:
+        covariance[1, :] = covariance[:, 1] = 0.0
     if not np.diag(covariance)[work.free].all():  # an error of 0 is none: nothing that was chosen tells of it
         covariance = np.full((2, 2), np.nan)
     jacobian = np.diag([s, c_found])
@@ -324,7 +302,7 @@ def fit_curves(
         s=float(s),
         c=float(c_found),
         covariance=jacobian @ covariance @ jacobian,
-        log_likelihood=work.log_likelihood(at),
+        log_likelihood=work.slopes(at)[0],
         score=percentile_score(columns, model, float(s), float(c_found), weights=weights),
         decisions=len(columns),
         how=how,
@@ -337,11 +315,8 @@ def bootstrap(
     columns: CurveColumns,
     model: CurveModel,
     clusters: npt.NDArray[np.integer[Any]],
-    how: str = "likelihood",
     *,
-    c: float | None = None,
     replicates: int = 100,
-    limits: Limits | None = None,
     rng: np.random.Generator,
 ) -> Array:
     """Return (s, c) of fits in which whole clusters (games) are drawn with replacement: one row each."""
@@ -351,23 +326,23 @@ def bootstrap(
     for _ in range(replicates):
         drawn = np.bincount(rng.integers(n, size=n), minlength=n).astype(float)[codes]
         kept = np.flatnonzero(drawn)
-        fit = fit_curves(columns.take(kept), model, how, c=c, weights=drawn[kept], limits=limits)
+        fit = fit_curves(columns.take(kept), model, weights=drawn[kept])
         rows.append((fit.s, fit.c))
     return np.array(rows)
 
 
 def _without_loss(work: FitWork, limits: Limits, how: str) -> CurveFit:
-    """Return the fit to choices that never lost anything: the smaller s the better, and nothing says how small.
-
-    Both estimates are at the ends of their ranges and have no error; c is so too unless it was given.
-    """
+    """Return the fit to choices that never lost anything: estimates at the ends of their ranges, no errors."""
     at = np.log([limits.s[0], limits.c[1] if work.fixed_c is None else work.fixed_c])
     s, c = np.exp(at)
+    covariance = np.full((2, 2), np.nan)
+    if work.fixed_c is not None:
+        covariance[1, :] = covariance[:, 1] = 0.0
     return CurveFit(
         s=float(s),
         c=float(c),
-        covariance=_blanked(np.full((2, 2), np.nan), ["s"], fixed=work.fixed_c is not None),
-        log_likelihood=work.log_likelihood(at),
+        covariance=covariance,
+        log_likelihood=work.slopes(at)[0],
         score=percentile_score(work.columns, work.model, float(s), float(c), weights=work.weights),
         decisions=len(work.columns),
         how=how,
@@ -381,15 +356,5 @@ def _start(work: FitWork, limits: Limits) -> Array:
     c = [work.fixed_c] if work.fixed_c is not None else [0.3, 0.5, 0.8, 1.3, 2.2]
     points = [np.log([s * unit, one]) for one in c for s in (0.01, 0.03, 0.07, 0.15, 0.3, 0.7, 1.5)]
     with np.errstate(invalid="ignore"):
-        found = [work.log_likelihood(point) for point in points]
+        found = [work.slopes(point)[0] for point in points]
     return points[int(np.argmax(np.where(np.isfinite(found), found, -np.inf)))]
-
-
-def _blanked(covariance: Array, names: list[str], *, fixed: bool) -> Array:
-    """Return the covariance with NaN for estimates at the end of their range, and 0 for a c that was given."""
-    covariance = covariance.copy()
-    if names:
-        covariance[:] = np.nan
-    if fixed:
-        covariance[1, :] = covariance[:, 1] = 0.0
-    return covariance

@@ -4,8 +4,6 @@ In: decisions, or a frame of them, as those of one decider. Out: what was learnt
 underscore, and a score on other decisions: the mean log-likelihood of a choice, higher is better.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

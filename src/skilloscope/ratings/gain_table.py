@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtrit
 
-from skilloscope.core.columns import Array, Bools, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError
 from skilloscope.models.gain import Curve, GainHistogram, elo_difference, elo_slope
 
@@ -85,9 +85,7 @@ class GainTable:
     @property
     def totals(self) -> Array:
         """The groups' histograms as rows of one table."""
-        rows = np.arange(len(self.group))
-        adding = csr_array((np.ones(len(rows)), (self.group, rows)), shape=(self.groups, len(rows)))
-        return np.asarray((adding @ self.counts).toarray())
+        return np.asarray((_adding(self.group, self.groups).T @ self.counts).toarray())
 
     def histogram(self, group: int) -> GainHistogram:
         """Return one group's histogram."""
@@ -121,10 +119,6 @@ class GainTable:
         """Return each pair's Elo difference, NaN where there is none, and how the games move it."""
         p = self.expected_scores(first, second)
         lead = differences(p, curve)
-        return lead, self._slopes(first, second, p, np.isfinite(lead), curve)
-
-    def _slopes(self, first: Ints, second: Ints, p: Array, finite: Bools, curve: Curve) -> Slopes:
-        """∂d/∂w of each row: how far the row's moves score otherwise than p, by their share of the group's moves."""
         totals = self.totals
         moves = totals.sum(axis=1)
         own = np.asarray(self.counts.sum(axis=1)).ravel()
@@ -132,7 +126,7 @@ class GainTable:
         parts: list[tuple[Array, Array, Array]] = []
         ends = np.column_stack([first, second]).ravel()
         steepness = np.zeros(len(first))
-        for pair in np.flatnonzero(finite).tolist():
+        for pair in np.flatnonzero(np.isfinite(lead)).tolist():
             steep = steepness[pair] = float(elo_slope(p[pair], curve))
             for me, other, sign in ((first[pair], second[pair], 1.0), (second[pair], first[pair], -1.0)):
                 rows = np.arange(starts[me], starts[me + 1])
@@ -145,7 +139,7 @@ class GainTable:
         found = csr_array((columns[2], (columns[0].astype(np.int64), columns[1].astype(np.int64))), shape=shape)
         rows = np.repeat(np.arange(len(first)), 2)
         signed = np.column_stack([steepness, -steepness]).ravel()
-        return Slopes(found, csr_array((signed, (rows, ends)), shape=(len(first), self.groups)), self)
+        return lead, Slopes(found, csr_array((signed, (rows, ends)), shape=(len(first), self.groups)), self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +157,11 @@ class Slopes:
 
     def by_game(self) -> Array:
         """Return what each game adds to each number, widened for the few games of the group that brings it."""
-        return np.asarray((self._widened() @ _adding(self.table.game, self.table.games)).toarray())
+        table, share = self.table, self._shares()
+        games = table.games_of_group[table.group]
+        alone = games < 2  # √((n − 1) / n) / (1 − h) as the jackknife has it, h being the game's share of the moves
+        factor = np.where(alone, 1.0, np.sqrt((games - 1) / games) / np.where(alone, 1.0, 1 - share))
+        return np.asarray((self.by_row.multiply(factor[None, :]) @ _adding(table.game, table.games)).toarray())
 
     def sd(self) -> Array:
         """Return each number's sd: the root of the sum over games of what each adds, squared; NaN where none varies."""
@@ -190,19 +188,7 @@ class Slopes:
         free[part] = np.maximum(games - 1, 1)
         return csr_array(self.by_group.power(2) @ _adding(part, table.groups, spread)), free
 
-    def _widened(self) -> csr_array:
-        """√((n − 1) / n) / (1 − h), as the jackknife has it: h is the game's share of the group's moves.
-
-        Games differ from a mean that they are part of by less than from the true one, long games the most.
-        """
-        table, share = self.table, self._shares()
-        games = table.games_of_group[table.group]
-        alone = games < 2
-        factor = np.where(alone, 1.0, np.sqrt((games - 1) / games) / np.where(alone, 1.0, 1 - share))
-        return csr_array(self.by_row.multiply(factor[None, :]))
-
     def _shares(self) -> Array:
-        """Return each row's share of its group's moves."""
         own, group = np.asarray(self.table.counts.sum(axis=1)).ravel(), self.table.group
         return np.asarray(own / np.bincount(group, own, self.table.groups)[group])
 

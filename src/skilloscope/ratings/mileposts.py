@@ -1,15 +1,13 @@
 """Elo mileposts, and the papers' regression line from competence to Elo over the groups at them.
 
 A milepost is a round figure, 2400 or 2500, near which players count as one group. [DFHR09 V.A, RH11 sect. 5] There is
-one rule: the nearest multiple of the step, midway the one above. The papers differ in the parameters: how near a rating
+one rule: the nearest multiple of 100, midway the one above. The papers differ in the parameters: how near a rating
 must be, and whether the opponent must be near the same milepost too.
 
 The line is ordinary least squares over composite players, with its standard errors and the interval in which the Elo of
 a further group is expected. It is figure 2b of [DFH13] and nothing more: every group has the same weight and c̄ counts
 as exact. The line of a `Scale` is fitted by likelihood, c on Elo, over player-games.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -28,13 +26,13 @@ from skilloscope.decision import Decisions
 MILEPOST = "milepost"
 
 
-def nearest_milepost(elo: npt.ArrayLike, step: float = 100.0) -> Array:
-    """Return the nearest multiple of a step; midway the one above, NaN where the rating is unknown.
+def nearest_milepost(elo: npt.ArrayLike) -> Array:
+    """Return the nearest multiple of 100; midway the one above, NaN where the rating is unknown.
 
     >>> nearest_milepost([2449, 2450, float("nan")]).tolist()
     [2400.0, 2500.0, nan]
     """
-    return np.asarray(np.floor(np.asarray(elo, dtype=float) / step + 0.5) * step)
+    return np.asarray(np.floor(np.asarray(elo, dtype=float) / 100.0 + 0.5) * 100.0)
 
 
 def shared_milepost(elo: Array, other: Array, within: float) -> Array:
@@ -116,10 +114,7 @@ class EloLine:
     def prediction_interval(
         self, c: npt.ArrayLike, mass: float = 0.95, *, sd: npt.ArrayLike = 0.0
     ) -> tuple[Array, Array]:
-        """Return where the Elo of a further group with this c̄ is expected; `sd` is the error of its c̄.
-
-        Its error about the line is √(s²·(1 + leverage) + slope²·sd²).
-        """
+        """Return where the Elo of a further group with this c̄ (give or take `sd`) is expected."""
         check_mass(mass)
         own = self.slope * np.asarray(sd, dtype=float)
         error = np.sqrt(self.residual_sd**2 * (1 + self._leverage(c)) + own**2)

@@ -1,15 +1,11 @@
 """Perceived Elo from differences between players, the engine's strength, and strength after every move. [FER12]
 
-In: Elo differences between pairs of players, and their known Elo. Out: a Perceived: one strength per player.
+In: Elo differences between pairs of players, and their known Elo. Out: a Perceived: one strength per player. Each
+connected group of players floats freely: it is anchored to the mean of its own known ratings. A difference that is
+infinite (an expected score of 0 or 1) cannot be averaged: it is left out and counted.
 
-Only differences are measured, so each connected group of players floats freely: it is anchored to the mean of its own
-known ratings, and groups that never met are not compared. A difference that is infinite (an expected score of 0 or 1)
-cannot be averaged: it is left out and counted.
-
-Within one game the intervals come from its moves: after every move, and between the two sides. They are Wilson's, so an
-expected score of 0 or 1 has a finite end as well. The moves of a game are not independent: its totals vary more than
-those of as many moves drawn from everywhere. DESIGN is the ratio, measured on games of strong players
-(docs/measurements.md).
+Within one game the intervals come from its moves. They are Wilson's, so an expected score of 0 or 1 has a finite end as
+well. The moves of a game are not independent: DESIGN is how much more its totals vary (docs/measurements.md).
 """
 
 from __future__ import annotations
@@ -175,10 +171,7 @@ def perceived_least_squares(
 
 
 def perceived_weights(first: npt.ArrayLike, second: npt.ArrayLike, elo: npt.ArrayLike) -> tuple[Array, Array]:
-    """Return how much each pair's difference counts in everybody's perceived and relative Elo. [FER12 (3)]
-
-    Both are sums of the differences, which must be finite, with these weights; the anchor comes on top.
-    """
+    """Return each pair's weight in everybody's perceived and relative Elo, before the anchor. [FER12 (3)]"""
     one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
     whole = _Edges.checked(one, two, np.zeros(len(one)), elo)
     known = np.asarray(elo, dtype=np.float64)
@@ -293,7 +286,6 @@ class _Edges:
         return cls(one[finite], two[finite], lead[finite], width[finite], component.astype(np.int64), tally)
 
     def neighbours(self) -> list[tuple[Ints, Array]]:
-        """Return each player's opponents, and the player's lead over each."""
         own = np.concatenate([self.first, self.second])
         others, lead = np.concatenate([self.second, self.first]), np.concatenate([self.d, -self.d])
         order = np.argsort(own, kind="stable")

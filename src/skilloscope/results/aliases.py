@@ -1,16 +1,12 @@
 """Names of players: spellings of one name, aliases that a user has confirmed, and names as codes.
 
-The rule. Spaces, capitals, the space after a comma and the dots of initials do not make another name:
-`LEDGER,DAVID J.` and `Ledger, David J` are one, shown in mixed case and with a space after the comma if any spelling
-has one. Nothing else is merged unasked. Names that may be one person's (an initial for a name, a missing middle name,
-accents) are listed; a file of aliases holds what the user has confirmed.
+Spaces, capitals, the space after a comma and the dots of initials do not make another name. Nothing else is merged
+unasked: names that may be one person's (an initial for a name, a missing middle name, accents) are listed, and a file
+of aliases holds what the user has confirmed.
 
-`NameCodes` turns columns of names or ids into codes, over one table or over all batches of a stream. Its list of names
-only grows. A value is handled as a Python string when it is first seen, and never again: later batches are looked up in
-Arrow.
+`NameCodes` turns columns of names or ids into codes, over one table or over all batches of a stream. A value is handled
+as a Python string when it is first seen, and never again: later batches are looked up in Arrow.
 """
-
-from __future__ import annotations
 
 import csv
 import re
@@ -34,7 +30,6 @@ from skilloscope.results.table import YOURSELF, Results, sorted_codes
 
 SPELLINGS = "other spelling of a name put together (capitals, blanks, commas, dots)"
 ALIASES = "name replaced by an alias"
-ALIAS_COLUMNS = ("name", "same_as", "confirmed")
 _YES = {"yes", "y", "x", "1", "true", "ja", "oui"}
 _MARKS = re.compile(r"[.\s]+")
 
@@ -57,12 +52,9 @@ def spelt(names: Sequence[str]) -> dict[str, str]:
     best: dict[str, str] = {}
     for name in names:
         key = name_key(name)
-        best[key] = min(best.get(key, name), name, key=_plainness)
+        found = best.get(key, name), name
+        best[key] = min(found, key=lambda one: (one.isupper() or one.islower(), "," in one and ", " not in one, one))
     return {name: best[name_key(name)] for name in names}
-
-
-def _plainness(name: str) -> tuple[bool, bool, str]:
-    return name.isupper() or name.islower(), "," in name and ", " not in name, name
 
 
 def _settled(names: Sequence[str], aliases: Mapping[str, str]) -> tuple[dict[str, str], Tally]:
@@ -80,11 +72,8 @@ def may_be_one(one: str, two: str) -> bool:
     (True, True, False)
     """
     (family_1, given_1), (family_2, given_2) = _parts(one), _parts(two)
-    return (
-        family_1 == family_2
-        and bool(family_1)
-        and all(a.startswith(b) or b.startswith(a) for a, b in zip(given_1, given_2, strict=False))
-    )
+    agree = (a.startswith(b) or b.startswith(a) for a, b in zip(given_1, given_2, strict=False))
+    return family_1 == family_2 and bool(family_1) and all(agree)
 
 
 def near_duplicates(names: Iterable[str]) -> list[list[str]]:
@@ -112,24 +101,17 @@ def aliases_given(texts: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         spelling, equals, name = text.rpartition("=")  # a spelling may hold more of them
-        if equals and not Path(text).is_file():
-            if not (spelling.strip() and name.strip()):
-                raise OptionError(
-                    f"cannot read the alias {text!r}", hint="write SPELLING=NAME, or name a file of aliases"
-                )
+        if Path(text).is_file():
+            found |= read_aliases(Path(text))
+        elif equals and spelling.strip() and name.strip():
             found[spelling.strip()] = name.strip()
         else:
-            if not Path(text).is_file():
-                raise OptionError(f"no pair and no file: cannot read the alias {text!r}", hint="write SPELLING=NAME")
-            found |= read_aliases(Path(text))
+            raise OptionError(f"cannot read the alias {text!r}", hint="write SPELLING=NAME, or name a file of aliases")
     return found
 
 
 def read_aliases(path: Path) -> dict[str, str]:
-    """Read a table name,same_as: who is who. Where it has a column `confirmed`, only rows that say yes count.
-
-    An alias may lead to another; a circle is refused.
-    """
+    """Read a table name,same_as of confirmed aliases; one may lead to another, a circle is refused."""
     with open_lines(path) as lines:
         header = read_header(next(lines, "").rstrip("\n"), ",")
         if not {"name", "same_as"} <= set(header):
@@ -218,7 +200,6 @@ class NameCodes:
         return np.asarray(code[indices.to_numpy(zero_copy_only=False)])
 
     def _of_numbers(self, numbers: npt.NDArray[np.integer[Any]]) -> Codes:
-        """Return the codes of small whole numbers, looked up by the number itself."""
         more = int(numbers.max()) + 1 - len(self._by_number)
         if more > 0:
             self._by_number = np.append(self._by_number, np.full(more, -1, dtype=np.int32))
@@ -255,7 +236,6 @@ class NameCodes:
         return place
 
     def _key(self, name: str) -> str:
-        """Return what all names of one player share."""
         if self._aliases is None:
             return name
         key = name_key(name)

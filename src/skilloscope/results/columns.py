@@ -1,16 +1,10 @@
 """The columns of a results table: which is which, and what their cells hold.
 
-In: the names of a table's columns and what a user said about them. Out: a Layout. Names are compared without regard to
-capitals, spaces and underscores. Known are player_1/player_2, white/black, home/away with goals, winner/loser, and the
-usual names of scores, dates and published ratings; what is not understood is refused with a line that is ready to use.
-
-Then the cells: dates, period numbers, scores, goals and published ratings, as numpy columns, and a reason for each bad
-row. Every distinct text is parsed once, however many games share it; columns that are dates or numbers already are used
-as they are. A score is that of the first player, in [0, 1]: a number, a result as in PGN (`1-0`, `1/2-1/2`), a word
-(win, draw, loss) or a letter (W, D, L); nothing else is guessed at. Forfeits, byes and walkovers are no games.
+In: the names of a table's columns and what a user said about them. Out: a Layout; what is not understood is refused
+with a line that is ready to use. Then the cells: dates, period numbers, scores, goals and published ratings, as numpy
+columns, and a reason for each bad row. Every distinct text is parsed once, however many games share it. docs/results.md
+lists the names and the scores that are known; nothing else is guessed at.
 """
-
-from __future__ import annotations
 
 import math
 import re
@@ -100,8 +94,15 @@ def find_layout(
         raise OptionError(f"no column {unknown[0]!r} in a results table", hint=f"ours are {', '.join(OWN_COLUMNS)}")
     found = _Found(names, given)
     sides = found.pair(("player_1", "player_2"), _SIDES)
-    if "player_1" not in given and "player_2" not in given:
-        _refuse_more_than_two(found, sides, table)
+    more = next((name for name in names if _MORE.fullmatch(_plain(name))), None)
+    if more is None and None in sides and found.one("", _ALONE) is not None:
+        more = found.one("", _PLACES)
+    if more is not None and "player_1" not in given and "player_2" not in given:
+        raise InputError(
+            f"{table or 'the table'}: games of more than two are not rated, and it seems to hold such: {more}",
+            hint="a team that stays together is one player under one name; of a race make a row for each pair, who "
+            "came before whom; where two columns do play each other, say --columns player_1=…,player_2=…",
+        )
     winners = _plain(sides[0] or "") in {_plain(one) for one, _ in _WINNERS} and "score" not in given
     points = (None, None) if winners else found.pair(("score", "score_2"), _POINTS)
     score = points[0] if points[1] else None if winners else found.one("score", _SCORES)
@@ -109,7 +110,12 @@ def find_layout(
     missing = {"player_1": sides[0], "player_2": sides[1], "date": when, **({} if winners else {"score": score})}
     absent = [theirs for theirs in given.values() if theirs not in names]
     if absent or None in missing.values():
-        raise _not_understood(names, given, missing, absent, table)
+        lacking = [*absent, *(own for own, theirs in missing.items() if theirs is None and own not in given)]
+        line = ",".join(f"{own}={theirs if theirs in names else '…'}" for own, theirs in missing.items())
+        raise InputError(
+            f"{table or 'the table'}: which column is {' and which '.join(lacking)}?",
+            hint=f"it has: {', '.join(names)}; use --columns {line}",
+        )
     return Layout(
         player_1=str(sides[0]),
         player_2=str(sides[1]),
@@ -149,19 +155,6 @@ class _Found:
         return date or self.one("date", _LATER_DATES), True
 
 
-def _refuse_more_than_two(found: _Found, sides: tuple[str | None, str | None], table: str) -> None:
-    """Raise where the columns are of games of three or more, or of pairs who play together."""
-    more = next((name for name in found.names if _MORE.fullmatch(_plain(name))), None)
-    if more is None and None in sides and found.one("", _ALONE) is not None:
-        more = found.one("", _PLACES)
-    if more is not None:
-        raise InputError(
-            f"{table or 'the table'}: games of more than two are not rated, and it seems to hold such: {more}",
-            hint="a team that stays together is one player under one name; of a race make a row for each pair, who "
-            "came before whom; where two columns do play each other, say --columns player_1=…,player_2=…",
-        )
-
-
 def _ratings(found: _Found, observed: str | None, table: str) -> tuple[str, str]:
     asked = [name.strip() for name in (observed or HEADER).split(",")]
     pair = found.pair(("rating_1", "rating_2"), _RATINGS if asked == [HEADER] else [(asked[0], asked[-1])])
@@ -171,17 +164,6 @@ def _ratings(found: _Found, observed: str | None, table: str) -> tuple[str, str]
             hint=f"name two, as --known-ratings welo,belo; it has: {', '.join(found.names)}",
         )
     return pair[0], pair[1]
-
-
-def _not_understood(
-    names: Sequence[str], given: Mapping[str, str], found: Mapping[str, str | None], absent: Sequence[str], table: str
-) -> InputError:
-    lacking = [*absent, *(own for own, theirs in found.items() if theirs is None and own not in given)]
-    line = ",".join(f"{own}={theirs if theirs in names else '…'}" for own, theirs in found.items())
-    return InputError(
-        f"{table or 'the table'}: which column is {' and which '.join(lacking)}?",
-        hint=f"it has: {', '.join(names)}; use --columns {line}",
-    )
 
 
 def _plain(name: str) -> str:
@@ -354,7 +336,6 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _finite(text: str) -> float:
-    """Return the number in a text, NaN where there is none."""
     try:
         number = float(text.strip().replace(",", "."))
     except ValueError:

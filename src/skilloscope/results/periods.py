@@ -1,9 +1,7 @@
 """Rating periods: the number and the label of a date's period, and games cut into periods.
 
-Periods are anchored in the calendar, never in the data, so that a game always falls into the same period whatever other
-games there are: months and years begin on 1 January (two months: January–February, March–April …), days are days, and
-weeks are counted from Monday, 1 January of the year 1, so that all have seven days and begin on a Monday. All periods
-of one calendar are equally long, as (7) of GLI99 supposes, up to the days of the months. Where a table gives period
+Periods are anchored in the calendar, never in the data: months and years begin on 1 January (two months:
+January–February, March–April …), and weeks are counted from Monday, 1 January of the year 1. Where a table gives period
 numbers instead of dates, they are used as they are.
 
 `PeriodGames` is the one input of every algorithm that rates from results. Its periods are consecutive: one without
@@ -16,7 +14,7 @@ import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -129,10 +127,7 @@ class Calendar:
         return [self.label(number) for number in range(first, first + count)]
 
     def number(self, text: str, *, last: bool = False) -> np.int64:
-        """Return the number of the period that a label or a date names; `2024`, `2024-03` and `2024-03-31` all do.
-
-        Of a month or a year that holds several it is the first, or the last if wanted.
-        """
+        """Return the first (or last) period that a label or a date names: `2024`, `2024-03` or `2024-03-31`."""
         if not self.unit:
             try:
                 return np.int64(text)
@@ -142,13 +137,6 @@ class Calendar:
         if date is None:
             raise OptionError(f"{text!r} is not a date", hint="write it as 2024-03-31, 2024-03 or 2024")
         return np.int64(self.numbers(np.array([date.last if last else date.first], dtype="datetime64[D]"))[0])
-
-
-class ByPeriod(Protocol):
-    """Results that can be cut into periods."""
-
-    def by_period(self, period: str | None = None) -> PeriodGames:
-        """Return the games cut into periods of this length."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,22 +1,16 @@
 """Results from CSV, Parquet, Arrow tables and frames: every row used, or counted and named.
 
-In: a file or a table; `layouts` says which of its columns is which. Out: Results.
+In: a file or a table; `columns` says which of its columns is which. Out: Results. docs/results.md has the rules. Games
+listed twice (the same day, players and score) are kept by default, since two such games in a match or a rapid event are
+real.
 
-Rows at fault (no or an unknown score, a player against himself, a missing or impossible date, no name) are left out,
-counted by reason and named with file and row; the header is row 1 of a CSV file, as in a spreadsheet. Forfeits, byes
-and walkovers are no games: left out and counted. Rows out of date order are sorted. Games listed twice (the same day,
-players and score) are kept by default, since two such games in a match or a rapid event are real. Both are counted as
-notes.
-
-CSV may be compressed, in UTF-8 or Latin-1, with commas, semicolons or tabs; the header is the first line that is not
-blank. Arrow's reader takes what programs write, a million rows in about a second. Whatever it refuses (bytes that are
-not UTF-8, lines that end in a carriage return, blank lines before the header, a cell without an end) is read again row
-by row, where only the bad rows fail.
+Arrow's reader takes what programs write, a million rows in about a second. Whatever it refuses (bytes that are not
+UTF-8, lines that end in a carriage return, blank lines before the header, a cell without an end) is read again row by
+row, where only the bad rows fail.
 
 Very large tables are read period by period in bounded memory: `ResultStream` takes Parquet files whose rows are in the
 order of their dates and gives PeriodGames after PeriodGames, each of whole periods. Players keep their code from the
-first batch to the last, so that a state can be carried on. Files are read in shards of some row groups, each by itself,
-so that others may do it (`read`). Memory holds a batch of rows, or the shards under way, and the longest period.
+first batch to the last. Files are read in shards of some row groups, each by itself, so that others may do it (`read`).
 """
 
 from __future__ import annotations
@@ -87,12 +81,9 @@ def read_results(
     return replace(results, tally=tally + results.tally)
 
 
-def results_from_frame(
-    frame: Any, *, columns: Mapping[str, str] | None = None, drop_duplicates: bool = False
-) -> Results:
+def results_from_frame(frame: Any) -> Results:
     """Return the results that a pandas or polars frame (or an Arrow table) holds."""
-    how = Reading(columns or {}, drop_duplicates=drop_duplicates)
-    return results_from_arrow(arrow_from_frame(frame), how=how, name="<frame>")
+    return results_from_arrow(arrow_from_frame(frame), name="<frame>")
 
 
 def results_from_arrow(
@@ -103,10 +94,7 @@ def results_from_arrow(
     rows: Ints | None = None,
     codes: NameCodes | None = None,
 ) -> Results:
-    """Return the results that an Arrow table holds; `rows` are the numbers of its rows in the file.
-
-    A batch of a larger table gets the `codes` of the whole: its players are then all that were met so far.
-    """
+    """Return the results of a table, or a batch under `codes`; `rows` are its rows' numbers in the file."""
     how = how or Reading()
     layout = find_layout(table.column_names, how.columns, observed=how.observed, table=name)
     _checked(table, layout, name)
@@ -118,15 +106,16 @@ def results_from_arrow(
     dated, when_named = layout.dated, "date" if layout.dated else "period"
     times = table.column(layout.when)
     when = dates_of(times, how.date_format, name) if dated else periods_of(times)
-    found = _Screen(table, name, numbers)
+    found = Screen(name, numbers)
     found.leave_out("blank row", hits(names.blank, one) & hits(names.blank, two) & when.missing, fault=False)
     found.leave_out(BYE, bye, fault=False)
     found.leave_out("no player", nobody)
     for reason, rows_of in reasons.items():
-        found.leave_out(reason, rows_of, layout.score or "", fault=is_fault(reason))
-    found.leave_out(f"missing {when_named}", when.missing, layout.when)
-    found.leave_out("impossible date" if dated else _NO_NUMBER, when.bad, layout.when)
-    found.leave_out(YOURSELF, one == two, layout.player_1)
+        cells = table.column(layout.score) if layout.score else None
+        found.leave_out(reason, rows_of, cells, fault=is_fault(reason))
+    found.leave_out(f"missing {when_named}", when.missing, times)
+    found.leave_out("impossible date" if dated else _NO_NUMBER, when.bad, times)
+    found.leave_out(YOURSELF, one == two, table.column(layout.player_1))
     days = when.value.astype("datetime64[D]") if dated else np.full(table.num_rows, "NaT", dtype="datetime64[D]")
     rating_1, rating_2 = (ratings_of(table.column(side)) for side in layout.ratings) if layout.ratings else (None, None)
     whole = Results(
@@ -160,29 +149,28 @@ def tidied(results: Results, *, drop_duplicates: bool = False) -> Results:
         exact = True if results.precision is None else results.precision == DAY
         twice = repeated_games(results) & exact
     if drop_duplicates and twice.any():
-        left_out = Tally({TWICE: int(twice.sum())})
-        results = replace(results.select(~twice), tally=results.tally + left_out)
+        results = replace(results.select(~twice), tally=results.tally + Tally({TWICE: int(twice.sum())}))
     else:
         noted.count(TWICE, int(twice.sum()))
     return replace(results, noted=results.noted + noted)
 
 
-class _Screen:
+class Screen:
     """Which rows are still good, and why the others are not; a row has one reason, the first that is found."""
 
-    def __init__(self, table: pa.Table, name: str, rows: Ints) -> None:
-        self.good = np.ones(table.num_rows, dtype=bool)
+    def __init__(self, name: str, rows: Ints, word: str = "row") -> None:
+        self.good = np.ones(len(rows), dtype=bool)
         self.tally = Tally()
-        self._table, self._name, self._rows = table, name, rows
+        self._name, self._rows, self._word = name, rows, word
 
-    def leave_out(self, reason: str, bad: Bools, column: str = "", *, fault: bool = True) -> None:
-        """Leave out the bad rows among the good ones; name each where it is a fault."""
+    def leave_out(self, reason: str, bad: Bools, cells: Any = None, *, fault: bool = True) -> None:
+        """Leave out the bad rows among the good ones; name each where it is a fault, with what its cell holds."""
         at = np.flatnonzero(bad & self.good)
         self.good[at] = False
         named = at[:_MOST_NAMED] if fault else at[:0]
-        for row in named:
-            detail = str(self._table.column(column)[int(row)].as_py() or "") if column else ""
-            self.tally.fault(reason, self._name, f"row {self._rows[row]}", detail[:60])
+        for row in named.tolist():
+            cell = cells[row].as_py() if isinstance(cells, pa.ChunkedArray) else "" if cells is None else cells[row]
+            self.tally.fault(reason, self._name, f"{self._word} {self._rows[row]}", str(cell or "")[:60])
         self.tally.count(reason, len(at) - len(named))
 
 
@@ -208,8 +196,7 @@ def _checked(table: pa.Table, layout: Layout, name: str) -> None:
     for theirs in layout.columns:
         if table.column_names.count(theirs) > 1:
             raise InputError(f"{name}: the table has the column {theirs} twice", hint="take one of them out")
-        kind = table.schema.field(theirs).type
-        if pa.types.is_nested(kind):
+        if pa.types.is_nested(kind := table.schema.field(theirs).type):
             raise InputError(f"{name}: the column {theirs} holds {kind}, not one value a game")
 
 
@@ -252,8 +239,9 @@ def _read_fast(path: Path) -> CsvTable:
     def odd(row: Any) -> str:
         gaps.append(row.number)
         if row.text.strip():
-            found = f"{row.actual_columns} in place of {row.expected_columns}"
-            tally.fault(_CELLS, str(path), f"row {row.number}", found)
+            tally.fault(
+                _CELLS, str(path), f"row {row.number}", f"{row.actual_columns} in place of {row.expected_columns}"
+            )
         return "skip"
 
     with open_bytes(path) as stream:
@@ -351,10 +339,7 @@ ReadShards = Callable[[Iterable[Shard]], Iterable[ShardGames]]  # reads shards a
 
 
 class ResultStream:
-    """The games of sorted Parquet files, a few periods at a time.
-
-    After the iteration `tally` says what was left out, `noted` what was remarked, `games` how many were given.
-    """
+    """The games of sorted Parquet files, a few periods at a time; afterwards `tally`, `noted` and `games`."""
 
     def __init__(
         self,
@@ -412,7 +397,6 @@ class ResultStream:
         return games
 
     def _shards(self) -> Iterator[Shard]:
-        """Yield the row groups of every file in order, so many at once that a batch is full."""
         for path in self.paths:
             with open_checked(path) as file:  # the only time that a digest is compared with the whole file
                 sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]

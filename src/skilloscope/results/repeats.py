@@ -4,8 +4,6 @@ In: columns of a table. Out: which rows repeat one before them. A table of place
 more, holds the first row of each kind; a row that finds its like there repeats it. The twin sorts all rows instead.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from skilloscope.core.columns import Array, Bools, Codes, Ints

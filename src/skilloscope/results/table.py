@@ -91,21 +91,17 @@ class Results(Framed):
     def to_arrow(self) -> pa.Table:
         """Return the columns `date` (or `period`), `player_1`, `player_2`, `score`, and the ratings, if any."""
         names = pa.array(self.players, type=pa.string())
-        when = {"date": self._arrow_dates()} if self.period is None else {"period": pa.array(self.period)}
+        dates = pa.array(self.date)
+        if self.precision is not None:  # texts, with as much of each date as is known
+            widths = np.array([10, 7, 4])[self.precision]
+            dates = pa.array([text[:n] for text, n in zip(np.datetime_as_string(self.date), widths, strict=True)])
+        when = {"date": dates} if self.period is None else {"period": pa.array(self.period)}
         sides = {
             side: pa.DictionaryArray.from_arrays(pa.array(codes), names)
             for side, codes in (("player_1", self.player_1), ("player_2", self.player_2))
         }
         ratings = {name: column for name in ("rating_1", "rating_2") if (column := getattr(self, name)) is not None}
         return pa.table({**when, **sides, "score": self.score, **ratings})
-
-    def _arrow_dates(self) -> pa.Array:
-        """Return dates where all are exact, otherwise texts with as much of each date as is known."""
-        if self.precision is None:
-            return pa.array(self.date)
-        texts = np.datetime_as_string(self.date)
-        widths = np.array([10, 7, 4])[self.precision]
-        return pa.array([text[:width] for text, width in zip(texts, widths, strict=True)])
 
     def __repr__(self) -> str:
         return f"<Results: {len(self):,} games of {len(self.players):,} players; skipped: {self.tally}>"
@@ -164,10 +160,7 @@ class Results(Framed):
         return replace(kept, tally=kept.tally + Tally({f"{what} (period {self.calendar(period)})": int(vague.sum())}))
 
     def by_period(self, period: str | None = None) -> PeriodGames:
-        """Return the games period by period, empty periods between the first and the last included.
-
-        Games whose date does not determine the period are left out; `for_period` counts them.
-        """
+        """Return the games period by period, empty ones between included; `for_period` counts vague dates."""
         own = self.for_period(period)
         if not len(own):
             form = "; dates are written as 2024-03-31" if "impossible date" in own.tally.counts else ""
@@ -215,10 +208,7 @@ class Results(Framed):
 
     @classmethod
     def concat(cls, tables: Sequence[Results], *, same_codes: bool = False) -> Results:
-        """Return the tables one after another; equal names are one player, tallies add.
-
-        With `same_codes` they share the codes of their players; the last table has all players.
-        """
+        """Return the tables one after another; equal names are one player, or equal codes if `same_codes`."""
         if not tables:
             raise InputError("no results to put together")
         if len(tables) == 1:

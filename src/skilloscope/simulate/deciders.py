@@ -4,8 +4,6 @@ The truth is known here, so every estimator is tested here first: coverage of it
 can be cut as an engine cuts them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,10 +22,7 @@ from skilloscope.models.kernels.curves import probability_columns
 def made_up_spreads(
     n: int, alternatives: int = 10, *, rng: np.random.Generator, name: str = "simulated", gap: float = 0.15
 ) -> Decisions:
-    """Return decisions with random losses that look like chess: often close at the top, sometimes one good move.
-
-    Losses are running sums of gamma-distributed gaps of mean `gap` pawns; one position in five is three times as sharp.
-    """
+    """Return decisions like chess: losses are running sums of gamma gaps, one position in five being sharp."""
     sharp = rng.choice([1.0, 3.0], size=(n, 1), p=[0.8, 0.2])
     gaps = rng.gamma(0.6, gap / 0.6, size=(n, alternatives - 1)) * sharp
     losses = np.concatenate([np.zeros((n, 1)), np.cumsum(gaps, axis=1)], axis=1)
@@ -104,9 +99,7 @@ def cut_lists(decisions: Decisions, n: int = 10, *, rng: np.random.Generator) ->
 def simulate_curve_choices(
     spreads: Decisions, s: npt.ArrayLike, c: npt.ArrayLike, *, model: CurveModel | None = None, rng: np.random.Generator
 ) -> Decisions:
-    """Return the same spreads with choices drawn among the listed alternatives; one s and c, or one a decision.
-
-    The losses are scaled as the model says, the values that come out are the unscaled ones.
+    """Return the spreads with choices drawn among the listed alternatives; one s and c, or one a decision.
 
     >>> rng = np.random.default_rng(1)
     >>> simulated = simulate_curve_choices(made_up_spreads(1000, rng=rng), 0.001, 1.0, rng=rng)

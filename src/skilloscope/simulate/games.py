@@ -1,11 +1,8 @@
 """Simulated games: whole games between people of given Elos, by the human model or by the joint one.
 
-In: two Elos, how many games, a seed. Out: games with their results, as PGN. Openings are those that people of these
-Elos play; clocks are left out.
-
-People end games before the rules do: they resign, or they agree to a draw. The chances are logistic lines, fitted to
-rated games by tools/fit_resignations.py: two that see nothing of the position but its material, and two that see its
-value too, which predicts far better.
+Openings are those that people of these Elos play; clocks are left out. People resign or agree to a draw before the
+rules end a game: the chances are logistic lines, fitted to rated games by tools/fit_resignations.py, two that see
+nothing of the position but its material, and two that see its value too, which predicts far better.
 
 All games are played side by side, a ply at a time, so that the network sees many positions at once. Every game draws
 from a generator of its own: the same seed gives the same games, however many are asked for.
@@ -300,7 +297,6 @@ class GameMaker:
         return made
 
     def _end_some(self, running: Sequence[SimulatedGame], pairing: Pairing) -> None:
-        """End the games that are over by rule, and those that people end."""
         elo, other = _levels(running, pairing)
         boards, differences = [one.board for one in running], [one.differences for one in running]
         standing = standing_of(boards, differences, [one.values for one in running], elo, other)
@@ -316,7 +312,6 @@ class GameMaker:
                 game.finish(None, "draw agreed")
 
     def _move(self, running: Sequence[SimulatedGame], pairing: Pairing) -> None:
-        """Make the next move in every game."""
         if not running:
             return
         boards = [game.board for game in running]
@@ -387,7 +382,6 @@ def _is_forced(board: chess.Board) -> bool:
 
 
 def _levels(games: Sequence[SimulatedGame], pairing: Pairing) -> tuple[Array, Array]:
-    """Return the Elo of the side to move, and of the other side."""
     first = np.array([game.first_moves for game in games])
     return np.where(first, pairing.elo, pairing.against), np.where(first, pairing.against, pairing.elo)
 

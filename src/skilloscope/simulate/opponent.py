@@ -34,7 +34,7 @@ from skilloscope.core.errors import EngineError, InputError, OptionError, Skillo
 from skilloscope.core.paths import Closing
 from skilloscope.evidence.axis import Effort, elo_axis
 from skilloscope.evidence.scales import scale
-from skilloscope.models.joint import ELO_RANGE, checked_elo
+from skilloscope.models.joint import ONLINE_RANGE, RANGES, checked_elo
 from skilloscope.simulate.people import STYLES, MoveChances, agent_chances, curve_chances, human_chances, joint_chances
 
 FULL_SECONDS = 0.3
@@ -71,7 +71,7 @@ class Persona:
     pool: str = FIDE
 
     def __post_init__(self) -> None:
-        checked_elo(self.elo)
+        checked_elo(self.elo, RANGES.get(self.pool, ONLINE_RANGE))
         if self.style not in STYLES:
             raise OptionError(f"no style {self.style!r}", hint=f"the styles: {', '.join(STYLES)}")
         if checked_pool(self.pool) != FIDE and self.style != "human":
@@ -288,8 +288,8 @@ class UciPlayer(Closing):
             self._note(str(error))
 
     def _greet(self, _: Sequence[str]) -> None:
-        low, high = ELO_RANGE
         usual = self._usual
+        low, high = RANGES.get(usual.pool, ONLINE_RANGE)
         for line in (
             f"id name {self._name}",
             "id author the skilloscope authors",
@@ -344,14 +344,6 @@ class UciPlayer(Closing):
             self._note("there is no legal move")
             self._tell("bestmove 0000")
             return
-        allowed = ThinkingTime.from_go(self._clocks(words), self._board.turn)
-        waits = "infinite" in words or "ponder" in words
-        search = _Search(self.opponent, self._board.copy(), allowed, waits=waits)
-        self._search = search
-        self._answering = threading.Thread(target=self._answer, args=[search], daemon=True)
-        self._answering.start()
-
-    def _clocks(self, words: Sequence[str]) -> dict[str, int]:
         found = {}
         for name, value in pairwise(words):
             if name in _CLOCKS:
@@ -359,7 +351,12 @@ class UciPlayer(Closing):
                     found[name] = max(_whole(value), 0)
                 except InputError as error:
                     self._note(f"{name}: {error}")
-        return found
+        allowed = ThinkingTime.from_go(found, self._board.turn)
+        waits = "infinite" in words or "ponder" in words
+        search = _Search(self.opponent, self._board.copy(), allowed, waits=waits)
+        self._search = search
+        self._answering = threading.Thread(target=self._answer, args=[search], daemon=True)
+        self._answering.start()
 
     def _answer(self, search: _Search) -> None:
         reply = search.move()
@@ -390,7 +387,6 @@ class UciPlayer(Closing):
 
 
 def _board(fen: str) -> chess.Board:
-    """Return the board of a FEN; one in which the game is over will do, one that cannot be is refused."""
     try:
         board = chess.Board(fen)
     except ValueError as error:

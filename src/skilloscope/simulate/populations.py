@@ -4,8 +4,6 @@ Strengths begin at N(1500, σ0²) and change by N(0, ν²) at the beginning of e
 plays whom is drawn at random, and a game ends by (1), without draws.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ is dead, and where that cannot be seen (another machine) when it was not renewed
 answer that comes twice does no harm, so no doubt about an owner ever blocks the work for long.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os
@@ -36,10 +34,7 @@ _numbers = itertools.count()
 
 
 class Claims(Closing):
-    """What this process is answering under some settings; a context manager that lets go of all at its end.
-
-    Any thread may use it. Each claim renews those that are held.
-    """
+    """What this process is answering under some settings, for any thread; a context manager that lets go of all."""
 
     def __init__(self, store: Store, settings: Mapping[str, object]) -> None:
         self.owner = f"{platform.node()} {os.getpid()} {process_start(os.getpid())} {next(_numbers)}"
@@ -51,7 +46,7 @@ class Claims(Closing):
 
     def granted(self, problems: Iterable[str]) -> Iterator[str]:
         """Yield the problems that nobody else answers or has answered, each claimed when it is asked for."""
-        return (problem for problem in problems if self.claim(problem))
+        return filter(self.claim, problems)
 
     def claim(self, problem: str) -> bool:
         """Claim a problem; return whether it is ours to answer."""

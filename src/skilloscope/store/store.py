@@ -1,16 +1,12 @@
 """The store of analyses: one SQLite file that never forgets an acknowledged answer. It knows nothing of chess.
 
 In: answers to problems (a problem is a text, in chess a FEN; an answer is bytes that the store does not read), under
-the settings that produced them. Out: the same answers, 200,000 a second.
-
-Write-ahead logging: readers never wait for the writer, and several processes may share one file. A put is one
-transaction; when it returns, the rows survive the death of the process at any moment.
+the settings that produced them. Out: the same answers, 200,000 a second. Write-ahead logging: several processes may
+share one file, and when a put returns, the rows survive the death of the process at any moment.
 
 A row that is not what was put there (each has a digest) is no answer and hides no other: it is left out, and `damaged`
 names it. Rows of versions that wrote no digests are checked by their form.
 """
-
-from __future__ import annotations
 
 import contextlib
 import hashlib
@@ -130,10 +126,7 @@ class Store(Closing):
     def get_many(
         self, settings: Mapping[str, object], problems: Sequence[str], *, faulty: bool = False
     ) -> dict[str, StoredAnalysis]:
-        """Return what is stored for these problems under these settings, done or failed; the rest is absent.
-
-        A damaged row is absent too; with `faulty` it stands there as an answer without lines.
-        """
+        """Return what is stored for these problems; damaged rows are absent, or answers without lines if `faulty`."""
         number = self._settings_id(settings)
         if number is None:
             return {}
@@ -182,10 +175,7 @@ class Store(Closing):
                 yield str(self.path), f"{lost:,} answers under settings that are not there"
 
     def put_many(self, settings: Mapping[str, object], rows: Iterable[StoredAnalysis]) -> int:
-        """Store the rows in one transaction and return how many were new; on return they are acknowledged.
-
-        An answer is never replaced; only a failure is.
-        """
+        """Store the rows in one transaction, replacing failures only; return how many were new, all acknowledged."""
         self._refuse_read_only()
         with self._speaking(), self._transaction():
             number = self._made_settings_id(settings)
@@ -325,10 +315,7 @@ class Store(Closing):
         return int(self._connection.execute("INSERT INTO settings (digest, json) VALUES (?, ?)", row).lastrowid or 0)
 
     def _rows(self, query: str, values: Sequence[Any] = (), *, some: bool = False) -> Iterable[Any]:
-        """Return the rows of a query; where a text in them is none, it is read all the same, more slowly.
-
-        With `some` they come one by one, as they are asked for, and all of them are read so.
-        """
+        """Return the rows of a query, also where a text is none (then more slowly); with `some` one by one."""
         if not some:
             try:
                 return self._connection.execute(query, values).fetchall()

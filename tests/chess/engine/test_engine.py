@@ -141,16 +141,22 @@ def test_a_sound_fake_is_read(fake_engine: Fake) -> None:
         ("twice", "listed a move twice"),
     ],
 )
-def test_a_misbehaving_engine_is_an_error_and_leaves_no_process(fake_engine: Fake, mishap: str, message: str) -> None:
-    seconds = 1.0 if mishap in ("hang", "babble") else None
-    with Engine(fake_engine(mishap), SHALLOW, search_seconds=seconds) as engine:
+def test_a_misbehaving_engine_is_an_error_and_leaves_no_process(
+    fake_engine: Fake, mishap: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mishap in ("hang", "babble"):
+        monkeypatch.setattr(engine_module, "SEARCH_SECONDS", 1.0)
+    with Engine(fake_engine(mishap), SHALLOW) as engine:
         process = engine._process
         with pytest.raises(EngineError, match=message):
             engine.analyse(chess.STARTING_FEN)
     assert process.poll() is not None
 
 
-def test_an_engine_that_says_nothing_for_so_long_is_taken_to_hang(fake_engine: Fake) -> None:
+def test_an_engine_that_says_nothing_for_so_long_is_taken_to_hang(
+    fake_engine: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "SILENCE_SECONDS", 7.0)
     asked: list[float] = []
 
     class Silence:
@@ -160,7 +166,7 @@ def test_an_engine_that_says_nothing_for_so_long_is_taken_to_hang(fake_engine: F
             asked.append(milliseconds)
             return []
 
-    with Engine(fake_engine(), SHALLOW, silence_seconds=7.0) as engine:
+    with Engine(fake_engine(), SHALLOW) as engine:
         engine._poll = Silence()  # type: ignore[assignment]
         with pytest.raises(EngineError, match="did not answer with 'readyok' in time"):
             engine.analyse(chess.STARTING_FEN)

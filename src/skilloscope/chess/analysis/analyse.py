@@ -6,8 +6,6 @@ and each answer is in the store before it is reported: interrupted runs resume w
 stopped. Several processes on one store share the work: what one of them searches, the others wait for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -36,10 +34,7 @@ _WAIT_SECONDS = 0.2  # between two looks at what another process has finished
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the work is, in different positions; what was in the store or imported is done from the start.
-
-    `seconds` are those since the first search began.
-    """
+    """How far the work is, in different positions; `seconds` are those since the first search began."""
 
     total: int
     done: int
@@ -147,10 +142,7 @@ class _Work:
         return runner
 
     def recall(self) -> None:
-        """Take what the store and the imports hold under the key; what is new to the store is put there.
-
-        An imported answer that an engine could not have given is a fault.
-        """
+        """Take what the store and the imports hold under the key; imported answers that cannot be are faults."""
         if self.shelf:
             problems = list(self.legal)
             _, self.answers = self._sound(self.shelf, problems)
@@ -187,11 +179,7 @@ class _Work:
         self.failures = {p: row.reason for p, row in stored.items() if p not in self.answers}
 
     def search(self, runner: SearchRunner, until: float | None) -> None:
-        """Search what is not known, or has failed before; each outcome is stored, then counted, then reported.
-
-        On a shared store, search what no other process searches; then wait for what they do, and do it where they do
-        not.
-        """
+        """Search what is not known, or has failed before; on a shared store wait for what other processes search."""
         todo = [problem for problem in self.legal if problem not in self.answers]
         if self.shelf and todo:
             self.shelf.check_writable()
@@ -230,7 +218,6 @@ class _Work:
         return problem in self.answers or problem in self.failures
 
     def _left(self, shelf: Store, problems: list[str], since: int) -> list[str]:
-        """Take what other processes have answered, or failed at, since then; return what is still open."""
         stored, answered = self._sound(shelf, problems)
         self.answers |= answered
         self.cached += len(answered)
@@ -240,7 +227,6 @@ class _Work:
         return [problem for problem in problems if not self._is_settled(problem)]
 
     def result(self, batch: Positions) -> Analyses:
-        """Return the analyses, with every position that has no answer counted by reason."""
         out_of_time = self.begin is not None and len(self.answers) + len(self.failures) < len(self.legal)
         missing = "not analysed (time)" if out_of_time else "not analysed"
         problems = [self.settings.problem(fen) for fen in batch.fen.to_pylist()]
@@ -284,19 +270,10 @@ class _Work:
             self.notes.append(f"answers of {self.key['engine']} are used, the most; others are of {', '.join(others)}")
 
     def _report(self) -> None:
-        if self.progress is None:
-            return
-        self.progress(
-            Progress(
-                total=len(self.legal),
-                done=len(self.answers) + len(self.failures),
-                searched=self.searched,
-                cached=self.cached,
-                imported=self.imported,
-                failed=len(self.failures),
-                seconds=time.monotonic() - self.begin if self.begin else 0.0,
-            )
-        )
+        if self.progress:
+            seconds = time.monotonic() - self.begin if self.begin else 0.0
+            counts = self.searched, self.cached, self.imported, len(self.failures)
+            self.progress(Progress(len(self.legal), len(self.answers) + len(self.failures), *counts, seconds=seconds))
 
 
 def _held(exports: Sequence[Export], key: SearchKey) -> dict[str, LineArray]:

@@ -173,10 +173,7 @@ def shallower_lines(lines: LineArray, key: SearchKey, n_legal: int) -> LineArray
 
 
 def cut_lines(lines: LineArray, depth: int, wanted: int) -> LineArray | None:
-    """Return the lines down to a depth; None where the search did not reach it, or left its list incomplete.
-
-    A search that ended early, with a mate in hand, answers down to where it ended and no further.
-    """
+    """Return the lines down to a depth; None where the search did not reach it with a complete list."""
     if np.count_nonzero(lines["depth"] == depth) != wanted:
         return None
     cut: LineArray = lines[lines["depth"] <= depth]
@@ -266,7 +263,6 @@ class _Answers:
         self.best[self.answered] = best_of_row[analyses.row[self.answered]]
 
     def depths(self) -> tuple[int, ...]:
-        """Return the depths of the search, shallowest first; none where the searches have no depth in common."""
         if self.analyses.settings.get("depth") is None or not len(self.analyses.lines):
             return ()
         return tuple(int(depth) for depth in np.unique(self.analyses.lines["depth"]))
@@ -282,10 +278,7 @@ class _Answers:
         return values[flat].astype(np.float32), moves[flat], np.diff(offsets)
 
     def by_depth(self, depths: tuple[int, ...]) -> Array:
-        """Return what each alternative was worth at each depth; NaN where it was not listed.
-
-        An engine that stopped early, with a mate in hand, has the same values at the depths that it left out.
-        """
+        """Return values by depth, NaN where not listed; an early end, with a mate in hand, holds for deeper ones."""
         lines = self.analyses.lines
         key = self.row_of_line * 65536 + lines["move"]
         known = key[self.judged]

@@ -1,20 +1,13 @@
 """Evaluations: what every position of games is worth, from whatever source, and the gains that follow.
 
-In: [%eval] comments, analyses, or games with evaluations as JSON lines. Out: Evaluations, one value for each position
-before, between and after the moves; and Losses, one row for each move whose value before and after is known.
+In: [%eval] comments, analyses, or games with evaluations as JSON lines (docs/data.md). Out: Evaluations, one value for
+each position before, between and after the moves; and Losses, one row for each move whose value before and after is
+known.
 
-The value before a move is the one after the move before, so each position is valued once. A position in which the
-game is over needs no engine: mate is worth the cap, stalemate nothing. Resigning, losing on time or agreeing to a
-draw is no move, so there is no gain: the last position keeps its value. What is not known stays unknown and is
-counted, never taken as zero.
-
-Games with evaluations come as JSON lines (.ndjson, .jsonl, packed or not), one game a line: `moves` (as UCI writes
-them) and `stockfish_eval` (centipawns, white's view). The lists that are about repeat every value: where all values
-occur twice, one of each is taken. They begin after the first moves (usually six) and end with the last: a list that is
-shorter than the game is set against its end. The values before it are unknown.
+A position in which the game is over needs no engine: mate is worth the cap, stalemate nothing. Resigning, losing on
+time or agreeing to a draw is no move, so there is no gain: the last position keeps its value. What is not known stays
+unknown and is counted, never taken as zero.
 """
-
-from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
@@ -125,10 +118,7 @@ def evaluations_from_analyses(analyses: Analyses, *, mate_cap: float = MATE_CAP)
 
 
 def read_evaluated(path: str | os.PathLike[str], *, mate_cap: float = MATE_CAP) -> Evaluations:
-    """Read games with their evaluations; a line that cannot be read is a fault, and the reading goes on.
-
-    Players without a name are called after their game, so that their moves are not lost: `game 12, white`.
-    """
+    """Read games with their evaluations; a bad line is a fault, and nameless players are called after their game."""
     file = source_name(path)
     columns, tally = GameColumns(), Tally()
     lists: list[list[float]] = []
@@ -156,9 +146,7 @@ def share_with_comments(games: Games) -> float:
 
 
 def final_value(board: chess.Board, mate_cap: float = MATE_CAP) -> float | None:
-    """Return what a position is worth in which the game is over by the rules, white's view; None where it is not.
-
-    The mating move is worth the cap to the player who makes it, stalemate is worth nothing. [FER12 sect. 3]
+    """Return what a finished position is worth, white's view (± the cap, or 0), None if it goes on. [FER12 sect. 3]
 
     >>> final_value(chess.Board("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1")), final_value(chess.Board())
     (39.0, None)

@@ -1,30 +1,15 @@
 """Analyses in files: exported, imported, and moved between a store and files; and games that come with their analysis.
 
-An export holds the answers under one key, no names and no games. The file's ending decides the format.
-
-For people, `.jsonl` or `.jsonl.gz`: first the format and the settings, then one position a line with its count of legal
-moves and its lines, `{"fen": …, "n_legal": 31, "lines": {"1": [["e2e4", 31], ["d2d4", "#3"]], …}}`, centipawns or mates
-from the mover's view, best first at each depth. Imported answers are kept for good, so each line ends with a check of
-its bytes, `"check"`, and the last line says how many there were: one flipped bit costs one answer, and a truncated end
-is noticed.
-
-For programs, `.parquet`, a third smaller: `fen`, `n_legal`, and one entry a line in each of `depth`, `rank` (1 = best),
-`move` (UCI), `mate` (whether the score is one) and `score` (centipawns, or moves to mate; the mover's view), about 200
-bytes a position for ten moves at ten depths. The schema's metadata hold the head of the JSON-lines export under the key
-`skilloscope`; a digest of everything checks the whole file.
-
-Answers that go into a store are checked as an engine's own are: complete lists, legal moves, the depth of the key.
+An export holds the answers under one key, no names and no games. The file's ending decides the format: JSON lines for
+people, where each line ends with a check of its bytes, so that one flipped bit costs one answer, or Parquet for
+programs, with one digest of everything. docs/data.md describes both. Answers that go into a store are checked as an
+engine's own are: complete lists, legal moves, the depth of the key.
 
 Games with their analysis are JSON lines, one object a game: `{"file", "white", "black", "white_elo", …, "rows":
-[{"ply", "fen", "n_legal", "played", "values": {depth: [[move, "cp" or "mate", score], …]}}, …]}`. The moves between the
-rows are not in such a file, so its games have headers and positions but no moves. A game's `index` there is not its
-number in the PGN file, so the id is made of this file and the line; the PGN file's name is the `event`. Whose answers
-these are, the file says: `"settings": {"engine": …, "net": …, "depth": …, …}` in a game is the key of its search, as
-exports have it; or `"engine"` alone; where it does not, the caller may state it. Otherwise only the depth is known,
-from the lines: such answers are read, but never stored.
+[{"ply", "fen", "n_legal", "played", "values": {depth: [[move, "cp" or "mate", score], …]}}, …]}`. They have headers and
+positions but no moves; a game's id is made of this file and the line, and the PGN file's name is the `event`. Whose
+answers these are, `"settings"` or `"engine"` in a game says, or the caller; otherwise they are read but never stored.
 """
-
-from __future__ import annotations
 
 import gzip
 import json
@@ -34,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import chess
 import numpy as np
@@ -93,19 +78,27 @@ class Export:
 
 
 def export_analyses(path: str | os.PathLike[str], settings_key: SearchKey, rows: Iterable[AnalysedPosition]) -> int:
-    """Write the rows to a file and return how many; the same rows give the same bytes.
-
-    The file appears when it is complete: what had that name before stays until then.
-    """
+    """Write the rows to a file, whole or not at all, and return how many; the same rows give the same bytes."""
     target = check_export(path)
     head = {"format": _FORMAT, "version": _VERSION, "settings": dict(settings_key), "checked": True}
     with appearing(target) as part, part.open("wb") as file:
         if target.suffix == ".parquet":
-            return _write_parquet(file, head, rows)
-        if target.suffix == ".gz":
-            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                return _write_lines(packed, head, rows)
-        return _write_lines(file, head, rows)
+            schema = SCHEMA.with_metadata({_META: json.dumps(head).encode()})
+            # Plain values: a dictionary of moves packs worse than the moves themselves.
+            options = {"compression": "zstd", "compression_level": _LEVEL, "use_dictionary": False}
+            written, source = 0, iter(rows)
+            with checked_writer(file, schema, **options) as write:
+                while group := list(islice(source, _GROUP)):
+                    write(_table(group, schema))
+                    written += len(group)
+            return written
+        written, packed = 0, gzip.GzipFile("", "wb", 6, file, mtime=0) if target.suffix == ".gz" else file
+        with packed:
+            packed.write(_marked(head))
+            for written, row in enumerate(rows, start=1):  # noqa: B007 the last number is how many there were
+                packed.write(_marked({"fen": row.fen, "n_legal": row.n_legal, "lines": lines_to_lists(row.lines)}))
+            packed.write(_marked({"end": written}))
+        return written
 
 
 def check_export(path: str | os.PathLike[str]) -> Path:
@@ -119,11 +112,7 @@ def check_export(path: str | os.PathLike[str]) -> Path:
 
 
 def read_export(path: str | os.PathLike[str], stated: SearchKey | None = None) -> Export:
-    """Read a file that `export_analyses` wrote, or one of analysed games; what cannot be read is in the tally.
-
-    The first bytes decide what the file is. Analysed games that do not say whose answers they hold are refused, unless
-    the caller states it.
-    """
+    """Read an export, or analysed games that say (or the caller states) whose answers they hold."""
     tally = Tally()
     if is_parquet(path):
         return _read_parquet(path, tally)
@@ -144,16 +133,6 @@ def read_export(path: str | os.PathLike[str], stated: SearchKey | None = None) -
         raise InputError(f"{path} is not an export of analyses: {error}") from error
     except DAMAGE as error:
         raise InputError(f"{path} is damaged: {error}", hint="get the file again") from error
-
-
-def _write_lines(file: Any, head: Mapping[str, object], rows: Iterable[AnalysedPosition]) -> int:
-    file.write(_marked(head))
-    written = 0
-    for row in rows:
-        file.write(_marked({"fen": row.fen, "n_legal": row.n_legal, "lines": lines_to_lists(row.lines)}))
-        written += 1
-    file.write(_marked({"end": written}))
-    return written
 
 
 def _rows(lines: Iterator[str], file: str, tally: Tally, *, checked: bool) -> Iterator[AnalysedPosition]:
@@ -214,29 +193,15 @@ def _numbered(lines: Iterator[str], file: str, tally: Tally) -> Iterator[tuple[i
 
 
 def _marked(record: Mapping[str, object]) -> bytes:
-    """Return a record as a line of JSON that ends with the check of what comes before."""
     text = json.dumps(record, separators=(",", ":"))[:-1].encode()
     return text + f"{_MARK}{zlib.crc32(text)}}}\n".encode()
 
 
 def _unmarked(line: str, file: str | os.PathLike[str]) -> str:
-    """Return a line without its check, which must hold."""
     text, mark, tail = line.rstrip("\n").rpartition(_MARK)
     if not mark or tail != f"{zlib.crc32(text.encode('utf-8', 'surrogatepass'))}}}":
         raise InputError(f"{file}: a line is not what was written", hint="get the file again")
     return text + "}"
-
-
-def _write_parquet(file: IO[bytes], head: Mapping[str, object], rows: Iterable[AnalysedPosition]) -> int:
-    schema = SCHEMA.with_metadata({_META: json.dumps(head).encode()})
-    # Plain values: a dictionary of moves packs worse than the moves themselves (131 against 87 bytes a position).
-    options = {"compression": "zstd", "compression_level": _LEVEL, "use_dictionary": False}
-    written, source = 0, iter(rows)
-    with checked_writer(file, schema, **options) as write:
-        while group := list(islice(source, _GROUP)):
-            write(_table(group, schema))
-            written += len(group)
-    return written
 
 
 def _read_parquet(path: str | os.PathLike[str], tally: Tally) -> Export:
@@ -343,10 +308,7 @@ def damaged_answers(store: Store) -> Iterator[tuple[SearchKey, str, str]]:
 
 
 def import_file(store: Store, path: str | os.PathLike[str], stated: SearchKey | None = None) -> Imported:
-    """Put the answers of a file into the store, under the key that it says, or that is `stated` where it says none.
-
-    An unusable answer is a fault.
-    """
+    """Put a file's answers into the store, under its key or the `stated` one; an unusable answer is a fault."""
     export = read_export(path, stated)
     settings = Settings.from_key(export.settings)
     new, tally = 0, Tally()
@@ -458,7 +420,6 @@ class _Columns:
         return {**UNKNOWN, "fen_rule": "full", "options": {}, "depth": depth, **(known or {}), **stated}
 
     def positions(self) -> Positions:
-        """Return the positions, with games that have headers but no moves."""
         game, ply, fen, played, legal = zip(*self.rows, strict=True) if self.rows else ((), (), (), (), ())
         headers = unique_games(pa.Table.from_pylist(self.headers, schema=HEADERS))
         return Positions(

@@ -4,8 +4,6 @@ The tables know of each position whether it is won, drawn or lost, and in how ma
 forced (the distance to zeroing). `syzygy_utility` makes a value in pawns of that.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -134,10 +132,7 @@ class Tablebase(Closing):
 
 
 def tablebase_decisions(positions: Positions, tablebase: Tablebase | str | os.PathLike[str]) -> Decisions:
-    """Return the decisions of the positions that are in the tables, every legal move listed at its utility.
-
-    Whatever else is left out is counted, among it endings in which castling is possible: no table holds them.
-    """
+    """Return the decisions of the positions in the tables, every legal move at its utility; others are counted."""
     if not isinstance(tablebase, Tablebase):
         with Tablebase(tablebase) as opened:
             return tablebase_decisions(positions, opened)

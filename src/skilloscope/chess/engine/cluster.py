@@ -72,10 +72,7 @@ class ClusterRunner(SearchRunner):
             raise
 
     def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[SearchOutcome]:
-        """Yield the outcomes as they are done; when the clock (time.monotonic) reaches `until`, no search begins.
-
-        What is being searched then is finished and yielded; what lies at hand is not begun.
-        """
+        """Yield the outcomes as they are done; when the clock (time.monotonic) reaches `until`, no search begins."""
         self._searches += 1
         flight = _Flight(self._client, self._name, self._searches)
         waiting = iter(problems)
@@ -100,7 +97,6 @@ class ClusterRunner(SearchRunner):
         self._client.close()
 
     def _install(self, engines: _WorkerEngines) -> None:
-        """Give every worker what it needs for this run, those that join later too."""
         try:
             self._client.register_plugin(engines, name=self._name)
         except OSError:
@@ -177,7 +173,6 @@ class _Flight(Closing):
         return len(self._tasks)
 
     def submit(self, problems: Iterable[str]) -> None:
-        """Send positions on their way, each as a task of its own."""
         sent = list(problems)
         if not sent:
             return
@@ -187,7 +182,6 @@ class _Flight(Closing):
             future.add_done_callback(lambda done: self._done.put(str(done.key)))
 
     def landed(self, until: float | None) -> list[_Reply]:
-        """Wait a little while, and return the replies of the positions that have come back."""
         wait = _LOOK_SECONDS if until is None or self.stopped else min(_LOOK_SECONDS, until - time.monotonic())
         keys = []
         with contextlib.suppress(queue.Empty):
@@ -200,12 +194,10 @@ class _Flight(Closing):
         return [replies[key] or _lost(future, problem) for key, (problem, future) in tasks.items()]
 
     def stop(self) -> None:
-        """Ask the workers to begin no further search of this flight."""
         self.stopped = True
         self._client.run(_stop_worker, self._name, self._number, on_error="ignore")
 
     def close(self) -> None:
-        """Take back what is not finished."""
         if self._tasks and self._client.status == "running":
             self._client.cancel([future for _, future in self._tasks.values()])
 
@@ -220,7 +212,6 @@ class _Capacity:
         self._seen = time.monotonic()
 
     def engines(self) -> int:
-        """Return the threads of all workers; an error where there has been none for a long time."""
         now = time.monotonic()
         if now - self._asked >= _LOOK_SECONDS:
             self._asked, self._engines = now, sum(self._client.nthreads().values())
@@ -240,7 +231,6 @@ class _WorkerEngines(WorkerPlugin):
         self._engine, self._settings = engine, settings
 
     def setup(self, worker: Worker) -> None:
-        """Begin without engines; each is started when a thread needs it."""
         self._address = worker.address
         self._lock = threading.Lock()
         self._idle: list[Runner] = []
@@ -256,17 +246,14 @@ class _WorkerEngines(WorkerPlugin):
         await asyncio.to_thread(self._end)
 
     def search(self, problem: str, number: int) -> _Reply:
-        """Search one position, unless its flight was stopped."""
         if number <= self._stopped:
             return _Reply(self._address, {}, stopped=True)
         return self._with_runner(lambda runner: next(iter(runner.search([problem]))))
 
     def key(self) -> _Reply:
-        """Return the key of this worker's engine."""
         return self._with_runner(lambda runner: None)
 
     def stop(self, number: int) -> None:
-        """Begin no further search of this flight."""
         self._stopped = number
 
     def _with_runner(self, work: Callable[[Runner], SearchOutcome | None]) -> _Reply:

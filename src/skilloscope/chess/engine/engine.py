@@ -9,8 +9,6 @@ else it does, so they are never stored. Its hash table is kept from one position
 and a measurement must not do.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select
@@ -85,10 +83,7 @@ class SearchStopped(EngineError):
 
 
 def find_engine(name_or_path: str | os.PathLike[str] | None = None) -> Path:
-    """Return the engine's executable: the argument, STOCKFISH_EXECUTABLE, PATH, then the usual directories.
-
-    Stockfish, by name or by default, is first looked for at STOCKFISH_EXECUTABLE.
-    """
+    """Return the engine's executable: the argument, STOCKFISH_EXECUTABLE, PATH, then the usual directories."""
     named = None if name_or_path is None else os.fspath(name_or_path)
     variable = os.environ.get("STOCKFISH_EXECUTABLE") if named in (None, "stockfish") else None
     asked = variable or named
@@ -112,19 +107,9 @@ class Engine(Closing):
     `with Engine(find_engine(), Settings(depth=4, multipv=2)) as engine: answer = engine.analyse(fen)`
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        settings: Settings = DFH13,
-        *,
-        silence_seconds: float | None = None,
-        search_seconds: float | None = None,
-        stop: int | None = None,
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], settings: Settings = DFH13, *, stop: int | None = None) -> None:
         self.path = Path(path)
         self.settings = settings
-        self._silence = SILENCE_SECONDS if silence_seconds is None else silence_seconds
-        self._search_seconds = SEARCH_SECONDS if search_seconds is None else search_seconds
         self._unread = bytearray(b"\n")  # every line then begins after a newline, the first one too
         self._stop = stop
         self._chess960 = False
@@ -172,10 +157,10 @@ class Engine(Closing):
         try:
             legal = legal_moves(fen)  # while the engine clears its tables
         finally:
-            self._read_until(b"readyok", self._silence, self._silence)
+            self._read_until(b"readyok", SILENCE_SECONDS, SILENCE_SECONDS)
         start = time.perf_counter()
         self._send(f"position fen {fen}", f"go {settings.limit}")
-        output = self._read_until(b"bestmove", self._search_seconds, self._silence)
+        output = self._read_until(b"bestmove", SEARCH_SECONDS, SILENCE_SECONDS)
         seconds = time.perf_counter() - start
         lines, nodes = read_answer(output, flagged=self.quirks.flags_values and settings.depth is not None)
         if self.method == "ranked":
@@ -242,10 +227,7 @@ class Engine(Closing):
     def _read_until(
         self, word: bytes, seconds: float, silence: float, interrupted: Callable[[], bool] | None = None
     ) -> bytes:
-        """Return the engine's output up to and with the line that begins with `word`.
-
-        Once `interrupted` says so and the engine has a first line to show, it is asked to stop.
-        """
+        """Return the output up to the line that begins with `word`; once `interrupted`, ask the engine to stop."""
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         deadline, searched = time.monotonic() + seconds, 0
@@ -275,7 +257,6 @@ class Engine(Closing):
             check_output(self._unread)
 
     def _ended(self) -> EngineError:
-        """Return what to say of an engine that is no more."""
         _, failed, reason = self._unread.decode("utf-8", "replace").partition(f"\n{guard.FAILED_TO_START}")
         if failed:
             return EngineError(f"{self.path} cannot be started: {reason.strip()}", hint=_INSTALL_HINT)
@@ -295,10 +276,7 @@ def _poll(process: subprocess.Popen[bytes], stop: int | None) -> select.poll:
 
 
 def _start(path: Path) -> tuple[subprocess.Popen[bytes], int]:
-    """Start the program under guard; return the guard's process, and the end of the pipe that we must hold.
-
-    It has a session of its own: Ctrl-C then reaches us only, and we end the engine in order.
-    """
+    """Start the program under guard, in a session of its own (Ctrl-C); return the guard and our end of the pipe."""
     theirs, ours = os.pipe()
     script = [sys.executable or "python3", "-I", "-S", guard.__file__]
     try:
@@ -376,10 +354,7 @@ class QuickEngine(Engine):
     def lines_within(
         self, fen: str, depth: int, seconds: float, *, interrupted: Callable[[], bool] | None = None
     ) -> LineArray:
-        """Search one position from nothing to a depth, but no longer than so; return the lists of finished depths.
-
-        Where the depth is reached, the answer is the one that any search to that depth gives.
-        """
+        """Search one position from nothing to a depth, within so many seconds; return the lists of finished depths."""
         legal = legal_moves(fen)
         self._send("ucinewgame", "isready")
         self._read_until(b"readyok", _PATIENCE, _PATIENCE)

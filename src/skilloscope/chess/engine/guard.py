@@ -1,18 +1,12 @@
 """A guard for one engine: the engine never outlives the process that asked for it, whatever kills that one.
 
 Run as a program, `python -I -S guard.py LIFELINE PARENT ENGINE…`: it starts the engine on its own standard input and
-output, as a child in its own process group, and lets go of both: what the engine says never passes through here.
-LIFELINE is a pipe of which only the parent holds the other end. When that end closes, the parent is dead or done,
-and the guard kills the group, itself with it. When the engine ends, the guard ends with the same status.
+output, as a child in its own process group. LIFELINE is a pipe of which only the parent holds the other end. When that
+end closes, the guard kills the group, itself with it. When the engine ends, the guard ends with the same status.
 
 With the engine ends what it has started, also in a group or a session of its own: the guard adopts the orphans of all
 its descendants (Linux), and kills all that is of its session or descends from it, as the system lists it (/proc).
-
-There is no moment at which the engine runs unwatched: the watch begins before the engine does. It starts in 20 ms,
-with nothing but a few modules of the standard library.
 """
-
-from __future__ import annotations
 
 import _thread
 import ctypes

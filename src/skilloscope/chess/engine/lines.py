@@ -1,18 +1,14 @@
 """Lines: an engine's answer as one record per line of every depth, best first; read from UCI, checked, packed.
 
-An engine prints a list of lines again and again: at every depth, in a long search also in the middle of one, then
-with the rest of the list still at the depth before. So the first line of a deeper depth closes all shallower ones;
-within a depth the last exact line of each rank counts; bounds are no values and never count.
-
-What is kept is raw: centipawns, or the number of moves to mate, from the mover's point of view. Only `value_pawns`
-turns that into a value, so that another cap for mates never needs another search.
+An engine prints a list of lines again and again, in a long search also in the middle of a depth, then with the rest of
+the list still at the depth before. So the first line of a deeper depth closes all shallower ones; within a depth the
+last exact line of each rank counts; bounds never count. What is kept is raw: centipawns, or the number of moves to
+mate, from the mover's point of view. Only `value_pawns` turns that into a value.
 
 Engines whose lists are no values, or that have none, are asked by child searches: the value of a move is minus the
-value of the position after it, searched one ply less. It is another method than a list, with other numbers, so it is
-part of the key of an answer. It knows no depth 1, which would be a search of depth 0.
+value of the position after it, searched one ply less. It is another method, with other numbers, so it is part of the
+key of an answer. It knows no depth 1, which would be a search of depth 0.
 """
-
-from __future__ import annotations
 
 import zlib
 from collections import Counter
@@ -89,9 +85,7 @@ def last_depth(lines: LineArray) -> LineArray:
 
 
 def value_of(lines: LineArray, move: int | None = None) -> float:
-    """Return the value of the position, or of a move, by the last list, in pawns for the mover.
-
-    A move that is not on it counts as the worst there.
+    """Return the value of the position, or of a move (unlisted: the worst there), by the last list, in pawns.
 
     >>> listed = lines_from_lists({"1": [["e2e4", 31], ["d2d4", 12]]})
     >>> value_of(listed), value_of(listed, code_from_uci("a2a3"))
@@ -173,10 +167,7 @@ def read_answer(output: bytes, *, flagged: bool = False) -> tuple[LineArray, int
 
 
 def checked_answer(lines: LineArray, legal: Set[int], settings: Settings) -> LineArray:
-    """Return the answer up to its last complete depth, or raise where it is not one to rely on.
-
-    A search by nodes may end in the middle of a depth, which is then dropped; a search by depth may not.
-    """
+    """Return the answer up to its last complete depth, which only a search by nodes may miss; raise if unusable."""
     wanted = min(settings.multipv, len(legal))
     sizes = Counter(lines["depth"].tolist())
     complete = [depth for depth, size in sizes.items() if size == wanted]

@@ -4,8 +4,6 @@ An engine that crashes, hangs or answers nonsense is ended and started again, an
 position that fails twice has failed; an engine on which nothing works is given up.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from abc import abstractmethod

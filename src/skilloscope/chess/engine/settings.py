@@ -1,28 +1,12 @@
 """Settings of an analysis: everything that changes an engine's answer, the key that identifies it, and engines' quirks.
 
-Two searches with the same key give the same answer to the bit; the store holds answers under that key.
-One thread, always: an engine with more threads gives another answer every time.
+Two searches with the same key give the same answer to the bit; the store holds answers under that key. An engine with
+more than one thread gives another answer every time, so there is always one.
 
-Quirks are what known engines do differently from UCI, each found by running the engine:
-
-| engine (Debian) | what it does | so we |
-|---|---|---|
-| Stockfish 15.1 | exact values, best first; obeys `nodes`; ends with its input | ask it |
-| Fairy-Stockfish 11.1 | as Stockfish, but may flag the last line of a finished list as a bound | count it |
-| Glaurung 2.2 | no list of depth 1; prints old lines again; `bestmove` need not be its first line | ask it |
-| Ethereal 12.00 | exact values, not best first; stops at once at `nodes` | rank them again |
-| Toga II 3.0 | its further lines are bounds; ignores `nodes` | search each child |
-| GNU Chess 6.2.7 | has no MultiPV; ignores `nodes` | search each child |
-
-Ethereal ranks as it searches, so a mate in one may come fifth, and below depth 8 be missing from a list of five;
-nor are its mates always the shortest.
-Toga II and GNU Chess stop at depth 4 where there is one legal move. GNU Chess speaks UCI only when started with `-u`,
-and it does not end with its input: without a guard it would run forever.
-
-Why a flagged line counts: Stockfish 11 compares the last line of the list, after sorting, with the window of the last
-search, which may have been another move's. It had been searched to the end before. In a search by nodes, which may
-stop anywhere, flagged lines do not count. Toga II flags its last line of a depth only where it is a mate (of 1,533
-such lines of 219 real positions none was a bound in centipawns).
+Quirks are what known engines do differently from UCI, each found by running the engine; docs/engines.md lists them.
+Toga II and GNU Chess stop at depth 4 where there is one legal move. Stockfish 11 flags the last line of a list as a
+bound where another move's window was passed, though it was searched to the end; so it counts, except in a search by
+nodes, which may stop anywhere. Toga II flags its last line of a depth only where it is a mate.
 """
 
 from __future__ import annotations

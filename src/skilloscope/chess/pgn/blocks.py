@@ -4,8 +4,6 @@ The games of a block come in the order of the file, whichever reader read them, 
 one reader would give.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Iterator
@@ -60,10 +58,7 @@ class GameBlock:
 
 
 def read_blocks(source: Source, file: str, tally: Tally, *, comments: bool = False) -> Iterator[GameBlock]:
-    """Yield the games of one source, called `file` in every fault, block by block; with what comments say if asked.
-
-    Compiled code keeps no texts: where they are asked for, python-chess reads every game.
-    """
+    """Yield the games of a source, called `file` in every fault, block by block; comments only python-chess reads."""
     reader = _Reader(file, tally)
     try:
         with open_bytes(source) as stream:
@@ -88,7 +83,6 @@ class _Reader:
         self.words = False
 
     def blocks(self, stream: Any) -> Iterator[GameBlock]:
-        """Yield the blocks of a stream; damage is raised after the games before it."""
         rest = b""
         for block, final, damage in _normal_blocks(stream):
             rest += block
@@ -110,7 +104,6 @@ class _Reader:
                 return
 
     def plain(self, lines: Iterator[str], *, comments: bool = False) -> Iterator[GameBlock]:
-        """Yield the games that python-chess reads from lines."""
         columns, damage = GameColumns(), None
         try:
             for raw in split_games(lines, self.lines + 1):
@@ -179,7 +172,6 @@ class _Tags:
         self.known: dict[str, tuple[list[str], pa.Array]] = {}
 
     def column(self, tag: str, made: Callable[[str], Any], kind: pa.DataType) -> pa.Array:
-        """Return what is made of the values of a tag."""
         if tag not in self.known:
             place = GAME_TAGS.index(tag)
             coded = tag_values(self.data, self.begins[:, place], self.ends[:, place])
@@ -230,7 +222,6 @@ def columns_block(columns: GameColumns, *, comments: bool = False) -> GameBlock:
 
 
 def _if_any(column: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-    """Return a column of clocks, evaluations or mates, None where no move has one."""
     known = column != NO_MATE if column.dtype == np.int16 else ~np.isnan(column)
     return column if known.any() else None
 
@@ -261,7 +252,6 @@ def _together(blocks: list[GameBlock], name: str, absent: Any) -> npt.NDArray[An
 
 
 def _in_order(read: GameBlock, left: GameBlock, status: npt.NDArray[np.uint8], sizes: list[int]) -> GameBlock:
-    """Return the games that were read and those that were left, in the order of the file."""
     both = joined([read, left])
     rows = np.zeros(len(status), dtype=np.int64)
     rows[status == READ] = 1

@@ -1,7 +1,5 @@
 """Games and positions as tables for other programs: Arrow, and Parquet or Arrow files written block by block."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator, Sequence

@@ -104,10 +104,7 @@ class Games:
         return ((ply + np.repeat(first, self.counts)) % 2).astype(np.int8)
 
     def eval_values(self, mate_cap: float = MATE_CAP) -> Array:
-        """Return the evaluations of the comments in pawns, white's view, mates at ± the cap; NaN where absent.
-
-        `#0` follows a mating move: the side that moved has won.
-        """
+        """Return the comments' evaluations in pawns, white's view, mates (`#0`: the mover has won) at ± the cap."""
         mated = self.mates != NO_MATE
         white_mates = np.where(self.mates == 0, 1 - 2 * self.movers, self.mates)
         centipawns = np.round(self.evals.astype(float) * 100, 2)  # undoes the rounding to float32
@@ -224,11 +221,7 @@ def iter_games(sources: Source | Sequence[Source], *, comments: bool = False) ->
 
 
 def unique_games(headers: pa.Table, files: Sequence[str] = ()) -> pa.Table:
-    """Return the headers with an id for each game: the file's name and the game's number in it.
-
-    Where two files have the same name, among `files` too, the whole path is used instead; the same path and number
-    is the same game.
-    """
+    """Return the headers with an id for each game: its file (the whole path if names clash) and its number."""
     coded = pc.dictionary_encode(headers["file"].combine_chunks())
     own = coded.dictionary.to_pylist()
     names = Counter(os.path.basename(file) for file in {*own, *files})
@@ -245,7 +238,6 @@ def unique_games(headers: pa.Table, files: Sequence[str] = ()) -> pa.Table:
 
 
 def _named(sources: Source | Sequence[Source]) -> list[tuple[str, Source]]:
-    """Return the sources with a name for each; streams without one are numbered."""
     one = isinstance(sources, str | bytes | os.PathLike | Mapping) or not isinstance(sources, Iterable)
     one = one or hasattr(sources, "read") or (not isinstance(sources, Sequence) and is_frame(sources))
     named: list[tuple[str, Source]] = []

@@ -9,8 +9,6 @@ notation, glyphs in words, and everything that is at fault, for they say best wh
 game is not clear both readers look for the next clear beginning: an Event tag after a line of moves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 
@@ -316,7 +314,6 @@ def _movetext(view, at, board, state, columns, start):  # type: ignore[no-untype
 
 @njit(cache=True)
 def _word_end(view, at):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return where a word ends, which has one byte at least."""
     at += 1
     while at < len(view):
         byte = view[at]
@@ -422,7 +419,6 @@ def _result(view, at, stop):  # type: ignore[no-untyped-def] # pragma: no cover
 
 @njit(cache=True)
 def _append(move, flip, board, state, columns):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Play a legal move and write it down."""
     at = state[_MOVES]
     columns[0][at] = move ^ (flip | flip << 6)
     columns[1][at] = np.nan

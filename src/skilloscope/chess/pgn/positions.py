@@ -1,11 +1,8 @@
 """Positions: the decisions of games that are worth an engine's time.
 
 In: Games. Out: one row for each move that was chosen among several after the opening, with the FEN before it, exactly
-as python-chess writes it, which is the key of the store.
-
-The first moves of a game are remembered rather than decided, and a single legal move is no decision; both are
-counted in the tally. The scope `every position` takes these too, and the position after the last move: they are
-needed to value a move by the position after it.
+as python-chess writes it, which is the key of the store. The moves of the opening and single legal moves are counted in
+the tally; the scope `every position` takes these too, and the position after the last move.
 
 Games are replayed by compiled code, which starts to pay after some 25 games; before, and for Chess960, python-chess
 does the same.
@@ -194,7 +191,6 @@ def _replay(wanted: _Wanted) -> _Noted:
 
 
 def _replayed(wanted: _Wanted) -> _Noted:
-    """Return the positions of usual chess, by compiled code."""
     moves, offsets, fens = wanted.games.moves, wanted.games.offsets, wanted.fens
     distinct = {fen: n for n, fen in enumerate(dict.fromkeys(None if is_chess960(fen) else fen for fen in fens))}
     boards = [chess.Board(fen or chess.STARTING_FEN) for fen in distinct]
@@ -217,7 +213,6 @@ def _replayed(wanted: _Wanted) -> _Noted:
 
 
 def _walked(wanted: _Wanted) -> _Noted:
-    """Return the positions of games of any kind, one by one through python-chess."""
     games, skip_moves, every = wanted.games, wanted.skip_moves, wanted.every
     rows: list[tuple[int, int, int, int]] = []
     text: list[str] = []
@@ -243,7 +238,6 @@ def _walked(wanted: _Wanted) -> _Noted:
 
 @njit(cache=True)
 def _note(games, starts, start, asked, out, passed):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Write the noted positions of some games; return how many."""
     some, moves, offsets = games
     boards, rights_of, passant_of, black_of, numbers = starts
     wanted, skip_moves, every = asked

@@ -1,20 +1,13 @@
 """Results from the headers of PGN games, without reading a move.
 
 In: PGN files (plain, gzip, bzip2, zstd) and streams. Out: Results, player_1 being White, and a tally of every game that
-could not be used.
-
-Left out and counted: forfeits (`+/-` and the like, a termination that says so, a game of one move), unfinished games
-(`*`), games of unknown players. A game without any move is left out where others of its file have moves; in a file of
-bare headers all are games. Missing and impossible dates, unknown results and a player against himself are faults, named
-with file and game.
+could not be used; docs/results.md has the rules. A game without any move is left out where others of its file have
+moves; in a file of bare headers all are games.
 
 `split_games` defines what a game is, here as for `read_games`. `scan` is its compiled twin for text as programs write
-it: it either finds the same games, or says that it does not know (a line that ends in a bare carriage return, several
-tags on a line, a tag that is none, letters beyond ASCII where a line begins, zeros, an unknown tag twice). `scan_plain`
-then reads what it left. A test holds the two together.
+it: it either finds the same games, or says that it does not know. `scan_plain` then reads what it left. A test holds
+the two together.
 """
-
-from __future__ import annotations
 
 import io
 import re
@@ -39,7 +32,7 @@ from skilloscope.chess.pgn.tags import (
     tag_values,
 )
 from skilloscope.chess.pgn.text import split_games, unescaped
-from skilloscope.core.columns import Array, Bools, Ints
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally
@@ -54,8 +47,8 @@ from skilloscope.core.files import (
     source_name,
 )
 from skilloscope.results.columns import BYE, FORFEIT, is_fault, number_in, parse_scores
-from skilloscope.results.reading import tidied
-from skilloscope.results.table import Results, sorted_codes
+from skilloscope.results.reading import Screen, tidied
+from skilloscope.results.table import YOURSELF, Results, sorted_codes
 
 _CHUNK = 1 << 21
 _MOST_HELD = _CHUNK  # of one game; what is longer, the plain reader takes line by line
@@ -65,7 +58,6 @@ _PARTING = TAGS.index("Event")  # it separates games; its value is not needed
 _BATCH = 50_000  # games of the plain reader that are put into columns at once
 _UNKNOWN = {"", "?", "-", "NN", "N.N.", "N. N.", "N.N"}  # nomen nescio: not one player of many games
 _FORFEITS = ("forfeit", "walkover", "unplayed", "default", "no show", "no-show")
-_MOST_NAMED = 10_000
 
 
 def read_pgn_results(
@@ -126,7 +118,6 @@ def _scanned(stream: Any) -> Iterator[tuple[list[pa.Array], npt.NDArray[np.uint8
 
 
 def _scanned_plain(lines: Iterator[str]) -> Iterator[tuple[list[pa.Array], npt.NDArray[np.uint8]]]:
-    """Yield batches of games as the plain reader finds them."""
     games, damage = scan_plain(lines), None
     while damage is None:
         batch: list[tuple[dict[str, str], int]] = []
@@ -148,7 +139,6 @@ def _scanned_plain(lines: Iterator[str]) -> Iterator[tuple[list[pa.Array], npt.N
 def _results(
     tags: dict[str, pa.ChunkedArray], moves: npt.NDArray[np.uint8], file: str, tally: Tally, *, observed: bool
 ) -> Results:
-    """Return the games that can be used; name or count the others."""
     games = len(moves)
     players, codes = sorted_codes(pa.chunked_array([*_names(tags["White"]).chunks, *_names(tags["Black"]).chunks]))
     one, two = codes[:games], codes[games:]
@@ -161,17 +151,17 @@ def _results(
     unplayed = np.array([any(word in text for word in _FORFEITS) and "time" not in text for text in said], dtype=bool)
     unknown = np.array([name in _UNKNOWN for name in players], dtype=bool)
     bye = np.array([name.lower() == "bye" for name in players], dtype=bool)
-    left = _Left(games, file, tally)
-    left.out(BYE, bye[one] | bye[two])
-    left.out("unknown player", unknown[one] | unknown[two])
+    found = Screen(file, np.arange(1, games + 1), "game")
+    found.leave_out(BYE, bye[one] | bye[two], fault=False)
+    found.leave_out("unknown player", unknown[one] | unknown[two], fault=False)
     for word in sorted(set(why) - {""}):
-        left.out(word, reason == word, [texts[i] for i in place] if is_fault(word) else None)
-    left.out(FORFEIT, (moves == 1) | unplayed[ended])
-    left.out("no moves", (moves == 0) & bool((moves > 1).any()))
-    left.out("missing date", blank, [""] * games)
+        found.leave_out(word, reason == word, np.array(texts, dtype=object)[place], fault=is_fault(word))
+    found.leave_out(FORFEIT, (moves == 1) | unplayed[ended], fault=False)
+    found.leave_out("no moves", (moves == 0) & bool((moves > 1).any()), fault=False)
+    found.leave_out("missing date", blank)
     dates, at = _texts(tags["Date"])
-    left.out("impossible date", ~there, [str(dates[i]) for i in at] if not there.all() else None)
-    left.out("a player against himself", one == two, [players[i] for i in one] if np.any(one == two) else None)
+    found.leave_out("impossible date", ~there, np.array(dates, dtype=object)[at])
+    found.leave_out(YOURSELF, one == two, np.array(players, dtype=object)[one])
     whole = Results(
         players=players,
         player_1=one,
@@ -182,26 +172,9 @@ def _results(
         precision=exact if exact.any() else None,
         rating_1=_ratings(tags["WhiteElo"]) if observed else None,
         rating_2=_ratings(tags["BlackElo"]) if observed else None,
-        tally=tally,
+        tally=tally + found.tally,
     )
-    return whole.select(left.good).of_players()
-
-
-class _Left:
-    """Which games are still good; the first reason against one counts, and faults are named."""
-
-    def __init__(self, games: int, file: str, tally: Tally) -> None:
-        self.good = np.ones(games, dtype=bool)
-        self._file, self._tally = file, tally
-
-    def out(self, reason: str, bad: Bools, details: Sequence[str | None] | None = None) -> None:
-        """Leave out the bad games; with details they are faults."""
-        at = np.flatnonzero(bad & self.good)
-        self.good[at] = False
-        named = at[:0] if details is None else at[:_MOST_NAMED]
-        for game in named:
-            self._tally.fault(reason, self._file, f"game {game + 1}", str((details or [])[game] or "")[:60])
-        self._tally.count(reason, len(at) - len(named))
+    return whole.select(found.good).of_players()
 
 
 def _dates(tags: dict[str, pa.ChunkedArray]) -> tuple[Any, Any, Any, Any]:
@@ -335,7 +308,6 @@ def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # 
 
 @njit(cache=True, inline="always")
 def _ends_line(view, at):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Is it the carriage return of a line's end?"""
     return view[at] == _RETURN and (at + 1 == len(view) or view[at + 1] == NEWLINE)
 
 

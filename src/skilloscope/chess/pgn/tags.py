@@ -7,8 +7,6 @@ number of a comment and where the text continues; afterwards the values of the t
 names beyond ASCII, comments that no program writes) is reported as not known, and the caller goes to them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -119,7 +117,6 @@ def _is_letter(byte):  # type: ignore[no-untyped-def] # pragma: no cover
 
 @njit(cache=True)
 def _name(view, low, high):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return a number for the name of a tag."""
     name = np.uint64(14695981039346656037)
     for at in range(low, high):
         name = (name ^ np.uint64(view[at])) * np.uint64(1099511628211)

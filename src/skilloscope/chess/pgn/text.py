@@ -8,8 +8,6 @@ and what comes before it is kept. Reading takes time in proportion to the length
 of it twice.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Iterable, Iterator
@@ -129,9 +127,7 @@ class MainLine:
 
 
 def split_games(lines: Iterable[str], first_line: int = 1) -> Iterator[RawGame]:
-    """Yield the games of a stream; a tag after moves begins a new one, and so does a tag given twice.
-
-    Lines are numbered from `first_line` on, for those that cannot be read.
+    """Yield the games of a stream, lines numbered from `first_line`; a tag after moves or a repeated one begins a game.
 
     >>> [game.tags for game in split_games(['[White "A"]', "", "1. e4 *", '[White "B"]', "1. d4 *"])]
     [{'White': 'A'}, {'White': 'B'}]
@@ -171,9 +167,7 @@ def split_games(lines: Iterable[str], first_line: int = 1) -> Iterator[RawGame]:
 
 
 def main_line(movetext: str, board: chess.Board, *, at: int = 0) -> MainLine:
-    """Play the main line on the board and return it, up to its result, its end or the first word that cannot be read.
-
-    It begins at the place `at` of the text: many games without tags may follow one another.
+    """Play the main line from the place `at` of the text, to its result, its end or the first unreadable word.
 
     >>> line = main_line("1. e4 {[%eval 0.3]} e5 2. Ke3", chess.Board())
     >>> len(line.moves), line.evals[0], line.fault
@@ -208,7 +202,6 @@ def main_line(movetext: str, board: chess.Board, *, at: int = 0) -> MainLine:
 
 
 def _play(line: MainLine, board: chess.Board, san: str, last: bool) -> tuple[str, str, str] | None:
-    """Play a move, or return why not."""
     if san in _NULL_MOVES:
         return ("null move", _place(board), san)
     try:
@@ -272,7 +265,6 @@ def unescaped(value: str) -> str:
 
 
 def _comment_open(text: str, inside: bool) -> bool:
-    """Return whether a comment in braces is open at the end of the line."""
     at = 0
     while True:
         if inside:

@@ -1,7 +1,5 @@
 """Adapters: files of other domains as decisions. Each module describes its format and counts what it leaves out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,10 +26,7 @@ POOLED = "everybody"  # the one decider of a pooled batch: the composite player
 
 
 def converted(domain: str, paths: Sequence[str | Path], *, pooled: bool = False, **options: Any) -> Decisions:
-    """Return the decisions that files of a domain hold; options that are None were not given.
-
-    With `pooled` all decisions are one composite decider's, and no name is kept.
-    """
+    """Return the decisions that files of a domain hold, `pooled` as one decider's; options of None were not given."""
     if domain not in DOMAINS:
         raise OptionError(f"no domain {domain!r}", hint=f"the domains: {', '.join(DOMAINS)}")
     read, known = DOMAINS[domain]

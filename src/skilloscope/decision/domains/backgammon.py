@@ -1,32 +1,14 @@
 """Backgammon: checker plays with the equities of the candidates, from tables or from match files.
 
-**Tables** are JSON lines, compressed or not, one file per depth of the same plays:
+docs/domains.md describes the tables, JSON lines with one file per depth of the same plays. The analyser lists its five
+best plays; a sixth entry is the play that was made, added because it was made. A choice set must not depend on the
+choice, so the sixth is removed, whatever its depth, and the choice is unlisted. The number of legal plays is not in the
+file: n_legal is 0, unless fewer than five are listed, which is then all there were.
 
-    {"g": match, "n": turn in the match, "player": name, "dice": "32", "pos": position id, "mid": match id,
-     "c": [[move, ply, equity], …], "chosen": place of the play among them, or null}
-
-Equities are the mover's, in points of the match or money game as the analyser gives them. The analyser lists its five
-best; **a sixth entry is the play that was made, added because it was made**. A choice set must not depend on the
-choice, so the sixth is removed from the list and the choice is unlisted. So is a choice of null. The number of legal
-plays is not in the file: n_legal is 0, unless fewer than five are listed, which is then all there were.
-
-A look-ahead of two plies is spent on the plays that pass a filter, and the others keep their shallow equity. Equities
-of unequal depth do not compare, so a decision whose listed candidates differ in depth is left out and counted; one
-whose candidates all have another depth than the file's is counted under its own name. Neither looks at the choice:
-the sixth entry's depth is ignored.
-
-Several files are joined by identity (player, match, turn, position, dice), never by row number. The last is the judge:
-its list is the list, and the other depths are further columns (NaN where a play is not on their list), for the
-decisions that are in all files.
-
-**Match files** (.mat, .sgf, .txt) are analysed by GNU Backgammon, which values every legal play of every roll at one
-look-ahead. gnubg runs once a file, without the user's settings, on a copy under a name of ours, and answers in JSON
-lines. Its filters are as wide as its list, so that all candidates are searched equally deep and can be compared. A roll
-with a single legal play is no decision and is counted; so is a choice that is not on gnubg's list. Plays that break the
-rules are skipped by gnubg with a warning, which becomes a fault here.
+Match files (.mat, .sgf, .txt) are analysed by GNU Backgammon, which runs once a file, without the user's settings, on a
+copy under a name of ours. Its filters are as wide as its list, so that all candidates are searched equally deep. Plays
+that break the rules are skipped by gnubg with a warning, which becomes a fault here.
 """
-
-from __future__ import annotations
 
 import os
 import shutil
@@ -116,7 +98,6 @@ def _read(path: Path) -> _File:
 
 
 def _unusable(play: _Play, depth: int) -> str:
-    """Return why the candidates cannot be compared, or nothing."""
     if len(play.moves) == 1:
         return "single candidate"
     if len(play.depths) > 1:

@@ -1,7 +1,5 @@
 """Decisions of a domain on their way into columns: what every adapter collects, and its CSV files row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,39 +1,13 @@
 """Published experiments: four-in-a-row with a solver's values, and choices between two lotteries.
 
-**Four-in-a-row** on a board of 36 squares. CSV, compressed or not, one row per move:
+docs/domains.md describes the columns of the files. In four-in-a-row all values are Black's, so White's change sign. A
+solved win (±10000) is a mark, not a measure: values are clipped at ± a cap, by default `SOLVED_CAP`, and the share of
+those that were is in `about`. They are rounded to nine decimals, since the solver's sums differ in their sixteenth
+digit. Every free square is listed, so every choice-set rule gives the same.
 
-    row,player,color,group,black_bits,white_bits,chosen_square,rt_ms,values_36_by_square_nan_if_occupied
-
-`player` is a number, `color` Black or White, the two bit boards hold the stones before the move (bit i is square i),
-and the last column has 36 numbers, `nan` where a stone stands.
-
-**The values are Black's**, for both sides: White's change sign. Where the solver sees the end it says ±10000.
-A solved win is a mark, not a measure: ten thousand would dominate every mean and every figure, and a k fitted to the
-other losses would not account for it. So values are clipped at ± a cap, by default `SOLVED_CAP`; squares that are
-clipped alike are ties. The share of values that were clipped is in `about`. The solver's sums differ in their sixteenth
-digit (5.6e-16 instead of 0), so values are rounded to nine decimals: equal squares are ties. Every free square is
-listed, so the list is complete and every choice-set rule gives the same.
-
-**Risky choice**: two lotteries, one preferred. Two CSV files. The questions, one row each:
-
-    Choice,x1a,…,x4a,p1a,…,p4a,x1b,…,x4b,p1b,…,p4b,…
-
-prizes x and probabilities p of the lotteries a and b, empty beyond the last prize; further columns are not read. The
-individuals, one row per answer:
-
-    IdSubject,IdQuestion,…,Preference,…
-
-with Preference 1 for lottery a and 2 for b, whichever was on top of the screen (`UpDown`). Where the row repeats the
-prizes and probabilities, they must be the question's.
-
-    EU(lottery) = Σ p_i · u(x_i),   u(x) = sign(x)·|x|^exponent
-
-`exponent` 1, the default, is the expected value; below 1 the decider is taken to be risk-averse. It is given, not
-fitted: `decisions compare-engines` says which of two exponents explains the choices better. An exponent other than 1
-changes the unit of the utilities, so k must be fitted again.
+A lottery's utility is Σ p_i · sign(x_i)·|x_i|^exponent. The exponent is given, not fitted; one other than 1 changes the
+unit of the utilities, so k must be fitted again.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
@@ -133,7 +107,22 @@ def read_risky_choice(paths: Sequence[str | Path], *, exponent: float = 1.0) -> 
         raise OptionError(f"the exponent of the utility must be a positive number, got {exponent}")
     collected = Collected()
     tally = collected.tally
-    answers, questions_at = _which(paths)
+    found: dict[str, Path] = {}
+    for path in map(Path, paths):
+        first = next((line for _, line in numbered_lines(path)), "")
+        header = [column.strip() for column in first.split(",")]
+        kind = "individuals" if "IdSubject" in header else "questions" if "Choice" in header else ""
+        if not kind or kind in found:
+            raise InputError(
+                f"{path}: {'a second file of ' + kind if kind else 'neither questions nor individuals'}",
+                hint="give two files: questions (column Choice) and individuals (column IdSubject)",
+            )
+        found[kind] = path
+    if len(found) < 2:
+        raise InputError(
+            "risky choice needs two files", hint="questions (column Choice) and individuals (column IdSubject)"
+        )
+    answers, questions_at = found["individuals"], found["questions"]
     questions = _questions(questions_at, tally)
     for place, entry in csv_rows(answers, ("IdSubject", "IdQuestion", "Preference"), tally):
         reason = _fault(entry, questions)
@@ -155,26 +144,6 @@ def read_risky_choice(paths: Sequence[str | Path], *, exponent: float = 1.0) -> 
     formula = "expected value" if exponent == 1 else f"expected utility, x^{exponent:g}"
     about = {"domain": "risky choice", "unit": formula, "exponent": exponent}
     return collected.decisions(str(answers), about)
-
-
-def _which(paths: Sequence[str | Path]) -> tuple[Path, Path]:
-    """Return the individuals and the questions, recognised by their headers."""
-    found: dict[str, Path] = {}
-    for path in map(Path, paths):
-        first = next((line for _, line in numbered_lines(path)), "")
-        header = [column.strip() for column in first.split(",")]
-        kind = "individuals" if "IdSubject" in header else "questions" if "Choice" in header else ""
-        if not kind or kind in found:
-            raise InputError(
-                f"{path}: {'a second file of ' + kind if kind else 'neither questions nor individuals'}",
-                hint="give two files: questions (column Choice) and individuals (column IdSubject)",
-            )
-        found[kind] = path
-    if len(found) < 2:
-        raise InputError(
-            "risky choice needs two files", hint="questions (column Choice) and individuals (column IdSubject)"
-        )
-    return found["individuals"], found["questions"]
 
 
 def _questions(path: Path, tally: Tally) -> dict[str, tuple[Lottery, ...]]:
@@ -205,7 +174,6 @@ def _lottery(entry: Mapping[str, str], name: str) -> Lottery:
 
 
 def _fault(entry: Mapping[str, str], questions: Mapping[str, tuple[Lottery, ...]]) -> str:
-    """Return what is wrong with an answer, or nothing."""
     if not entry["IdSubject"]:
         return "no decider"
     if entry["IdQuestion"] not in questions:

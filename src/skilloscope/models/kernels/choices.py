@@ -33,10 +33,7 @@ def curves(sets: ChoiceSets, groups: npt.NDArray[np.integer[Any]], n_groups: int
 
 
 def add_curves(sets: ChoiceSets, groups: npt.NDArray[np.integer[Any]], nodes: Array, out: Array, *, k: float) -> None:
-    """Add the curves of these choice sets to `out` in place, each set to the row of its group.
-
-    The nodes must be symmetric about their middle, as Chebyshev nodes and equally spaced grids are.
-    """
+    """Add the curves of choice sets to their groups' rows of `out`; the nodes must be symmetric."""
     middle = 0.5 * (nodes[0] + nodes[-1])
     if nodes[0] < 0:
         raise ValueError("the kernel needs c >= 0: its running product is bounded only there")

@@ -9,8 +9,6 @@ Newton's method inside a bracket; a step that leaves the bracket is a bisection.
 ones in front, so a loop stops at the first one whose probability is 1e-17 of the others'.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -2,17 +2,12 @@
 
 `rts` and `eq14` are the twins of `rts_step` and `eq14_step` for every player's whole history.
 
-`sweep` passes the closed forms of GLI99 back and forth until both players of every game know of it. It goes beyond the
-paper. In (9) an opponent counts with the strength he was thought to have *before* the period, and nothing that he shows
-later is ever used; the paper names this as its main sacrifice (sect. 3.3). Here each game keeps one normal message to
-each of its players, made by the same approximation (16) from what all *other* games say about the two, and the
-periods are swept forwards and backwards until the messages no longer change (expectation propagation). What one game
-says is taken out before it is said again. Round a loop of games it comes back all the same: the means are those of the
-joint posterior, the deviations are too small, and `ratings.periods.smoothing` computes better ones.
-`paired_comparison.message` is what `sweep` does inline.
+`sweep` goes beyond GLI99, which names as its main sacrifice (sect. 3.3) that an opponent counts with the strength he
+was thought to have before the period. Here each game keeps one normal message to each of its players, made by the same
+approximation (16) from what all other games say about the two, and the periods are swept forwards and backwards until
+the messages no longer change (expectation propagation). Means are those of the joint posterior; deviations are too
+small, and `ratings.periods.smoothing` computes better ones. `paired_comparison.message` is what `sweep` does inline.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -54,10 +49,7 @@ def appearances(player_1, player_2, offsets, n_players):  # type: ignore[no-unty
 
 @njit(cache=True, error_model="numpy")
 def rts(offsets, period, nu2, mean, variance):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Smooth filtered moments in place, each player's rows offsets[i]:offsets[i + 1] from the last to the first.
-
-    Periods without games change nothing in between: a step over t of them is t steps.
-    """
+    """Smooth filtered moments in place, each player's rows offsets[i]:offsets[i + 1] from the last to the first."""
     for i in range(len(offsets) - 1):
         for r in range(offsets[i + 1] - 2, offsets[i] - 1, -1):
             predicted = variance[r] + nu2 * (period[r + 1] - period[r])
@@ -68,10 +60,7 @@ def rts(offsets, period, nu2, mean, variance):  # type: ignore[no-untyped-def] #
 
 @njit(cache=True, error_model="numpy")
 def eq14(offsets, period, nu2, end, mean, variance):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Apply (14) as printed, period by period, those without games among them, from period `end` on.
-
-    Where `end` is before a player's last row, he is smoothed from that row on.
-    """
+    """Apply (14) as printed, period by period, from period `end` (or a player's last row, if later) on."""
     for i in range(len(offsets) - 1):
         if offsets[i] == offsets[i + 1]:
             continue

@@ -8,8 +8,6 @@ The sums are whole numbers in units of 2^−44. Whole numbers add exactly, so ne
 nor a pause in the middle of one changes a single bit of what comes out.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,8 +102,7 @@ def _lines(n: int) -> StateArray:
 
 
 def posterior(state: StateArray) -> tuple[Array, Array]:
-    """[GLI99 (9), (10)] from the sums: everybody's mean and variance at the end of his last period, before any passage
-    of time; not a number for those who have not played."""
+    """[GLI99 (9), (10)] from the sums: means and variances after everybody's last period, NaN before the first."""
     played = state["games"] > 0
     prior = np.where(played, state["variance"], np.nan)
     known = state["information"] > 0
@@ -342,10 +339,7 @@ def _play_periods(  # type: ignore[no-untyped-def] # pragma: no cover
 def _play(  # type: ignore[no-untyped-def] # pragma: no cover
     state, player_1, player_2, score, ratings, t, rules, rows, used, buffers
 ):
-    """Play games of period t; return the rows used and the discrepancy in whole units.
-
-    Priors do not change within a period, so a player is opened when first met, in the same pass that gathers.
-    """
+    """Play games of period t, opening each player when first met; return the rows used and the discrepancy."""
     x, shrink_1, shrink_2, spread, work = buffers
     rating_1, rating_2 = ratings
     keep, rated, advantage = len(rows) > 0, len(rating_1) > 0, rules.advantage

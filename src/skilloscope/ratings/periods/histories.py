@@ -133,10 +133,7 @@ class History(Drawable):
         return f"<History: {len(self):,} rows of {len(self.players):,} players, {self.method}>"
 
     def draw(self, axes: Any, names: Sequence[str], *, bands: bool = True) -> None:
-        """Draw the strengths of some players over time, with a band of one standard deviation. [GLI99 figure 2]
-
-        If none is named, those who are strongest at the end.
-        """
+        """Draw the strengths of some players, or of the strongest, with bands of one sd. [GLI99 figure 2]"""
         who = np.flatnonzero(np.diff(self.offsets))
         strongest = who[np.argsort(-self.mean[self.offsets[who + 1] - 1], kind="stable")][:_LINES]
         for place, name in enumerate(names or [self.players[i] for i in strongest]):
@@ -165,10 +162,8 @@ class History(Drawable):
 
     def of(self, name: str) -> slice:
         """Return the rows of one player."""
-        try:
-            i = self._where[name]
-        except KeyError:
-            raise InputError(f"no player is called {name!r}", hint="names are compared letter by letter") from None
+        if (i := self._where.get(name)) is None:
+            raise InputError(f"no player is called {name!r}", hint="names are compared letter by letter")
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
     @cached_property
@@ -188,10 +183,7 @@ class History(Drawable):
         return one, two
 
     def at(self, name: str, periods: npt.ArrayLike) -> tuple[Array, Array]:
-        """Return one player's mean and variance at any periods from his first row on, also those without games.
-
-        Exact for the filter and for `rts`: between two rows the strength is a random walk tied at both ends.
-        """
+        """Return one player's mean and variance at any periods from his first row on: exact for filter and `rts`."""
         rows, wanted = self.of(name), np.asarray(periods, dtype=np.int64)
         time = self.period[rows]
         place = np.searchsorted(time, wanted, side="right") - 1
@@ -239,7 +231,15 @@ class History(Drawable):
         if int(self.games.sum()) != 2 * self.state.games:
             raise InputError("this history does not reach back to the first game", hint="play all games again")
         rows = np.flatnonzero(self.period < period)
-        lines = self._before_anything()
+        # Everybody's line before his first game: where he entered, or will enter.
+        state, played = self.state, np.flatnonzero(np.diff(self.offsets))
+        never = state.lines["games"] == 0
+        lines = new_state(np.where(never, state.lines["mean"], state.mean))
+        lines["variance"][never] = state.lines["variance"][never]
+        first = self.offsets[played]
+        mean = self.prior_mean[first]
+        own = (self.seen[first] == 0) & (mean != state.mean + state.drifted(self.period[first]))
+        lines["mean"][played[own]], lines["variance"][played[own]] = mean[own], state.sigma0**2
         player = self.player[rows]
         last = rows[np.append(player[1:] != player[:-1], True)] if len(rows) else rows
         who = self.player[last]
@@ -254,28 +254,12 @@ class History(Drawable):
             lines=lines,
             since=period,
             games=int(self.games[rows].sum()) // 2,
-            units={number: n for number, n in self.state.units.items() if number < period},
-            labels={number: label for number, label in self.state.labels.items() if number < period},
+            units={number: n for number, n in state.units.items() if number < period},
+            labels={number: label for number, label in state.labels.items() if number < period},
         )
 
-    def _before_anything(self) -> npt.NDArray[np.void]:
-        """Return everybody's line before his first game: where he entered, or will enter."""
-        state = self.state
-        never = state.lines["games"] == 0
-        lines = new_state(np.where(never, state.lines["mean"], state.mean))
-        lines["variance"][never] = state.lines["variance"][never]
-        played = np.flatnonzero(np.diff(self.offsets))
-        first = self.offsets[played]
-        mean = self.prior_mean[first]
-        own = (self.seen[first] == 0) & (mean != state.mean + state.drifted(self.period[first]))
-        lines["mean"][played[own]], lines["variance"][played[own]] = mean[own], state.sigma0**2
-        return lines
-
     def final(self) -> State:
-        """Return a state of what the history says last about everybody: with `whole`, all games weighed together.
-
-        It is for predictions; later games that are played on it take its beliefs as if the filter had come to them.
-        """
+        """Return a state of what the history says last about everybody, for predictions alone."""
         end = int(self.period.max()) + 1 if len(self) else 0
         lines = self.state.lines.copy()
         seen = np.flatnonzero(np.diff(self.offsets))
@@ -324,11 +308,7 @@ def history_mark(path: Path | str) -> str | None:
 
 
 def joined_history(before: History, after: History) -> History:
-    """Return one history of both: `after` was played on the state at the end of `before`.
-
-    A player's row in a period that was still open then is in both: its prior is the same, its games add, and the later
-    one knows all of them.
-    """
+    """Return one history of both: `after` was played on the end of `before`, perhaps in a period still open."""
     player = np.concatenate([after.codes_of(before.players)[before.player], after.player])
     columns = {name: np.concatenate([getattr(before, name), getattr(after, name)]) for name in _COLUMNS}
     order = np.lexsort((np.arange(len(player)), columns["period"], player))
@@ -420,7 +400,6 @@ def leaderboard(
     state: State,
     *,
     active_within: int | None = None,
-    fewest_games: int = 1,
     at: int | None = None,
     level: float = 0.95,
     added: npt.ArrayLike = 0.0,
@@ -428,13 +407,12 @@ def leaderboard(
     """Return the players by mean strength. `rd` is before the passage of time unless `at` names a period.
 
     `added` is a further variance of each, as that of fitted parameters.
-
     `active_within=4` keeps those who played in one of the last four periods up to `at` (or up to the latest).
     """
     mean, variance = state.moments(at)
     variance = variance + np.asarray(added)
     played = state.lines["games"] > 0
-    keep = played & (state.lines["games"] >= fewest_games)
+    keep = played.copy()
     if active_within is not None and state.latest is not None:
         keep &= state.lines["last"] > (state.latest if at is None else at) - active_within
     chosen = np.flatnonzero(keep)
@@ -445,10 +423,7 @@ def leaderboard(
 def past_leaderboard(
     history: History, *, active_within: int | None = None, at: int | None = None, level: float = 0.95
 ) -> Board:
-    """Return the players by their (smoothed) strength in each one's last period, or in period `at`.
-
-    Players without a game by then are left out. `active_within` is as for `leaderboard`.
-    """
+    """Return the players who had played, by their strength in their last period or in period `at`."""
     everybody = np.flatnonzero(np.diff(history.offsets))
     if at is None:
         who, last = everybody, history.offsets[everybody + 1] - 1
@@ -464,21 +439,18 @@ def past_leaderboard(
     return Board.of(history.state, who[order], mean[order], variance[order], level, len(everybody) - len(who))
 
 
-def peaks(history: History, *, level: float = 0.95) -> tuple[Board, list[str]]:
+def peaks(history: History) -> tuple[Board, list[str]]:
     """Return everybody's best mean of the (smoothed) history, ranked, and the period of each. [GLI99 table 3]"""
     who = np.flatnonzero(np.diff(history.offsets))
     best = np.lexsort((-history.mean, history.player))[history.offsets[who]]
     rank = np.argsort(-history.mean[best], kind="stable")
     rows = best[rank]
-    board = Board.of(history.state, who[rank], history.mean[rows], history.variance[rows], level, 0)
+    board = Board.of(history.state, who[rank], history.mean[rows], history.variance[rows], 0.95, 0)
     return board, [history.state.label(number) for number in history.period[rows]]
 
 
 def components(games: PeriodGames) -> Ints:
-    """Return the number of each player's component, the largest 0; −1 for one who did not play.
-
-    Players of different components are linked by no chain of games: their ratings cannot be compared.
-    """
+    """Return each player's component, the largest 0, −1 without a game; no chain of games links two of them."""
     ones = np.ones(len(games), dtype=np.int8)
     graph = coo_array((ones, (games.player_1, games.player_2)), shape=(games.n_players, games.n_players))
     _, label = connected_components(graph.tocsr(), directed=False)

@@ -9,8 +9,6 @@
 [0.72]
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -29,8 +27,9 @@ from skilloscope.ratings.periods.saved import SavedRatings
 from skilloscope.ratings.periods.smoothing import SMOOTHINGS, smoothed_history
 from skilloscope.ratings.periods.states import State
 from skilloscope.ratings.periods.variances import VarianceFit, rating_variances
-from skilloscope.results.periods import ByPeriod, PeriodGames
+from skilloscope.results.periods import PeriodGames
 from skilloscope.results.reading import ResultStream, results_from_frame
+from skilloscope.results.table import Results
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -124,25 +123,25 @@ class Periods(Estimator):
         first, second = (list(names) for names in zip(*pairs, strict=True)) if len(pairs) else ([], [])
         return win_probabilities(self.beliefs_, first, second, at=at, entry=self.entry)
 
-    def predict_proba(self, pairs: Sequence[tuple[str, str]], *, at: int | None = None) -> Array:
+    def predict_proba(self, pairs: Sequence[tuple[str, str]]) -> Array:
         """Return a column for each of `classes_`, the scores of the first player: loss and win, or loss, draw, win."""
-        p = self.win_probability(pairs, at=at)
+        p = self.win_probability(pairs)
         if not self.draws:
             return np.column_stack([1 - p, p])
         win, draw, loss = davidson(p, self.kappa_)
         return np.column_stack([loss, draw, win])
 
-    def evaluate(self, results: ByPeriod | PeriodGames, *, rolling: bool = False) -> Evaluation:
+    def evaluate(self, results: Results | PeriodGames, *, rolling: bool = False) -> Evaluation:
         """Return how well later games are predicted: from the state as it is, or learning from period to period."""
         games = self._games(results)
         if rolling:
             return evaluate(forecast(games, self.beliefs_, entry=self.entry)[0], games.score)
-        names, when = np.asarray(games.players, dtype=object), games.first + games.period
-        first, second = names[games.player_1].tolist(), names[games.player_2].tolist()
-        p = win_probabilities(self.beliefs_, first, second, at=when, entry=self.entry)
+        names = np.asarray(games.players, dtype=object)
+        sides = names[games.player_1].tolist(), names[games.player_2].tolist()
+        p = win_probabilities(self.beliefs_, *sides, at=games.first + games.period, entry=self.entry)
         return evaluate(p, games.score)
 
-    def score(self, results: ByPeriod | PeriodGames) -> float:
+    def score(self, results: Results | PeriodGames) -> float:
         """Return minus the log-loss of later games, predicted from the state as it is: higher is better."""
         return -self.evaluate(results).log_loss
 
@@ -157,7 +156,7 @@ class Periods(Estimator):
             raise OptionError(f"nothing is predicted from {self.predict_from!r}", hint=hint)
 
     def _games(self, results: Any) -> PeriodGames:
-        if not hasattr(results, "by_period") and not isinstance(results, PeriodGames):
+        if not isinstance(results, Results | PeriodGames):
             if not is_frame(results):
                 hint = "`read_results` gives them; a frame of them will do"
                 raise InputError(f"{type(results).__name__} is not a table of results", hint=hint)

@@ -1,20 +1,13 @@
 """Predicting results, how good the predictions are, and the period length that predicts best.
 
-A prediction for a game uses only what was known before its period [GLI99 (16)]. `evaluate` gives the log-loss, the
-Brier score and the calibration.
+A prediction for a game uses only what was known before its period [GLI99 (16)]. Period lengths are compared on the same
+games at the same distance: every game from what was known before the longest of the periods, in which it lies, began.
 
-The total discrepancies of two period lengths do not compare as they are: short periods predict a game from yesterday's
-results, long ones from last year's. So all lengths predict the same games at the same distance: every game from what
-was known before the longest of the periods, in which it lies, began.
-
-The link goes from strengths to expected scores. (16) has one fixed slope, and its strengths know nothing of careers. In
-tables of real games the slope depends on the level and changes over the years, and strengths are biased where players
-are new, return after a pause or improve steadily. `linked` learns both: a logistic regression on what is known of both
-players, whose weights are a random walk, updated with each month of games (an extended Kalman filter). It starts at
-(16) with small prior deviations, so that few games change little. Not in the paper.
+The link goes from strengths to expected scores. (16) has one fixed slope, and its strengths know nothing of careers.
+`linked` learns both: a logistic regression on what is known of both players, whose weights are a random walk, updated
+with each month of games (an extended Kalman filter). It starts at (16) with small prior deviations, so that few games
+change little. Not in the paper.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -85,16 +78,13 @@ def forecast(games: PeriodGames, state: State, *, entry: Mapping[str, float] | N
 
 def predicted(history: History, games: PeriodGames) -> Array:
     """Return for each game the probability by (16) from the periods before its own, out of a history that holds it."""
-    moments = [(history.prior_mean[rows], history.prior_variance[rows]) for rows in history.rows_of(games)]
-    return win_probability(*moments[0], *moments[1], advantage=history.state.advantage)
+    one, two = ((history.prior_mean[rows], history.prior_variance[rows]) for rows in history.rows_of(games))
+    return win_probability(*one, *two, advantage=history.state.advantage)
 
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """The weights by which strengths and careers of both players become an expected score, after some games.
-
-    `draws` are those of log κ of `davidson`: its level, and how it changes with the strength of the players.
-    """
+    """What makes an expected score of strengths and careers; `draws`: log κ's level, and slope in strength."""
 
     weights: Array
     draws: Array | None  # None before the first draw
@@ -113,10 +103,7 @@ Slopes = Callable[[slice, Array], tuple[Array, Array]]
 
 
 def linked(history: History, games: PeriodGames, years: float) -> tuple[Array, Array, Link]:
-    """Return each game's expected score and κ by the link that months before its own give, and the link at the end.
-
-    The history holds all games since its players' first; `years` is the length of a period.
-    """
+    """Return each game's expected score and κ by earlier months' link, and the last link; `years` a period."""
     rows, when = np.stack(history.rows_of(games)), games.first + games.period
     codes = np.stack([history.codes_of(games.players)[side] for side in (games.player_1, games.player_2)])
     moments = history.prior_mean[rows], history.prior_variance[rows]
@@ -159,14 +146,9 @@ def linked_pairs(
     return expit(terms @ link.weights), np.asarray(draws, dtype=float)
 
 
-def _origin(history: History) -> float:
-    """Return the strength around which levels are measured."""
-    published = history.state.published
-    return published.origin if published else history.state.mean
-
-
 def _levels(history: History, mean: Array) -> Array:
-    return np.asarray(np.clip((mean - _origin(history)) / 400, -3, 3))
+    published = history.state.published
+    return np.asarray(np.clip((mean - (published.origin if published else history.state.mean)) / 400, -3, 3))
 
 
 def _draw_terms(history: History, mean: Array) -> Array:
@@ -176,10 +158,7 @@ def _draw_terms(history: History, mean: Array) -> Array:
 def _terms(
     history: History, codes: Ints, when: Ints, moments: tuple[Array, Array], seen: Array | None, years: float
 ) -> Array:
-    """Return the TERMS of each game; `codes`, `moments` and `seen` have a row for each side, −1 is a new player.
-
-    `seen` are the ratings published before the games; None takes the last ones.
-    """
+    """Return the TERMS of each game; rows of `codes` (−1: new), `moments` and `seen` (None: the last) are sides."""
     mean, variance = moments
     level, unsure = _levels(history, mean), np.minimum(variance / 200**2, 4.0)
     x = g(variance.sum(axis=0)) * Q * (mean[0] - mean[1] + history.state.advantage)
@@ -194,32 +173,25 @@ def _terms(
     games = np.where(known, total[last + 1] - total[first], 0)
     age = np.where(known, (when - history.period[first]) * years, 0.0) if len(history) else 0.0 * games
     pause = np.where(known, (when - history.period[last]) * years, 0.0) if len(history) else 0.0 * games
-    then, now = (history.seen if len(history) else np.zeros(1)), seen
-    now = then[last] if now is None else now
+    then = history.seen if len(history) else np.zeros(1)
+    now = then[last] if seen is None else seen
 
     def rise(row: Ints, low: float, high: float) -> Array:
         rated = known & (now > 0) & (then[row] > 0)
         return np.where(rated, np.clip(now - then[row], low, high), 0.0)
 
-    gain, whole, latest = (
-        rise(np.maximum(year, first), -200, 200) / 100,
-        rise(first, -500, 800) / 400,
-        rise(last, -100, 100),
-    )
+    gain, whole = rise(np.maximum(year, first), -200, 200) / 100, rise(first, -500, 800) / 400
     sides = (
         np.log1p(games) / 4, level / (1 + games / 5), np.log1p(12 * pause) / 4, np.minimum(age, 10.0) / 10,
         np.log1p(4 * age) / 4, unsure, unsure * level, gain, np.maximum(gain, 0.0), gain * level, whole,
-        latest / 100 * np.exp(-age / 4),
+        rise(last, -100, 100) / 100 * np.exp(-age / 4),
     )  # fmt: skip
     slopes = (x, x * level.mean(axis=0), x * unsure.sum(axis=0) / 2, x * np.abs(x) / 2)
     return np.stack([np.ones_like(x), *slopes, *(side[0] - side[1] for side in sides)], axis=1)
 
 
 def _followed(terms: Array, month: Array, slopes: Slopes, prior: tuple[Array, Array, Array]) -> tuple[Array, Array]:
-    """Return the linear predictor of each game by the weights of the months before its own, and the weights at the end.
-
-    The weights start at a normal prior, wander by a step a year, and take each month's games by two steps of Newton's.
-    """
+    """Return each game's predictor by weights of months before (Newton steps, a random walk), and the last weights."""
     weights, deviation, step = prior
     covariance, out = np.diag(deviation**2), np.empty(len(month))
     edges = np.flatnonzero(np.diff(month, prepend=-np.inf, append=np.inf)) if len(month) else np.zeros(1, dtype=int)
@@ -244,27 +216,16 @@ def win_probabilities(
     *,
     at: npt.ArrayLike | None = None,
     entry: Mapping[str, float] | None = None,
-    ratings: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> Array:
-    """Return the probability by (16) that each of `player_1` beats the one of `player_2`; unknown ones are new players.
-
-    With `at` (one period number, or one for each pair) time passes until then; `entry` has means of new players, and
-    `ratings` those published elsewhere of both sides, 0 for none.
-    """
+    """Return (16) for each pair; time passes until `at` (one period or one a pair), `entry` has new players' means."""
     if len(player_1) != len(player_2):
         raise InputError("a pair needs two players: the lists have different lengths")
-    (mean_1, variance_1), (mean_2, variance_2) = (
-        state.beliefs(names, at, entry=entry, ratings=side)
-        for names, side in zip((player_1, player_2), ratings or (None, None), strict=True)
-    )
-    return win_probability(mean_1, variance_1, mean_2, variance_2, advantage=state.advantage)
+    one, two = (state.beliefs(names, at, entry=entry) for names in (player_1, player_2))
+    return win_probability(*one, *two, advantage=state.advantage)
 
 
 def fit_draws(probability: npt.ArrayLike, score: npt.ArrayLike) -> tuple[float, float, Tally]:
-    """Return κ of `davidson` by maximum likelihood, its mean log-loss over win, draw and loss, and what was left out.
-
-    Beyond the paper, which has no probability of a draw. Scores other than 1, ½ and 0 say nothing about draws.
-    """
+    """Return κ of `davidson` by maximum likelihood, its mean log-loss, and the scores that are no outcome."""
     p, s = np.asarray(probability, dtype=float), np.asarray(score, dtype=float)
     tally = Tally()
     usable = np.isin(s, (0.0, 0.5, 1.0))
@@ -291,10 +252,7 @@ LENGTHS = ("1D", "1W", "1M", "2M", "3M", "6M", "1Y")
 
 @dataclass(frozen=True)
 class LengthFit:
-    """How well periods of one length predict.
-
-    Losses of different games cannot be compared: a game whose date is known to the month only has no week.
-    """
+    """How well periods of one length predict; losses of different games cannot be compared."""
 
     period: str
     loss: float  # discrepancy per game, at the distance of the longest length
@@ -322,7 +280,6 @@ def choose_period(
     results: Results,
     lengths: Sequence[str] = LENGTHS,
     *,
-    mean: float = 1500.0,
     advantage: float | None = 0.0,
     drift: float | None = 0.0,
     entry: Mapping[str, float] | None = None,
@@ -335,7 +292,7 @@ def choose_period(
     for length in lengths:
         own = results.for_period(length)
         games = own.by_period(length)
-        fits[length] = fit_variances(games, mean=mean, advantage=advantage, drift=drift, entry=entry)
+        fits[length] = fit_variances(games, advantage=advantage, drift=drift, entry=entry)
         order = np.argsort(own.numbers(length), kind="stable")
         blocks = own.numbers(horizon)[order]
         losses[length] = _loss(games, blocks, fits[length], (length, horizon), entry)
@@ -355,10 +312,9 @@ def _loss(
     known, place = np.unique(blocks, return_inverse=True)
     starts = np.array([horizon.start(block) for block in known], dtype="datetime64[D]")
     limit = length.numbers(starts)[place]
-    sides = [
-        _known_before(history, side, games.first + games.period, limit) for side in (games.player_1, games.player_2)
-    ]
-    p = win_probability(*sides[0], *sides[1], advantage=fit.advantage)
+    when = games.first + games.period
+    one, two = (_known_before(history, side, when, limit) for side in (games.player_1, games.player_2))
+    p = win_probability(*one, *two, advantage=fit.advantage)
     return float(np.mean(discrepancy(p, games.score)))
 
 

@@ -127,11 +127,7 @@ def with_further_games(
     corrected: bool = False,
     again: bool = False,
 ) -> Additions:
-    """Return what to play; all games must have been kept.
-
-    A game that was already played (the same day, players and score) is refused unless it is to count `again`. With
-    `corrected` each game takes the place of the kept ones of its day and players.
-    """
+    """Return what to play; repeated games are refused unless they count `again` or are `corrected` ones."""
     assert kept.games is not None
     before = kept.games
     named = renamed_players(Results.concat([before, further]), aliases or {})
@@ -145,26 +141,19 @@ def with_further_games(
         gone = _replaced(first, later)
         changed |= gone
         first = first.select(~gone)
-    elif not again:
-        _refuse_repeats(first, later)
-    numbers = [before.numbers(kept.state.period)[changed], later.numbers(kept.state.period)]
-    start = int(np.concatenate(numbers).min())
-    games = Results.concat([replace(part, tally=Tally(), noted=Tally()) for part in (first, later)])
-    late = games.numbers(kept.state.period) >= start
-    to_play = replace(games.select(late).of_players(), tally=further.tally, noted=further.noted)
-    return Additions(kept.rewound(start), games.of_players(), to_play)
-
-
-def _refuse_repeats(first: Results, later: Results) -> None:
-    seen = set(_keys(first))
-    repeats = [key for key in _keys(later) if key in seen]
-    if repeats:
+    elif not again and (repeats := [*filter({*_keys(first)}.__contains__, _keys(later))]):
         day, one, two, _ = repeats[0]
         raise InputError(
             f"{len(repeats):,} of {len(later):,} games were already played, {_day(first, day)} {one} against {two} "
             "among them: nothing was changed",
             hint="give new games only; --corrected replaces games, --allow-repeats counts them a second time",
         )
+    numbers = [before.numbers(kept.state.period)[changed], later.numbers(kept.state.period)]
+    start = int(np.concatenate(numbers).min())
+    games = Results.concat([replace(part, tally=Tally(), noted=Tally()) for part in (first, later)])
+    late = games.numbers(kept.state.period) >= start
+    to_play = replace(games.select(late).of_players(), tally=further.tally, noted=further.noted)
+    return Additions(kept.rewound(start), games.of_players(), to_play)
 
 
 def _replaced(first: Results, later: Results) -> np.ndarray:

@@ -2,15 +2,10 @@
 
 `rts` is the Kalman smoother that GLI99 sect. 3.5 describes, and the default. `eq14` is (14) as printed, which counts
 the past twice (its nominal 95 % intervals cover far less); table 3 was computed with it. `whole` is not in the paper:
-messages pass between all games of all periods until they converge, so that an opponent's later results count too.
-
-Messages find the means of the joint posterior, but their deviations ignore that a message comes back round a loop: two
-players who met a hundred times know their difference well and hardly their level. So the deviations are those of a
-normal posterior about the means: its precision is that of the entries, of the walks between periods and of the games,
-one sparse matrix, solved up to 4,000 rows; beyond, the messages' deviations are used with a warning.
+messages pass between all games of all periods until they converge, so that an opponent's later results count too. Its
+deviations are those of a normal posterior about the means: one sparse matrix of precisions, solved up to 4,000 rows;
+beyond, the messages' deviations, which ignore loops of games, are used with a warning.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,10 +27,7 @@ _FEW_OPPONENTS = 3
 
 
 def precision_of(history: History, games: PeriodGames) -> csr_array:
-    """Return the precision of all rows' strengths given all games, at the means of the history.
-
-    An entry adds 1/σ², a walk over t periods 1/(ν²t) between two rows, a game q²p(1 − p) between its two.
-    """
+    """Return the precision of all strengths: entries 1/σ², walks 1/(ν²t), games q²p(1 − p) between two rows."""
     n, period, player = len(history), history.period, history.player
     first = history.offsets[:-1][np.diff(history.offsets) > 0]
     later = np.flatnonzero(player[1:] == player[:-1]) + 1
@@ -116,11 +108,7 @@ def smoothed_history(
 
 
 def smooth(history: History, method: str = "rts", *, from_last_active: bool = False) -> History:
-    """Return the history smoothed backwards by `rts` or `eq14`, from the end or from each player's last active period.
-
-    For `rts` the two are the same, since a time without games adds nothing; (14) as printed goes on through the
-    periods after a player's last game, and each narrows the interval.
-    """
+    """Return the history smoothed by `rts` or `eq14`, from the end or from each player's last active period."""
     mean, variance = history.filtered_mean.copy(), history.filtered_variance.copy()
     nu2 = history.state.nu**2
     if method == "rts":

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skilloscope.core.columns import Array, Bools, Ints
+from skilloscope.core.columns import Array, Bools
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.table_files import read_checked, write_checked
 from skilloscope.core.text import read_object
@@ -90,25 +90,12 @@ class State:
     units: Mapping[int, int] = field(default_factory=dict)  # discrepancy by period in units of 2^-40: parts add exactly
 
     @classmethod
-    def empty(
-        cls,
-        *,
-        sigma0: float,
-        nu: float,
-        mean: float = 1500.0,
-        advantage: float = 0.0,
-        drift: float = 0.0,
-        epoch: int = 0,
-        until: int | None = None,
-        published: Published | None = None,
-        period: str = "",
-    ) -> State:
-        """Return the state before the first game."""
+    def empty(cls, *, sigma0: float, nu: float, mean: float = 1500.0, **parameters: Any) -> State:
+        """Return the state before the first game; further parameters are fields of a state."""
         if not (sigma0 > 0 and nu >= 0):
             raise OptionError(f"sigma0 = {sigma0} and nu = {nu}: the first must be above 0, the second not below")
-        sigma0, nu, mean, advantage, drift = map(float, (sigma0, nu, mean, advantage, drift))
-        state = cls([], new_state([]), sigma0, nu, mean, advantage, drift=drift, epoch=epoch, until=until)
-        return replace(state, published=published, period=period)
+        parameters |= {name: float(parameters[name]) for name in ("advantage", "drift") if name in parameters}
+        return cls([], new_state([]), float(sigma0), float(nu), float(mean), **parameters)
 
     def __len__(self) -> int:
         return len(self.players)
@@ -146,12 +133,10 @@ class State:
         at: npt.ArrayLike | None = None,
         *,
         entry: Mapping[str, float] | None = None,
-        ratings: npt.ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """Return means and variances of these players, at one period or each at his own; who has not played is new.
 
-        New players have their mean of `entry`, where it has one; without `at` they enter now. `ratings` are
-        those published elsewhere, 0 for none: what is new in them counts as `published` says.
+        New players have their mean of `entry`, where it has one; without `at` they enter now.
         """
         mean, variance = self.moments()
         codes = np.array([self._where.get(name, -1) for name in names], dtype=np.int64)
@@ -167,21 +152,15 @@ class State:
         out_variance = np.full(len(codes), self.sigma0**2)
         out_mean[known], out_variance[known] = mean[codes[known]], variance[codes[known]]
         if at is not None:
-            gap = np.maximum(np.asarray(at) - np.where(known, self._of("last", codes), at), 0)
+            last = self.lines["last"][codes] if len(self) else np.zeros(len(codes))
+            gap = np.maximum(np.asarray(at) - np.where(known, last, at), 0)
             out_variance = passage_of_time(out_variance, self.nu, gap)
-        if ratings is None or self.published is None:
-            return out_mean, out_variance
-        rating = np.nan_to_num(np.asarray(ratings, dtype=float))
-        seen = np.where(known, self._of("seen", codes), 0.0)
-        return with_published((out_mean, out_variance), rating, seen, new=~known, published=self.published)
+        return out_mean, out_variance
 
     def play(
         self, games: PeriodGames, *, entry: Mapping[str, float] | None = None, history: bool = False
     ) -> tuple[State, npt.NDArray[np.void] | None]:
-        """Return the state after these games, and the rows of their periods if wanted; this one stays as it is.
-
-        `entry` gives means to enter with to players who have not played yet.
-        """
+        """Return the state after these games, and rows if wanted; `entry` gives newcomers' means; self is kept."""
         played = np.flatnonzero(np.diff(games.offsets))
         if len(played) and self.since is not None and games.first + played[0] < self.since:
             raise InputError(
@@ -216,10 +195,7 @@ class State:
     def _joined(
         self, players: Sequence[str], entry: Mapping[str, float]
     ) -> tuple[Sequence[str], npt.NDArray[np.void], npt.NDArray[np.int32]]:
-        """Return all names in order, a copy of their lines, and the new code of each of `players`.
-
-        Where `players` are those of the state and more after them, as in a stream, their order stays.
-        """
+        """Return all names in order (as in a stream, where it goes on), their lines, and the codes of `players`."""
         n = len(self.players)
         if len(players) > n and list(players[:n]) == list(self.players):
             names: Sequence[str] = list(players)
@@ -241,10 +217,6 @@ class State:
         """Return the same state with its players in the order of their names."""
         order = sorted(range(len(self)), key=self.players.__getitem__)
         return replace(self, players=[self.players[i] for i in order], lines=self.lines[order])
-
-    def _of(self, column: str, codes: Ints) -> npt.NDArray[Any]:
-        """Return a column of these players; of nobody, where the state has none."""
-        return np.asarray(self.lines[column][codes] if len(self) else np.zeros(len(codes)))
 
     def _newcomers(self, names: Sequence[str], entry: Mapping[str, float]) -> npt.NDArray[np.void]:
         """Return the lines of players who have not played yet; those of `entry` have a mean of their own."""

@@ -2,22 +2,15 @@
 
 The criterion is GLI99 sect. 4: the total discrepancy (15) of all games, each predicted by (16) from what was known
 before its period. `nelder-mead` is the paper's way; `quick`, the default, comes to the same minimum with fewer passes
-over the games. Both search the logarithms of standard deviations.
+over the games. Beyond the paper, only where asked for: the first player's advantage, the drift of newcomers' mean, and
+how much weight ratings published elsewhere get.
 
-Beyond the paper, each only where it is asked for: the first player's advantage, the drift of newcomers' mean, and how
-much weight ratings published elsewhere get.
-
-How uncertain σ0 and ν are: `variance_posterior` is their joint posterior on a weighted grid, as in GLI99 figure 1. The
-total discrepancy is minus a log-likelihood in which every game is predicted from earlier ones alone, so
-exp(−discrepancy) times the prior is the posterior. The paper's prior is flat in the variances (sect. 3.1); flat in the
-standard deviations is the other choice. That criterion is a sum of approximate forecasts, not a likelihood: the σ0 that
-predicts best is larger than the spread of the true strengths (by a third where players have some hundred games), and
-the curvature at its minimum is far from its uncertainty. `simulated_intervals` cover: the pairings stay as they are,
-strengths and scores are simulated with known variances, and the errors of the fits to them are the errors to expect of
-the fit to the real games.
+`variance_posterior` is the joint posterior of σ0 and ν on a weighted grid, as in GLI99 figure 1. The discrepancy is a
+sum of approximate forecasts, not a likelihood: the σ0 that predicts best is larger than the spread of the true
+strengths, and the curvature at its minimum is far from its uncertainty. `simulated_intervals` cover: the pairings stay
+as they are, strengths and scores are simulated with known variances, and the errors of the fits to them are the errors
+to expect of the fit to the real games. docs/periods.md has more.
 """
-
-from __future__ import annotations
 
 import itertools
 import math
@@ -27,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
@@ -51,9 +45,9 @@ _NODES, _NODE_WEIGHTS = (-math.sqrt(3.0), 0.0, math.sqrt(3.0)), (1 / 6, 2 / 3, 1
 _START = {"sigma0": 200.0, "nu": 30.0, **Published()._asdict()}
 _UNIT = {"advantage": 50.0, "drift": 1.0, "mean": 50.0, "slope": 0.1, "weak": 0.5, "newcomer": 25.0, "trend": 0.25}
 """Makes a step about as large as one in a logarithm."""
+_NAMES = ("sigma0", "nu")
 _LOWEST, _HIGHEST = math.log(0.1), math.log(3000.0)
 _FARTHEST_NODE = 2.5  # in logarithms: a factor of twelve to each side
-_NAMES = ("sigma0", "nu")
 _LARGEST_CORRECTION = math.log(2.0)  # fits at the edge of the search would correct by anything
 _MOST_AT_EDGE = 0.2
 _FIRST = 10  # replays that find how far off the fit is, before the others are drawn nearer to the truth
@@ -99,15 +93,11 @@ def total_discrepancy(
     *,
     mean: float = 1500.0,
     advantage: float = 0.0,
-    drift: float = 0.0,
-    epoch: int = 0,
-    published: Published | None = None,
     entry: Mapping[str, float] | None = None,
 ) -> float:
     """Σ d_ij over all games [GLI99 (15)], each predicted by (16) from the periods before its own."""
-    about = {} if published is None else published._asdict()
-    values = {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": drift, "mean": mean, **about}
-    return _criterion(games, epoch, entry)(values)
+    values = {"sigma0": sigma0, "nu": nu, "advantage": advantage, "drift": 0.0, "mean": mean}
+    return _criterion(games, 0, entry)(values)
 
 
 def fit_variances(
@@ -169,10 +159,7 @@ def fit_variances(
 
 
 def rating_variances(games: PeriodGames, **how: Any) -> VarianceFit:
-    """Return the fit to rate by: where σ0 ends at a limit of the search the games leave it open, and 200 is taken.
-
-    A spread of nearly nothing would give everybody an interval of nearly nothing after a few even games.
-    """
+    """Return the fit to rate by; where the games leave σ0 open it is 200, lest intervals be nothing."""
     fit = fit_variances(games, **how)
     if "sigma0" not in fit.fitted or not _at_limit(fit.sigma0):
         return fit
@@ -204,9 +191,8 @@ def added_variance(games: PeriodGames, fit: VarianceFit, state: State) -> Array:
     start = np.array([_SPREAD_PRIOR[0], _SPREAD_PRIOR[0] + _DRIFT_PRIOR[0] - 0.5 * math.log(games.n_periods)])
     mode, _ = descend(minus_log, start, highest=9.0)
     h = 0.3 * np.eye(2)
-    sides, least = [], minus_log(mode)
-    for a in (*h, h[0] + h[1]):
-        sides.append(minus_log(mode + a) + minus_log(mode - a) - 2 * least)
+    least = minus_log(mode)
+    sides = [minus_log(mode + a) + minus_log(mode - a) - 2 * least for a in (*h, h[0] + h[1])]
     both = (sides[2] - sides[0] - sides[1]) / 2
     values, axes = np.linalg.eigh(np.array([[sides[0], both], [both, sides[1]]]) / 0.3**2)
     steps = axes / np.sqrt(np.maximum(values, 0.5))
@@ -217,7 +203,7 @@ def added_variance(games: PeriodGames, fit: VarianceFit, state: State) -> Array:
         sigma0, nu = np.exp(x).tolist()
         fresh = State.empty(sigma0=sigma0, nu=nu / root, mean=fit.mean, advantage=fit.advantage)
         moments.append(fresh.play(fine)[0].moments())
-    weights = np.exp(np.array(logs) - max(logs))[:, None] / np.sum(np.exp(np.array(logs) - max(logs)))
+    weights = softmax(logs)[:, None]
     mean, variance = map(np.array, zip(*moments, strict=True))
     shown, own = state.moments()
     off = (mean - np.nanmean(mean, axis=1, keepdims=True)) - (shown - np.nanmean(shown))
@@ -272,7 +258,6 @@ def _published(values: Mapping[str, float]) -> Published:
 def _criterion(
     games: PeriodGames, epoch: int, entry: Mapping[str, float] | None
 ) -> Callable[[Mapping[str, float]], float]:
-    """Return the total discrepancy as a function of the parameters."""
     own = np.array([name in (entry or {}) for name in games.players], dtype=bool)
     enter = np.array([(entry or {}).get(name, 0.0) for name in games.players]) if entry else np.zeros(games.n_players)
 
@@ -297,7 +282,6 @@ def _parameters(
     centre: Mapping[str, float],
     units: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return all parameters, the fitted ones from where the search stands."""
     values = {name: float(value) for name, value in given.items() if value is not None}
     for name, x in zip(fitted, point, strict=True):
         if name in _SPREADS:
@@ -308,12 +292,13 @@ def _parameters(
 
 
 def _search(cost: Callable[[Array], float], start: Array, method: str) -> tuple[Array, bool]:
-    """Return the minimum and whether the search converged."""
     if method == "nelder-mead":
-        simplex = np.vstack([start, start + 0.5 * np.eye(len(start))])
-        found = minimize(
-            cost, start, method="Nelder-Mead", options={"initial_simplex": simplex, "xatol": 1e-5, "fatol": 1e-6}
-        )
+        options = {
+            "initial_simplex": np.vstack([start, start + 0.5 * np.eye(len(start))]),
+            "xatol": 1e-5,
+            "fatol": 1e-6,
+        }
+        found = minimize(cost, start, method="Nelder-Mead", options=options)
         return np.asarray(found.x), bool(found.success)
     return descend(cost, start, highest=_HIGHEST)
 
@@ -321,7 +306,6 @@ def _search(cost: Callable[[Array], float], start: Array, method: str) -> tuple[
 def _warnings(
     fitted: tuple[str, ...], best: Mapping[str, float], converged: bool, silent: Sequence[str], players: int
 ) -> list[str]:
-    """Return what casts doubt on a fit, in words."""
     said = []
     for name in _NAMES:
         if name in silent:
@@ -344,7 +328,6 @@ class VariancePosterior:
     nu: Array
     weight: Array
     prior: str
-    at_edge: float  # the weight of the grid's rim: where it is not small, the posterior goes on beyond the grid
 
     def interval(self, which: str, level: float = 0.95) -> tuple[float, float]:
         """Return the central interval of `sigma0` or `nu`."""
@@ -360,16 +343,6 @@ class VariancePosterior:
         nodes, weight = self._marginal(which)
         return float(nodes @ weight)
 
-    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-        """Draw pairs (σ0, ν): cells by their weight, and evenly within a cell."""
-        cell = rng.choice(self.weight.size, size=n, p=self.weight.ravel())
-        i, j = np.unravel_index(cell, self.weight.shape)
-        drawn = []
-        for nodes, index in ((self.sigma0, i), (self.nu, j)):
-            width = math.log(nodes[1] / nodes[0])
-            drawn.append(nodes[index] * np.exp(width * (rng.random(n) - 0.5)))
-        return drawn[0], drawn[1]
-
     def _marginal(self, which: str) -> tuple[Array, Array]:
         if which == "sigma0":
             return self.sigma0, self.weight.sum(axis=1)
@@ -384,18 +357,14 @@ def variance_posterior(
     *,
     points: int = 25,
     prior: str = "variance",
-    mean: float = 1500.0,
     entry: Mapping[str, float] | None = None,
 ) -> VariancePosterior:
-    """Return the posterior of (σ0, ν) about a fit. It takes points² passes over the games, more if the grid must grow.
-
-    `prior` is flat in the `variance` (the paper's) or flat in the `sd`.
-    """
+    """Return the posterior of (σ0, ν) on a grid about a fit; the `prior` is flat in `variance` or `sd`."""
     if prior not in ("variance", "sd"):
         raise OptionError(f"no prior is called {prior!r}", hint="variance or sd")
 
     def log_posterior(u: float, v: float) -> float:
-        value = total_discrepancy(games, math.exp(u), math.exp(v), mean=mean, advantage=fit.advantage, entry=entry)
+        value = total_discrepancy(games, math.exp(u), math.exp(v), advantage=fit.advantage, entry=entry)
         return (2 if prior == "variance" else 1) * (u + v) - value  # the Jacobian from logarithms
 
     centre = (math.log(fit.sigma0), math.log(fit.nu))
@@ -404,8 +373,7 @@ def variance_posterior(
     height = np.array([[log_posterior(a, b) for b in v] for a in u])
     weight = np.exp(height - height.max())
     weight /= weight.sum()
-    rim = 1.0 - float(weight[1:-1, 1:-1].sum())
-    return VariancePosterior(np.exp(u), np.exp(v), weight, prior, rim)
+    return VariancePosterior(np.exp(u), np.exp(v), weight, prior)
 
 
 def _reach(log_posterior: Any, centre: tuple[float, float], axis: int, sign: int) -> float:
@@ -431,14 +399,9 @@ def simulated_intervals(
     level: float = 0.95,
     each: FitEach = map,
 ) -> dict[str, tuple[float, float]]:
-    """Return intervals of the true σ0 and ν; each replay takes one fit, and no fit needs another (`each`).
-
-    One that is fitted at the edge of what was searched, here or in a fifth of the replays, has none: the games do not
-    determine it.
-    """
+    """Return intervals of the true σ0 and ν from replays; none where the games do not determine it."""
 
     def errors_about(truth: Mapping[str, float], count: int) -> dict[str, Array]:
-        """Return the logarithms of the fits to games played again, less those of the truth."""
         sigma0, nu = (math.exp(truth[name]) for name in _NAMES)  # drawn one after another, wherever they are fitted
         again = ((played_again(games, sigma0, nu, fit.advantage, rng), fit.advantage) for _ in range(count))
         fits = list(each(_fit_again, again))
@@ -464,10 +427,7 @@ def simulated_intervals(
 def played_again(
     games: PeriodGames, sigma0: float, nu: float, advantage: float, rng: np.random.Generator
 ) -> PeriodGames:
-    """Return the same games with new scores, of players whose strengths are drawn with these variances.
-
-    As many are drawn as were, most of them between equals; the mean score stays that of the strengths.
-    """
+    """Return the games with new scores of simulated strengths; as many are drawn as were."""
     span = games.n_periods + 1
     key = [side.astype(np.int64) * span + games.period for side in (games.player_1, games.player_2)]
     lines, place = np.unique(np.concatenate(key), return_inverse=True)

@@ -3,8 +3,6 @@
 In: a run over results, or kept ratings. Out: the Changes and the Member that `results report` shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -188,22 +186,6 @@ def member_study(run: Rated, player: str, since: str | None = None) -> Member:
     moments = history.filtered_mean[rows].tolist(), np.sqrt(history.filtered_variance[rows]).tolist()
     periods = [MemberPeriod(*row) for row in zip(labels, *moments, history.games[rows].tolist(), strict=True)]
     first = 0 if start is None else int(np.searchsorted(history.period[rows], start))
-    return Member(
-        player,
-        None if start is None else run.calendar.label(start),
-        periods[-1].rating,
-        periods[-1].rd,
-        periods[first:],
-        _opponents(run, player, start),
-        run=run,
-        warnings=run.warnings,
-        tally=run.tally,
-        noted=run.noted,
-    )
-
-
-def _opponents(run: Rated, player: str, start: int | None) -> list[OpponentRecord]:
-    """Return the opponents, those with most games first."""
     if run.every is None:
         raise InputError("the games before these were not kept", hint="give all of them, or keep the .games file")
     games = run.every.by_period(run.period)
@@ -220,4 +202,15 @@ def _opponents(run: Rated, player: str, start: int | None) -> list[OpponentRecor
             met = found.get(name, OpponentRecord(name, 0, 0.0, 0.0))
             added = met.games + 1, met.expected + float(expected[at]), met.score + float(score[at])
             found[name] = OpponentRecord(name, *added)
-    return sorted(found.values(), key=lambda row: (-row.games, row.opponent))
+    return Member(
+        player,
+        None if start is None else run.calendar.label(start),
+        periods[-1].rating,
+        periods[-1].rd,
+        periods[first:],
+        sorted(found.values(), key=lambda row: (-row.games, row.opponent)),
+        run=run,
+        warnings=run.warnings,
+        tally=run.tally,
+        noted=run.noted,
+    )

@@ -6,8 +6,6 @@ TimeFolds of `results predict`. Every game is predicted from the periods before 
 the predicted stretch.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -111,7 +109,6 @@ class FitStudy(ResultsStudy):
         return [Table(title, ("", ""), self._rows()), compared]
 
     def _rows(self) -> list[tuple[str, str]]:
-        """Return what was fitted and to what, in words."""
         rows, fit = list[tuple[str, str]](), self.fit
         given = {name: "" if name in fit.fitted else " (given)" for name in ("sigma0", "nu", "advantage")}
         spreads = {"sigma0": "σ0, of new players' strength", "nu": "ν, of its change in a period"}
@@ -373,7 +370,6 @@ class HeldOutPeriods(ResultsStudy):
         return [curve] if self.against is None else [curve, self._compared(self.against)]
 
     def _compared(self, against: Sequence[Competitor]) -> Table:
-        """Return a row for each competitor."""
         columns: list[Column[Competitor]] = [
             Column("forecast", lambda row: row.name, label=True),
             Column("games", lambda row: f"{row.games:,}"),
@@ -458,11 +454,7 @@ def _losses(found: Evaluation) -> str:
 def hold_out(
     results: Results, held_out: int | str, options: RatingOptions, *, draws: bool = False, against: Sequence[str] = ()
 ) -> HeldOutPeriods:
-    """Predict the last periods, so many or all since a date; the fit sees only the games before them.
-
-    With `draws` win, draw and loss are evaluated as three outcomes too. `against` names competitors to be fitted on
-    the same past.
-    """
+    """Predict the last periods, so many or since a date, from a fit to the games before, with competitors `against`."""
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
     games, calendar, noted = own.by_period(period), own.calendar(period), own.noted
@@ -490,11 +482,7 @@ def hold_out(
 
 
 def predict_folds(results: Results, folds: int, options: RatingOptions) -> TimeFolds:
-    """Predict stretches of time one after another.
-
-    The games are cut by time into one stretch more than `folds`, of about as many games each; the first is only used to
-    fit.
-    """
+    """Predict `folds` stretches of about as many games each, one after another, all before them fitted."""
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
     games = own.by_period(period)
@@ -530,10 +518,7 @@ def fold_edges(games: PeriodGames, folds: int) -> list[int]:
 def _predicted(
     games: PeriodGames, part: tuple[int, int], years: float, options: RatingOptions, entry: Mapping[str, float]
 ) -> tuple[int, VarianceFit, Array, Array | None]:
-    """Fit to the periods before a part and predict to its end: how many games come before, the fit, all predictions.
-
-    With the learned link κ of each game comes last; `years` is the length of a period.
-    """
+    """Fit to the periods before a part; return how many games come before, the fit, all predictions, κ if linked."""
     start, stop = part
     early, played = games.between(0, start), games.between(0, stop)
     fit = options.fit(early, entry)

@@ -246,10 +246,7 @@ def rated(
 
 
 def rated_stream(paths: Sequence[Path], options: RatingOptions, read: ReadShards | None = None) -> Rated:
-    """Rate everybody from sorted Parquet files, read period by period: σ0 and ν must be given, no history is kept.
-
-    `read` may have the shards of the files read elsewhere, as the workers of a cluster do.
-    """
+    """Rate from sorted Parquet files period by period, given σ0 and ν; `read` may have shards read elsewhere."""
     stream = ResultStream(paths, options.period, how=options.reading, read=read, aliases=options.aliases)
     entry, left_out = options.entering()
     advantage = elo_given(options.advantage)
@@ -490,7 +487,6 @@ def leaderboard_study(
 
 
 def _only(standings: Sequence[BoardPlayer], players: Sequence[str] | None) -> Sequence[BoardPlayer]:
-    """Return the rows of these players; one who is not there is named."""
     if not players:
         return standings
     names = [one.row.player for one in standings]
