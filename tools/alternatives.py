@@ -45,6 +45,8 @@ def main() -> None:
             for more in ((), ("opponents",)):
                 names = ("one", *((label,) if label != "constant" else ()), *more)
                 fitted = np.column_stack([found["evenly"][name] for name in names])
+                if not np.isfinite(fitted).all():
+                    raise ValueError(f"{names}: {[int((~np.isfinite(found['evenly'][name])).sum()) for name in names]}")
                 line = np.linalg.lstsq(fitted * weight[:, None], elo * weight, rcond=None)[0]
                 for reported in ("random", "persons"):
                     own = found[reported]
@@ -73,6 +75,7 @@ def numbers(known: axis_data.Known, size: int) -> Mapping[str, Array]:
     place = {name: at for at, name in enumerate(names)}
     game = [place[name] for name in batch.context.column("game").to_pylist()]
     batch = batch.select(np.array([(name, at) in inside for name, at in zip(who, game, strict=True)]))
+    batch = batch.select(np.isfinite(batch.chosen_loss()) & np.isfinite(batch.best.astype(float)))
     owner = np.array(batch.column("player").to_pylist(), dtype=object)
     kept = {name: own for name, own in kept.items() if (owner == name).any()}  # somebody may have had no decision
     loss, best = np.minimum(batch.chosen_loss(), _MOST), np.clip(batch.best.astype(float), -_MOST, _MOST)

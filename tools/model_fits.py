@@ -20,6 +20,7 @@ from skilloscope.models.joint import (
     JointChoices,
     JointWeights,
     LossWeights,
+    context_columns,
     elo_terms,
     log_alternatives,
     log_people,
@@ -56,7 +57,7 @@ def fit_adjustments(
     base = log_alternatives(choices, weights, elo, basis)
     root, places_of = choices.roots[:, -1].astype(float), [(*BENDS, *CONTEXT).index(name) for name in names]
     parts = np.column_stack([log_people(choices, basis), -root, -np.minimum(root**2, MOST_LOSS)])
-    columns = np.column_stack([elo_terms(elo)[:, 1:], choices.context])[:, places_of]
+    columns = np.column_stack([elo_terms(elo)[:, 1:], context_columns(choices.context)])[:, places_of]
 
     def cost(free: Array) -> tuple[float, Array]:
         w = free.reshape(len(PARTS), len(names))

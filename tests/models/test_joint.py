@@ -51,7 +51,7 @@ def random_choices(n: int, rng: np.random.Generator) -> JointChoices:
     human = rng.normal(0, 1, (total, 4)) * [1.0, 0.4, 0.1, 0.05]
     listed = rng.random(total) < 0.8
     chosen = (rng.random(n) * counts).astype(np.int64)
-    context = context_columns(rng.integers(1, 60, n), rng.integers(0, 62, n), rng.normal(0, 3, n))
+    context = np.column_stack([rng.integers(1, 60, n), rng.integers(0, 62, n), rng.normal(0, 3, n)])
     return JointChoices(offsets, chosen, human.astype(np.float32), roots.astype(np.float32), listed, context)
 
 
@@ -119,7 +119,7 @@ def test_adjustments_come_back_from_choices_drawn_with_them():
 
 
 def test_a_context_is_what_its_names_say():
-    row = dict(zip(CONTEXT, context_columns([16.5], [70], [-2.0])[0].tolist(), strict=True))
+    row = dict(zip(CONTEXT, context_columns([[16.5, 70, -2.0]])[0].tolist(), strict=True))
     assert row["move 13"] == row["move 20"] == row["value -3"] == row["value -1"] == 0.5
     assert row["pieces 62"] == 1.0
     assert sum(row.values()) == len(KNOTS)
@@ -144,9 +144,7 @@ def test_people_who_stand_a_little_worse_take_more_care_than_those_who_stand_lev
     roots = np.repeat(np.array([[0.0], [1.0]], np.float32), len(weights.depths), axis=1)
     one = JointChoices(np.array([0, 2]), np.array([1]), np.zeros((2, 4), np.float32), roots, np.ones(2, bool))
     blunder = [
-        log_alternatives(
-            replace(one, context=context_columns([25], [40], [value])), weights, [2100.0], np.ones((1, 4))
-        )[1]
+        log_alternatives(replace(one, context=np.array([[25, 40, value]])), weights, [2100.0], np.ones((1, 4)))[1]
         for value in (-1.0, 0.0)
     ]
     assert blunder[0] < blunder[1]

@@ -264,17 +264,17 @@ _LOW_ELO = 1600.0
 MOST_LOSS = 3.0
 
 
-def context_columns(move: npt.ArrayLike, pieces: npt.ArrayLike, value: npt.ArrayLike) -> npt.NDArray[np.float32]:
+def context_columns(context: npt.ArrayLike) -> Array:
     """Return for each decision how much of each broken line every knot of CONTEXT says; outside, the last one.
 
-    >>> [CONTEXT[at] for at in np.flatnonzero(context_columns([30], [62], [-20])[0])]
+    >>> [CONTEXT[at] for at in np.flatnonzero(context_columns([[30, 62, -20]])[0])]
     ['move 20', 'move 40', 'pieces 62', 'value -10']
     """
     columns: list[Array] = []
-    for at, knots in zip(np.array([move, pieces, value], dtype=float), KNOTS.values(), strict=True):
+    for at, knots in zip(np.asarray(context, dtype=float).T, KNOTS.values(), strict=True):
         for hat in np.eye(len(knots)):
             columns.append(np.interp(at, knots, hat))
-    return np.stack(columns, axis=1).astype(np.float32)
+    return np.stack(columns, axis=1)
 
 
 def elo_terms(elo: npt.ArrayLike) -> Array:
@@ -293,8 +293,8 @@ class JointChoices:
     """Coefficients of log p, up to a constant a decision: a column for each function of the basis."""
     roots: npt.NDArray[np.float32]  # √δ_d, a column for each depth; of unlisted alternatives the worst listed one's
     listed: Bools
-    context: npt.NDArray[np.float32] | None = None
-    """A row of `context_columns` for each decision; only adjustments read it."""
+    context: Array | None = None
+    """Move number, value of all pieces and value before the move of each decision; only adjustments read it."""
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -339,30 +339,27 @@ class JointWeights:
         adjusted = {"adjustments": [list(row) for row in self.adjustments]} if self.adjustments else {}
         return {"depths": list(self.depths), "losses": [list(pair) for pair in self.losses], **pairs, **adjusted}
 
-    def shares(self, choices: JointChoices) -> Array:
-        """Return for each of PARTS and each decision what it is multiplied by: weights of `elo_terms`."""
-        found = np.zeros((len(PARTS), len(choices), 1 + len(BENDS)))
-        if self.adjustments:
-            if choices.context is None:
-                raise InputError("adjustments need the context of the decisions")
-            weights = np.array(self.adjustments)
-            found[:, :, 0] = weights[:, len(BENDS) :] @ choices.context.T
-            found[:, :, 1:] = weights[:, None, : len(BENDS)]
-        found[0, :, :2] += self.human
-        return found
-
     def lines(self, choices: JointChoices) -> tuple[Array, Array]:
-        """Return, as weights of `elo_terms`, what log p is multiplied by and what else z of each alternative is."""
+        """Return weights of `elo_terms`: of each of PARTS in each decision, and of all of z that is not log p.
+
+        The first say what log p is multiplied by and how far losses are adjusted, the others are of each alternative.
+        """
         if choices.roots.shape[1] != len(self.depths):
             raise InputError(f"{choices.roots.shape[1]} depths of losses, the weights are for {len(self.depths)}")
-        human, root, loss = self.shares(choices)
-        z = np.zeros((len(choices.listed), human.shape[1]))
+        counts = np.diff(choices.offsets)
+        shares, z = np.zeros((len(PARTS), len(counts), 4)), np.zeros((len(choices.listed), 4))
         z[:, :2] = -(choices.roots.astype(float) @ np.array(self.losses).reshape(-1, 2))
         z[:, :2] -= (~choices.listed).astype(float)[:, None] * np.array(self.unlisted)
         if self.adjustments:
-            last, owner = choices.roots[:, -1:].astype(float), choices.owner
-            z -= last * root[owner] + np.minimum(last**2, MOST_LOSS) * loss[owner]
-        return human, z
+            if choices.context is None:
+                raise InputError("adjustments need the context of the decisions")
+            weights, last = np.array(self.adjustments), choices.roots[:, -1:].astype(float)
+            shares[:, :, 0] = weights[:, len(BENDS) :] @ context_columns(choices.context).T
+            shares[:, :, 1:] = weights[:, None, : len(BENDS)]
+            _, root, loss = np.repeat(shares, counts, axis=1)
+            z -= last * root + np.minimum(last**2, MOST_LOSS) * loss
+        shares[0, :, :2] += self.human
+        return shares, z
 
 
 def scaled_roots(best: npt.ArrayLike, value: npt.ArrayLike) -> Array:
@@ -382,8 +379,8 @@ def log_choice(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike,
 def log_alternatives(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
     """Return log P of every alternative, the decider's Elo given; `basis` has a row a decision."""
     owner, terms = choices.owner, np.broadcast_to(elo_terms(elo), (len(choices), 1 + len(BENDS)))
-    share, lines = weights.lines(choices)
-    z = (share * terms).sum(axis=1)[owner] * log_people(choices, basis) + (lines * terms[owner]).sum(axis=1)
+    (human, *_), lines = weights.lines(choices)
+    z = (human * terms).sum(axis=1)[owner] * log_people(choices, basis) + (lines * terms[owner]).sum(axis=1)
     return np.asarray(z - log_sums(z, choices.offsets)[owner])
 
 
@@ -392,7 +389,8 @@ def joint_curves(
 ) -> Array:
     """Return Σ log P of each group's choices at every Elo (a column, and a row of the basis)."""
     out = np.zeros((n_groups, len(elo)))
-    columns = (choices.offsets, choices.chosen, choices.human, *weights.lines(choices), np.asarray(groups))
+    (human, *_), lines = weights.lines(choices)
+    columns = (choices.offsets, choices.chosen, choices.human, human, lines, np.asarray(groups))
     add_joint_curves(*columns, elo_terms(elo), np.ascontiguousarray(basis), out)
     return out
 

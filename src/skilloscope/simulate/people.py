@@ -151,7 +151,7 @@ def drawn_depth_limited(
     best, known = np.fmax.reduceat(values, choices.offsets[:-1]), joint.listed.copy()
     log_p = log_alternatives(joint, weights, elo, elo_basis(elo))
     log_p += np.where(known, 0.0, unlisted_gain(elo)[joint.owner])
-    share = (weights.shares(joint) * elo_terms(elo)).sum(axis=2)
+    share = (weights.lines(joint)[0] * elo_terms(elo)).sum(axis=2)
     places, undecided = np.zeros(len(choices), dtype=np.int64), list(range(len(choices)))
     while undecided:
         for row in undecided:

@@ -34,18 +34,16 @@ from skilloscope.core.columns import Array, Bools, Ints, ragged_take
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.evidence import EvidenceTable
 from skilloscope.evidence.axis import ELO_GRID
-from skilloscope.evidence.sources.human import human_curves, on_elo
-from skilloscope.evidence.sources.joint import judged_curves
+from skilloscope.evidence.sources.human import BASIS, NODES, human_curves, on_elo
 from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
 from skilloscope.models.joint import (
     HumanChoices,
     JointChoices,
     JointWeights,
     LossWeights,
-    context_columns,
+    joint_curves,
     loss_features,
     scaled_loss,
-    scaled_roots,
 )
 
 SOURCES = ("opening", "human", "joint", "evaluated")
@@ -90,7 +88,7 @@ class PlayedMoves:
 
     def with_engine(self, analyses: Analyses, depths: int) -> PlayedMoves:
         """Return the moves with the engine's answers joined by game and ply; what has no answer goes without."""
-        place = {key: at for at, key in enumerate(zip(self.game.tolist(), self.ply.tolist(), strict=True))}
+        place = dict(zip(zip(self.game.tolist(), self.ply.tolist(), strict=True), range(len(self.game)), strict=True))
         keys = zip(analyses.positions.game.tolist(), analyses.positions.ply.tolist(), strict=True)
         pairs = [(place[key], row) for row, key in enumerate(keys) if key in place and analyses.answered[row]]
         at, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -105,7 +103,7 @@ class PlayedMoves:
         found = np.where(self.move_number <= opening_moves, 0, 1)
         if self.judged is not None:
             found[self.judged[found[self.judged] == 1]] = 2
-        return np.where(self.free, found, -1)
+        return np.where(np.diff(self.choices.offsets) > 1, found, -1)
 
 
 def played_moves(
@@ -160,8 +158,8 @@ def joint_choices(
     best = np.maximum.reduceat(np.where(known, values, -np.inf), first)
     worst = np.minimum.reduceat(np.where(known, values, np.inf), first)
     filled = np.where(known, values, np.repeat(worst, counts, axis=0))
-    roots = scaled_roots(np.repeat(best, counts, axis=0), filled).astype(np.float32)
-    context = context_columns(number, pieces, best[:, -1])
+    roots = np.sqrt(np.maximum(scaled_loss(np.repeat(best, counts, axis=0), filled), 0.0)).astype(np.float32)
+    context = np.column_stack([number, pieces, best[:, -1]])
     return JointChoices(choices.offsets, choices.index_of(played), choices.coefficients, roots, listed, context)
 
 
@@ -316,7 +314,8 @@ def move_evidence(
     curves = human_curves(moves.choices.take(np.flatnonzero(alone)), moves.chosen[alone], row[alone], len(rows))
     if moves.joint is not None and moves.judged is not None and weights is not None:
         inside = use[moves.judged] & (source[moves.judged] == JOINT)
-        curves += judged_curves(moves.joint.select(inside), weights, row[moves.judged][inside], len(rows))
+        own = moves.joint.select(inside), weights, row[moves.judged][inside], len(rows)
+        curves += joint_curves(*own, NODES.nodes, BASIS)
     return _table(
         moves, names, rows, on_elo(curves, moves.choices.elo_range), np.bincount(row[use], minlength=len(rows))
     )
