@@ -1,9 +1,8 @@
 """Analysis: every position searched once, and never again.
 
-One search costs a hundred times what all the statistics on it cost. So the store is asked first, a deeper search
-answers a shallower question where that is proven (analyses.py), a position that occurs twice is searched once,
-and each answer is in the store before it is reported: interrupted runs resume where they
-stopped. Several processes on one store share the work: what one of them searches, the others wait for.
+The store is asked first, a deeper search answers a shallower question where that is proven (analyses.py), and each
+answer is in the store before it is reported: interrupted runs resume where they stopped. Several processes on one store
+share the work: what one of them searches, the others wait for.
 """
 
 import contextlib
