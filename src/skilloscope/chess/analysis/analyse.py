@@ -82,8 +82,9 @@ def analyse(
         runner = work.choose(engine, workers=workers or 1, scheduler=scheduler)
         with runner or contextlib.nullcontext():
             work.recall()
-            if runner is None:
-                work.give_up_failures()
+            if runner is None:  # what failed in an earlier run cannot be tried again
+                stored = shelf.get_many(work.key, list(legal)) if shelf else {}
+                work.failures = {p: row.reason for p, row in stored.items() if p not in work.answers}
             else:
                 work.search(runner, None if deadline_seconds is None else begin + deadline_seconds)
     return work.result(batch)
@@ -171,11 +172,6 @@ class _Work:
         if damaged and not shelf.read_only:
             shelf.condemn(self.key, damaged, "the stored answer was damaged")
         return {problem: row for problem, row in stored.items() if problem not in damaged}, answers
-
-    def give_up_failures(self) -> None:
-        """Count what failed in an earlier run as failed: without an engine it cannot be tried again."""
-        stored = self.shelf.get_many(self.key, list(self.legal)) if self.shelf else {}
-        self.failures = {p: row.reason for p, row in stored.items() if p not in self.answers}
 
     def search(self, runner: SearchRunner, until: float | None) -> None:
         """Search what is not known, or has failed before; on a shared store wait for what other processes search."""
