@@ -1,120 +1,248 @@
 """Curves of online people → the axes of the pools that ship, and how well they predict people not used for any of it.
 
-    python tools/fit_pools.py ONLINE.npz FIDE.npz --out FOLDER --report FILE
+    python tools/fit_pools.py --online FILES --fide FILES --data ONLINE --out FOLDER --report FILE
 
-ONLINE.npz and FIDE.npz are written by `tools/fine_tune_online.py --curves`: for each game of a person what the moves
-say along POOL_ELO, by the online network and by the one for play over the board; people are marked as for fitting
-(number mod 12 = 7) or for the report (mod 12 = 5). The prior of a pool is the mean and spread of its people, one vote
-each, without those of the report. The effects maximise the density of the true ratings of the people for fitting.
+The files are written by `tools/pool_curves.py`, those of --fide with --over-the-board: for each game of a person what
+the moves say along POOL_ELO; people are marked as for fitting (number mod 12 = 7) or for the report (mod 12 = 5).
+The prior of a pool is the smoothed histogram of its people, one vote each, without those of the report. The effects
+(temper of each source, what the opening has to itself, and `PersonEffect`) maximise the log-density of the true
+ratings of the people for fitting, with one, five and twenty of their games. Ways to FIDE of pools that
+--fide lacks stay.
 """
 
 from __future__ import annotations
 
 import argparse
+import bz2
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import minimize
 
+from model_fits import fit_loss_weights
+from pool_curves import GAMES, YOUNG, pools_of_games
+from skilloscope.chess.analysis.evaluations import MATE_CAP
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import POOLS
-from skilloscope.core.columns import Array, Bools, Ints
-from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import ELO, Effects, elo_axis
-from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, fit_pool, posterior_accuracy
+from skilloscope.core.columns import Array, Ints
+from skilloscope.evidence.axis import EVALUATIONS, Effects, PersonEffect, blurred, elo_axis
+from skilloscope.evidence.posterior import Tabulated
+from skilloscope.models.joint import LossWeights, loss_curves, loss_features, scaled_loss
+from skilloscope.studies.calibrate import POOL_ELO, log_scores, posterior_accuracy
 
-SOURCES = ("opening", "human")
+SOURCES = ("opening", "human", "evaluated")
 FIT, REPORT = 0, 1
 NAMES = {"lichess": "Lichess", "chesscom": "chess.com"}
 BAND = 400.0
-MANY_PEOPLE = 80
+LEAST_IN_BAND = 20
+STEP = float(POOL_ELO[1] - POOL_ELO[0])
+SMOOTH, FLOOR = 75.0, 0.02  # of the histogram of ratings: Elo, and the share that is spread evenly
+LEAST_JUDGED = 250  # games with evaluations for an effort that reads them
+LEAST_YOUNG = 5  # games: a young pool's ratings of newcomers are provisional
 KNOTS = 300.0  # ratings between two points of the way to FIDE
-ENOUGH, LEAST_ELO = 100, 900.0  # people with five games for such a way; the Elo below which all look alike
-START = {"opening": Effects(0.8, 60.0, 150.0), "human": Effects(0.75, 150.0, 80.0)}
+ENOUGH, LEAST_ELO = 60, 900.0  # people with five games for such a way; the Elo below which all look alike
+
+
+TOGETHER = (
+    ("lichess-rapid", "lichess-classical"),
+    tuple(pool for pool in POOLS if pool.startswith("chesscom")),
+    tuple(pool for pool in POOLS if pool.endswith("2013")),
+)
+"""Pools with few people that have the same effects: they are fitted together, each under its own prior."""
 
 
 @dataclass(frozen=True, eq=False)
-class People:
-    """Games of people of one pool: person, rating and curves by source, in the order of the person's games."""
+class Sample:
+    """People with so many games each: the mean of their ratings, and the sums of their curves on POOL_ELO by source."""
 
-    person: Ints
-    number: Ints  # of the game among the person's
-    rating: Array
-    curves: Array  # [games, sources, POOL_ELO]
-    counts: Array
+    elo: Array
+    curves: Mapping[str, Array]
 
-    def first(self, games: int, *, at_least: int | None = None) -> People:
-        """Return so many games of each person who has as many."""
-        has = np.bincount(self.person)[self.person] >= (at_least or games)
-        return self.of(has & (self.number < games))
+    def __len__(self) -> int:
+        return len(self.elo)
 
-    def of(self, wanted: Bools) -> People:
-        """Return some of the games."""
-        return People(*(getattr(self, name)[wanted] for name in ("person", "number", "rating", "curves", "counts")))
-
-    def evidence(self) -> PoolEvidence:
-        """Return the evidence by person."""
-        _, own = np.unique(self.person, return_inverse=True)
-        elo = np.bincount(own, self.rating) / np.bincount(own)
-        used = {name: self.counts[:, at] > 0 for at, name in enumerate(SOURCES)}
-        curves = {name: self.curves[used[name], at] for at, name in enumerate(SOURCES)}
-        return PoolEvidence(elo, curves, {name: own[used[name]] for name in SOURCES})
+    @classmethod
+    def of(cls, table: Mapping[str, Array], pool: int, parts: Sequence[int], games: int) -> Sample:
+        """Return the people of one pool and parts who have as many games, with the first of them."""
+        want = table["want"]  # part, pool, person, game, side, number of the game
+        own = np.flatnonzero((want[:, 1] == pool) & np.isin(want[:, 0], parts))
+        _, who, count = np.unique(want[own, 2], return_inverse=True, return_counts=True)
+        young = LEAST_YOUNG if POOLS[pool].endswith("2013") else 1
+        used = (count[who] >= max(games, young)) & (want[own, 5] < games)
+        own, who = own[used], np.unique(who[used], return_inverse=True)[1]
+        people = int(who.max(initial=-1)) + 1
+        curves = np.zeros((people, *table["curves"].shape[1:]))
+        np.add.at(curves, who, table["curves"][own])
+        elo = np.bincount(who, table["rating"][own].astype(float), people) / games
+        return cls(elo, {name: curves[:, at] for at, name in enumerate(SOURCES[: curves.shape[1]])})
 
 
-def read_people(path: Path, pool: int, part: int) -> People:
-    """Return the games of one pool and part."""
-    table = np.load(path)
-    want = table["want"]  # part, pool, person, game, side, number of the game
-    own = (want[:, 1] == pool) & (want[:, 0] == part)
-    return People(
-        want[own, 2], want[own, 5], table["rating"][own].astype(float), table["curves"][own], table["count"][own]
-    )
+@dataclass(frozen=True)
+class Fitted:
+    """The effects of a pool: of each source, and of the person."""
+
+    effects: Mapping[str, Effects]
+    person: PersonEffect
+
+    def logs(self, sample: Sample) -> Array:
+        """Return what the moves say of each person, on POOL_ELO."""
+        total = np.zeros((len(sample), len(POOL_ELO)))
+        for name, rows in sample.curves.items():
+            own = self.effects[name]
+            total += blurred(own.temper * rows, own.person_sd, STEP)
+        return self.person.shared(total, POOL_ELO)
 
 
-def joined(parts: list[PoolEvidence]) -> PoolEvidence:
-    """Return several samples of people as one: somebody may be in it with one game and with twenty."""
-    shift = np.cumsum([0, *(len(part) for part in parts)])
-    owner = {
-        name: np.concatenate([part.owner[name] + first for part, first in zip(parts, shift, strict=False)])
-        for name in SOURCES
-    }
-    curves = {name: np.concatenate([part.curves[name] for part in parts]) for name in SOURCES}
-    return PoolEvidence(np.concatenate([part.elo for part in parts]), curves, owner)
+def read_curves(paths: Sequence[Path]) -> dict[str, Array]:
+    """Return the tables of several files as one."""
+    tables, sides = [dict(np.load(path)) for path in paths], 0
+    for table in tables:
+        table["choices"] = table["choices"] + np.array([sides, 0, 0, 0])  # they name rows of sides
+        sides += len(table["want"])
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
-def prior_of(games: Mapping[str, Array], pool: int) -> tuple[Normal, int]:
-    """Return the mean and spread of a pool's people (one vote each, those of the report left out), and how many."""
-    speed = np.minimum(games["speed"], np.where(games["platform"] == 1, 2, 3))
-    own = np.where(games["platform"] == 0, 1 + speed, 5 + speed) == pool
+def prior_of(games: Mapping[str, npt.NDArray[Any]], pool: int) -> tuple[Tabulated, int]:
+    """Return the density of a pool's people (one vote each, those of the report left out), and how many they are."""
+    own = pools_of_games(games) == pool
     person = np.concatenate([games["white"][own], games["black"][own]])
     rating = np.concatenate([games["white_elo"][own], games["black_elo"][own]]).astype(float)
     rating, person = rating[person % 12 != 5], person[person % 12 != 5]
     _, who = np.unique(person, return_inverse=True)
-    means = np.bincount(who, rating) / np.bincount(who)
-    return Normal(round(float(means.mean()), -1), round(float(means.std()), -1), float(ELO[0]), float(ELO[-1])), len(
-        means
-    )
+    means = np.clip(np.bincount(who, rating) / np.bincount(who), POOL_ELO[0], POOL_ELO[-1])
+    place = np.bincount(np.rint((means - POOL_ELO[0]) / STEP).astype(np.int64), minlength=len(POOL_ELO))
+    kernel = np.exp(-0.5 * ((POOL_ELO[:, None] - POOL_ELO) / SMOOTH) ** 2)
+    shares = (kernel / kernel.sum(axis=0)) @ (place / len(means))
+    shares = ((1 - FLOOR) * shares + FLOOR / len(shares)).round(5)
+    return Tabulated.of(POOL_ELO, shares), len(means)
 
 
-def points_to_fide(people: Sequence[People], effects: Mapping[str, Effects]) -> dict[str, Any] | None:
+def fitted(samples: Sequence[Sample], priors: Sequence[Array]) -> Fitted:
+    """Return the effects that make the true ratings likeliest: of people with one, five and twenty of their games."""
+    everybody = np.concatenate([one.elo for one in samples])
+    knots = tuple(float(at) for at in np.round(np.percentile(everybody, [5, 35, 65, 95]), -1))
+    n = len(knots)
+    start = np.array([*np.log([0.9, 0.9, 60.0]), *[np.log(110.0)] * n, *[0.0] * n, np.log(0.05), np.log(250.0)])
+    loose = np.array([0.3, 0.3, 0.7, *[0.5] * n, *[150.0] * n, 0.7, 0.3])
+
+    def at(step: Array) -> Fitted:
+        free = start + step * loose
+        temper = np.exp(free[:3]).round(4).tolist()
+        sd, mean = np.exp(free[3 : 3 + n]).round(1), free[3 + n : 3 + 2 * n].round(1)
+        tail = (round(min(float(np.exp(free[-2])), 0.5), 4),) * n
+        person = PersonEffect(knots, tuple(mean.tolist()), tuple(sd.tolist()), tail, round(float(np.exp(free[-1])), 1))
+        return Fitted(
+            {"opening": Effects(temper[0], 0.0, temper[2]), "human": Effects(temper[1])},
+            person,
+        )
+
+    def cost(step: Array) -> float:
+        effects = at(step)
+        return float(step @ step / 2 / len(samples[0]) - mean_score(effects, samples, priors))
+
+    options = {"maxiter": 60, "eps": 0.02, "ftol": 1e-7}
+    bounds = [(-4.0, 4.0)] * len(start)
+    return at(minimize(cost, np.zeros(len(start)), method="L-BFGS-B", bounds=bounds, options=options).x)
+
+
+def mean_score(effects: Fitted, samples: Sequence[Sample], priors: Sequence[Array]) -> float:
+    """Return the mean log-density of the true ratings; a sample counts by the root of its people."""
+    scores = [log_scores(effects.logs(one) + prior, one.elo) for one, prior in zip(samples, priors, strict=True)]
+    weight = np.sqrt([len(one) for one in samples])
+    return float(weight @ [one.mean() for one in scores] / weight.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The games of a pool whose every position has an engine's value: their table, and what their moves lost."""
+
+    table: Mapping[str, npt.NDArray[Any]]
+    side: Ints
+    losses: Array
+    features: Array
+
+    @classmethod
+    def of(
+        cls, table: Mapping[str, npt.NDArray[Any]], games: Mapping[str, npt.NDArray[Any]], data: Path, pool: int
+    ) -> Judged:
+        """Return those of one pool; the games of each person are numbered again."""
+        want, known = table["want"], games["has_eval"].astype(bool)
+        rows = np.flatnonzero((want[:, 1] == pool) & known[want[:, 3]])
+        rows = rows[np.lexsort((want[rows, 5], want[rows, 2], want[rows, 0]))]
+        some = {name: table[name][rows] for name in ("want", "curves", "rating")}
+        _, first, who = np.unique(some["want"][:, [0, 2]], axis=0, return_index=True, return_inverse=True)
+        some["want"][:, 5] = np.arange(len(rows)) - first[who.reshape(-1)]
+        values = np.frombuffer(bz2.decompress((data / "evals.i16.bz2").read_bytes()), dtype="<i2").astype(float)
+        pawns = np.where(values == -32768, np.nan, np.clip(values / 100, -MATE_CAP, MATE_CAP))
+        starts = np.zeros(len(known), dtype=np.int64)
+        plies = games["plies"].astype(np.int64)[known]
+        starts[known] = np.cumsum(plies) - plies
+        place = np.full(len(want), -1)
+        place[rows] = np.arange(len(rows))
+        choices = table["choices"]
+        side, ply = place[choices[:, 0].astype(np.int64)], choices[:, 1].astype(np.int64)
+        use = (side >= 0) & (ply > 0)
+        side, ply, choices = side[use], ply[use], choices[use]
+        at = starts[some["want"][side, 3]] + ply
+        sign = np.where(ply % 2, -1.0, 1.0)
+        before, after = sign * pawns[at - 1], sign * pawns[at]
+        found = np.isfinite(before) & np.isfinite(after)
+        features = loss_features(choices[:, 2], choices[:, 3], before, ply)[found]
+        return cls(some, side[found], scaled_loss(before, after)[found], features)
+
+    def weights(self) -> LossWeights:
+        """Return the weights of losses of the people for fitting."""
+        use = self.table["want"][self.side, 0] == FIT
+        return fit_loss_weights(
+            self.losses[use], self.features[use], self.table["rating"][self.side[use]].astype(float)
+        )
+
+    def with_losses(self, weights: LossWeights) -> Mapping[str, npt.NDArray[Any]]:
+        """Return the table with what the losses say as a further source."""
+        sides = len(self.table["want"])
+        lost = loss_curves(self.losses, self.features, weights, self.side, sides, POOL_ELO)
+        return {**self.table, "curves": np.concatenate([self.table["curves"], lost[:, None]], axis=1)}
+
+
+def fit_evaluated(samples: Sequence[Sample], priors: Sequence[Array], plain: Fitted) -> Fitted:
+    """Return the effects of the losses that go best with those of the moves."""
+    start = np.array([np.log(0.6), np.log(80.0)])
+
+    def at(free: Array) -> Fitted:
+        temper, sd = np.exp(free).tolist()
+        return Fitted({**plain.effects, "evaluated": Effects(round(temper, 4), 0.0, round(sd, 1))}, plain.person)
+
+    def cost(free: Array) -> float:
+        off = float(0.5 * ((free - start) ** 2).sum() / len(samples[0]))
+        return off - mean_score(at(free), samples, priors)
+
+    options = {"xatol": 0.01, "fatol": 1e-5, "maxfev": 120}
+    return at(minimize(cost, start, method="Nelder-Mead", options=options).x)
+
+
+def points_to_fide(samples: Sequence[Sample]) -> dict[str, Any] | None:
     """Return rising points from ratings to Elo by the model for play over the board, with the scatter about them."""
-    evidence = joined([one.evidence() for one in people])
-    logs = evidence.logs(effects)
-    logs -= logs.max(axis=1, keepdims=True)
-    knots = [at for at in np.arange(800.0, 2900.0, KNOTS) if (np.abs(evidence.elo - at) <= KNOTS / 2).sum() >= 6]
-    if sum(len(np.unique(one.first(5).person)) for one in people) < ENOUGH:
+    if len(samples[1]) < ENOUGH:
         return None
+    effort = elo_axis().effort("instant")
+    assert effort.person is not None
+    effects = Fitted(effort.effects, effort.person)
+    rating = np.concatenate([one.elo for one in samples])
+    logs = np.concatenate([effects.logs(one) for one in samples])
+    logs -= logs.max(axis=1, keepdims=True)
+    knots = [at for at in np.arange(500.0, 3200.0, KNOTS) if (np.abs(rating - at) <= KNOTS / 2).sum() >= 12]
 
     def elo_of(free: Array) -> Array:
         return np.asarray(900 + 100 * free[0] + np.concatenate([[0.0], np.cumsum(KNOTS * np.exp(free[2:]))]))
 
     def cost(free: Array) -> float:
         sd = 100 * np.exp(free[1])
-        apart = (POOL_ELO - np.interp(evidence.elo, knots, elo_of(free))[:, None]) / sd
+        apart = (POOL_ELO - np.interp(rating, knots, elo_of(free))[:, None]) / sd
         inside = np.exp(logs - 0.5 * apart**2).sum(axis=1) / np.exp(-0.5 * apart**2).sum(axis=1)
         return float(0.5 * (free[1:] ** 2).sum() - np.log(np.maximum(inside, 1e-300)).sum())
 
@@ -124,99 +252,116 @@ def points_to_fide(people: Sequence[People], effects: Mapping[str, Effects]) -> 
     return {"ratings": ratings, "elo": elo, "sd": round(float(100 * np.exp(free[1])))}
 
 
-def accuracy(people: People, effects: Mapping[str, Effects], prior: Normal) -> dict[str, Any]:
+def accuracy(samples: Sequence[Sample], effects: Fitted, prior: Tabulated) -> dict[str, Any]:
     """Return the figures for people with one, five and twenty games, with the bias by band of ratings."""
     found: dict[str, Any] = {}
-    for games, name in ((1, "one_game"), (5, "five_games"), (20, "twenty_games")):
-        some = people.first(games)
-        if len(np.unique(some.person)) < 10:
-            continue
-        evidence = some.evidence()
-        logs = evidence.logs(effects) + np.asarray(prior.log_density(POOL_ELO))
-        whole = posterior_accuracy(logs, evidence.elo, prior.mean)
-        about = {
-            key: value for key, value in whole.as_dict().items() if key not in ("mae", "constant_mae", "slope", "score")
-        }
-        density = np.exp(logs - logs.max(axis=1, keepdims=True))
-        mean = density @ POOL_ELO / density.sum(axis=1)
-        bands = {}
-        for low in np.arange(400.0, 3200.0, BAND):
-            inside = (evidence.elo >= low) & (evidence.elo < low + BAND)
-            if inside.sum() >= 10:
-                part = posterior_accuracy(logs[inside], evidence.elo[inside], prior.mean)
-                bias = float((mean - evidence.elo)[inside].mean())
-                name_of_band = f"{low:.0f}-{low + BAND - 1:.0f}"
-                covers, rmse = round(part.covers, 3), round(part.rmse)
-                bands[name_of_band] = {"people": int(inside.sum()), "rmse": rmse, "bias": round(bias), "covers": covers}
-        found[name] = {
-            **{
-                key: round(value, 3) if value is not None and value < 2 else value and round(value)
-                for key, value in about.items()
-            },
-            "bands": bands,
-        }
+    for sample, name in zip(samples, ("one_game", "five_games", "twenty_games"), strict=True):
+        if len(sample) >= LEAST_IN_BAND:
+            logs = effects.logs(sample) + prior.log_density(POOL_ELO)
+            found[name] = figures(logs, sample.elo, prior.mean)
     return found
 
 
-def fitted(people: People, prior: Normal) -> dict[str, Effects]:
-    """Return the effects that make the true ratings likeliest, over people with all, five and one of their games.
-
-    The network was trained on ratings of the pool: a line between the two is fitted only where people are many.
-    """
-    samples = [people.evidence(), people.first(5, at_least=10).evidence(), people.first(1).evidence()]
-    mapped = len(samples[0]) >= MANY_PEOPLE
-    found = fit_pool(joined([one for one in samples if len(one)]), prior, START, mapped=mapped)
-    return {name: Effects(*(round(value, 4) for value in vars(own).values())) for name, own in found.items()}
+def figures(logs: Array, elo: Array, constant: float) -> dict[str, Any]:
+    """Return the figures of posteriors on POOL_ELO, all and by band of ratings."""
+    whole = posterior_accuracy(logs, elo, constant)
+    density = np.exp(logs - logs.max(axis=1, keepdims=True))
+    error = density @ POOL_ELO / density.sum(axis=1) - elo
+    bands = {}
+    for low in np.arange(0.0, 3400.0, BAND):
+        inside = (elo >= low) & (elo < low + BAND)
+        if inside.sum() >= LEAST_IN_BAND:
+            part = posterior_accuracy(logs[inside], elo[inside], constant)
+            bands[f"{low:.0f}-{low + BAND - 1:.0f}"] = {
+                "people": int(inside.sum()), "rmse": round(part.rmse), "bias": round(float(error[inside].mean())),
+                "covers": round(part.covers, 3),
+            }  # fmt: skip
+    squares = error**2
+    return {
+        "people": whole.people, "rmse": round(whole.rmse),
+        "rmse_error": round(float(squares.std() / np.sqrt(len(elo)) / 2 / whole.rmse)), "mae": round(whole.mae),
+        "bias": round(float(error.mean())), "sd": round(whole.sd), "covers": round(whole.covers, 3),
+        "constant_rmse": round(whole.constant_rmse), "bands": bands,
+    }  # fmt: skip
 
 
 def main() -> None:
     """Fit, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("online", type=Path)
-    parser.add_argument("fide", type=Path)
+    parser.add_argument("--online", type=Path, nargs="+", required=True)
+    parser.add_argument("--fide", type=Path, nargs="*", default=[])
     parser.add_argument("--data", type=Path, required=True, help="folder with games.npz")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--report", type=Path, required=True)
     options = parser.parse_args()
     games, report = dict(np.load(options.data / "games.npz")), {}
-    sides = np.where(games["platform"] == 0, 1, 5) + np.minimum(games["speed"], np.where(games["platform"] == 1, 2, 3))
-    for number, pool in enumerate(POOLS[1:], start=1):
-        platform, _, speed = pool.partition("-")
-        title = f"{NAMES[platform]} {speed}"
-        prior, population = prior_of(games, number)
-        people = read_people(options.online, number, FIT)
-        effects = fitted(people, prior)
-        measured = accuracy(read_people(options.online, number, REPORT), effects, prior)
-        start = elo_axis().effort("instant").effects
-        across = points_to_fide([read_people(options.fide, number, part) for part in (FIT, REPORT)], start)
-        report[pool] = {
-            "measured": measured,
-            "across": across,
-            "effects": {n: vars(e) for n, e in effects.items()},
-        }
-        rating = people.evidence().elo
-        source = f"the ratings of {population:,} people of {int((sides == number).sum()):,} games, one vote each"
-        instant = {"effects": report[pool]["effects"], "settings": {}, "weights": None, "measured": measured}
-        low, high = (float(np.clip(round(v, -2), 700, 3000)) for v in np.percentile(rating, [2, 98]))
+    online, pools = read_curves(options.online), pools_of_games(games)
+    fide = read_curves(options.fide) if options.fide else None
+    found = np.unique(online["want"][:, 1]).tolist()
+    priors = {number: prior_of(games, number) for number in found}
+    shared: dict[tuple[str, ...], Fitted] = {}
+    for number in found:
+        pool = POOLS[number]
+        target = options.out / f"axis-{pool}.json"
+        platform, speed, *young = pool.split("-")
+        title = f"{NAMES[platform]} {speed}" + (f" until {YOUNG}" if young else "")
+        prior, population = priors[number]
+        together = next((some for some in TOGETHER if pool in some), (pool,))
+        if together not in shared:
+            members = [(other, many) for other in found if POOLS[other] in together for many in GAMES]
+            some = [(Sample.of(online, other, [FIT], many), other) for other, many in members]
+            shared[together] = fitted(
+                [one for one, _ in some if len(one) >= LEAST_IN_BAND],
+                [priors[other][0].log_density(POOL_ELO) for one, other in some if len(one) >= LEAST_IN_BAND],
+            )
+        effects, samples = shared[together], [Sample.of(online, number, [FIT], many) for many in GAMES]
+        measured = accuracy([Sample.of(online, number, [REPORT], many) for many in GAMES], effects, prior)
+        across = json.loads(target.read_text()).get("across") if target.is_file() else None
+        if fide is not None and number in fide["want"][:, 1]:
+            across = points_to_fide([Sample.of(fide, number, [FIT, REPORT], many) for many in GAMES])
+        sources = {name: vars(one) for name, one in effects.effects.items()}
+        instant = {
+            "effects": sources, "settings": {}, "weights": None, "measured": measured, "person": asdict(effects.person),
+        }  # fmt: skip
+        efforts = {"instant": instant}
+        judged = Judged.of(online, games, options.data, number)
+        if (judged.table["want"][:, 0] == FIT).sum() >= LEAST_JUDGED:
+            weights = judged.weights()
+            table = judged.with_losses(weights)
+            people = [one for one in (Sample.of(table, number, [FIT], many) for many in GAMES) if len(one)]
+            both = fit_evaluated(people, [prior.log_density(POOL_ELO)] * len(people), effects)
+            reported = [Sample.of(table, number, [REPORT], many) for many in GAMES]
+            efforts[EVALUATIONS] = {
+                **instant, "effects": {name: vars(one) for name, one in both.effects.items()},
+                "losses": weights.as_dict(), "measured": accuracy(reported, both, prior),
+            }  # fmt: skip
+            bare = [Sample(one.elo, {name: one.curves[name] for name in SOURCES[:2]}) for one in reported]
+            report[f"{pool}, games with evaluations, without them"] = accuracy(bare, effects, prior)
+        report[pool] = {"across": across, "efforts": efforts}
+        low, high = (float(round(v, -2)) for v in np.percentile(samples[0].elo, [2, 98]))
+        sides = int(((online["want"][:, 1] == number) & (online["want"][:, 0] == FIT)).sum())
         text = {
             "name": pool,
             "population": {
-                "name": f"players of {title}", "mean": prior.mean, "sd": prior.sd, "players": population,
-                "source": source,
+                "name": f"players of {title}", "mean": round(prior.mean), "sd": round(prior.sd), "players": population,
+                "source": f"the ratings of {population:,} people of {(pools == number).sum():,} games, one vote each",
+                "shares": np.exp(prior.logs).round(5).tolist(),
             },
             "valid": [low, high],
-            "data": f"{len(people.person):,} games of {len(rating):,} people",
+            "data": f"{sides:,} games of {len(samples[0]):,} people",
             "model": shipped_network(pool).sha256,
             "opening_moves": elo_axis().opening_moves,
             "axis": f"{title} rating",
             "schema": 1,
             "pool": pool,
             "across": across,
-            "efforts": {"instant": instant},
+            "efforts": efforts,
         }  # fmt: skip
-        (options.out / f"axis-{pool}.json").write_text(json.dumps(text, indent=1, ensure_ascii=False) + "\n")
+        target.write_text(json.dumps(text, indent=1, ensure_ascii=False) + "\n")
         short = {n: {k: v for k, v in own.items() if k != "bands"} for n, own in measured.items()}
-        print(pool, prior, short, across, effects, flush=True)
+        if EVALUATIONS in efforts:
+            short |= {f"{n}, evaluations": own for n, own in efforts[EVALUATIONS]["measured"].items()}
+        print(pool, prior, *short.items(), effects, across, sep="\n  ", flush=True)
     options.report.write_text(json.dumps(report, indent=1) + "\n")
 
 

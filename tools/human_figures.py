@@ -30,7 +30,6 @@ from skilloscope.chess.human.model import BATCH, human, input_planes
 from skilloscope.chess.human.played import played_moves
 from skilloscope.chess.pgn.games import Games
 from skilloscope.evidence import Grid
-from skilloscope.evidence.axis import ELO
 from skilloscope.models.joint import ELO_RANGE, HumanChoices, elo_basis
 from skilloscope.models.kernels.choices import add_choice_curves
 
@@ -38,6 +37,7 @@ Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
 GRID = Grid(*ELO_RANGE, 48)
+ELO = np.arange(ELO_RANGE[0], ELO_RANGE[1] + 5, 10.0)
 COARSE = Grid(*ELO_RANGE, 16)  # the share of the legal moves is smooth in Elo
 FIXED = 2100.0
 GAP = 200

@@ -9,9 +9,7 @@ from scipy.optimize import minimize
 from skilloscope.core.columns import Array, Ints
 from skilloscope.models.joint import (
     LOSS_EDGES,
-    LOSS_FEATURES,
     ORIGIN,
-    SLOPED,
     UNIT,
     JointChoices,
     JointWeights,
@@ -87,8 +85,7 @@ def fit_loss_weights(
     elos = np.asarray(elo, dtype=float)
     low, high = np.percentile(elos, [0.5, 99.5])
     x = ((np.clip(elos, low, high) - ORIGIN) / UNIT)[:, None]
-    some = features[:, :SLOPED]
-    design = np.concatenate([features, x * some, x * x * some], axis=1)
+    design = np.concatenate([features, x * features, x * x * features], axis=1)
     bins, n, width = len(LOSS_EDGES) + 1, len(design), design.shape[1]
     own = np.digitize(np.asarray(losses, dtype=float), LOSS_EDGES)
     rows = np.arange(n)
@@ -104,5 +101,5 @@ def fit_loss_weights(
         return value, -(design.T @ residual).ravel() / n + ridge * w
 
     found = minimize(cost, np.zeros(width * bins), jac=True, method="L-BFGS-B", options={"maxiter": steps}).x
-    level, slope, bend = np.split(found.reshape(width, bins), [len(LOSS_FEATURES), len(LOSS_FEATURES) + SLOPED])
+    level, slope, bend = np.split(found.reshape(width, bins), 3)
     return LossWeights(level, slope, bend, (float(low), float(high)))

@@ -75,7 +75,7 @@ def test_the_prior_the_mass_and_k_are_used(table):
 def test_an_estimate_at_the_edge_is_marked(table):
     shown = skilloscope("decisions", "rate", table).stdout
     assert "↑" in shown
-    assert "the true value may lie outside it" in shown
+    assert "a bound, not a value" in shown
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,11 @@ def moves():
 
 def weights() -> LossWeights:
     bins = len(LOSS_EDGES) + 1
-    slope = np.zeros((3, bins))
+    slope = np.zeros((len(LOSS_FEATURES), bins))
     slope[0] = np.linspace(1.0, -1.0, bins)
-    return LossWeights(np.zeros((len(LOSS_FEATURES), bins)), slope, np.zeros((3, bins)), (1000.0, 2800.0))
+    return LossWeights(
+        np.zeros((len(LOSS_FEATURES), bins)), slope, np.zeros((len(LOSS_FEATURES), bins)), (1000.0, 2800.0)
+    )
 
 
 def with_losses(moves, evaluations, labels, weights):

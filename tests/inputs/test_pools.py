@@ -62,6 +62,41 @@ def test_a_set_up_position_of_a_server_has_no_pool() -> None:
     assert pool_of(LICHESS, "Rated Blitz game", "180+0", "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1") is None
 
 
+@pytest.mark.parametrize(
+    ("date", "pool"),
+    [("2013.01.05", "lichess-blitz-2013"), ("2015.01.01", "lichess-blitz"), ("????.??.??", "lichess-blitz")],
+)
+def test_lichess_until_2014_is_a_pool_of_its_own(date: str, pool: str) -> None:
+    games = export(("Rated Blitz game", LICHESS, "180+0"), more=f'[Date "{date}"]\n')
+    assert split_pools(games)[0][0] == pool
+    assert pool_of("Chess.com", "Live Chess", "300", date=date) == "chesscom-blitz"
+
+
+def test_ratings_of_servers_have_their_own_range_and_a_prior_of_their_own_shape() -> None:
+    prior = elo_axis("chesscom-blitz").prior()
+    assert (prior.low, prior.high) == (400.0, 3300.0)
+    low, between, high = prior.log_density([1000.0, 2000.0, 2900.0])
+    assert between < low, "there are two humps"
+    assert between < high
+    assert (elo_axis().prior().low, elo_axis().prior().high) == (700.0, 3000.0)
+
+
+def test_evaluations_in_the_comments_are_used_where_the_pool_knows_them() -> None:
+    tags = TAGS.format(event="Rated Rapid game", site=LICHESS, time="600+0", n=1)
+    moves = MOVES.split()
+    values = " ".join(
+        f"{move} {{ [%eval {0.3 if at % 3 < 2 else -0.9}] }}"
+        for at, move in enumerate(m for m in moves if m[-1] != ".")
+    )
+    bare, judged = (read_games(io.StringIO(f"{tags}\n{text} *\n")) for text in (MOVES, values))
+    plain, found = sk.rate(bare).players, sk.rate(judged).players
+    assert "evaluated" in found[0].sources
+    assert "evaluated" not in plain[0].sources
+    instant = sk.rate(bare, effort="instant").players
+    assert [one.elo.mean for one in plain] == [one.elo.mean for one in instant]
+    assert {one.player: one.elo.mean for one in found} != {one.player: one.elo.mean for one in plain}
+
+
 def test_the_most_frequent_pool_comes_first_and_what_is_unrated_is_counted() -> None:
     games = export(
         ("Rated Blitz game", LICHESS, "180+0"), ("Rated Rapid game", LICHESS, "600+0"),

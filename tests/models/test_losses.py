@@ -24,9 +24,9 @@ CENTRES = np.array([-0.2, *((np.array(LOSS_EDGES[:-1]) + np.array(LOSS_EDGES[1:]
 def true_weights() -> LossWeights:
     rng = np.random.default_rng(1)
     level = rng.normal(0, 0.3, (len(LOSS_FEATURES), BINS))
-    slope = np.zeros((3, BINS))
+    slope = np.zeros((len(LOSS_FEATURES), BINS))
     slope[0] = -0.8 * (CENTRES > 0.15) + 0.4 * (abs(CENTRES) < 0.1)
-    return LossWeights(level, slope, np.zeros((3, BINS)), (1200.0, 2700.0))
+    return LossWeights(level, slope, np.zeros((len(LOSS_FEATURES), BINS)), (1200.0, 2700.0))
 
 
 def decisions(n: int, rng: np.random.Generator) -> np.ndarray:

@@ -14,6 +14,7 @@ from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.errors import InputError
 
+PAST = 8  # moves of both sides before the position that are kept
 LAST_PLY = 240  # later plies count as this one: the games on which the human model was trained end there
 
 
@@ -29,8 +30,8 @@ class Boards:
     board: npt.NDArray[np.uint8]
     rights: npt.NDArray[np.uint8]
     passant: npt.NDArray[np.uint8]
-    last: npt.NDArray[np.int16]
-    """The opponent's last move, from + 64·to, mover's view; −1 where it is not known."""
+    past: npt.NDArray[np.int16]
+    """The last PAST moves of both sides, the latest first: from + 64·to, mover's view; −1 where it is not known."""
     ply: npt.NDArray[np.uint8]
     black: Bools
     """Whether Black is to move. The network never sees this; it turns moves into the board's own squares."""
@@ -43,7 +44,7 @@ class Boards:
 
     def __getitem__(self, rows: slice | npt.NDArray[np.integer]) -> Boards:
         return Boards(
-            self.board[rows], self.rights[rows], self.passant[rows], self.last[rows], self.ply[rows], self.black[rows]
+            self.board[rows], self.rights[rows], self.passant[rows], self.past[rows], self.ply[rows], self.black[rows]
         )
 
     def legal_places(self) -> tuple[Ints, npt.NDArray[np.int16]]:
@@ -76,9 +77,10 @@ class Boards:
         """Return the positions of python-chess boards; the last move is read off their move stacks."""
         rows = [_row(board) for board in boards]
         codes = np.array([row[0] for row in rows], dtype=np.uint8).reshape(-1, 64)
-        rest = np.array([row[1:] for row in rows], dtype=np.int16).reshape(-1, 5)
-        rights, passant, ply = (rest[:, i].astype(np.uint8) for i in (0, 1, 3))
-        return cls(codes, rights, passant, rest[:, 2].copy(), ply, rest[:, 4].astype(bool))
+        past = np.array([row[1] for row in rows], dtype=np.int16).reshape(-1, PAST)
+        rest = np.array([row[2:] for row in rows], dtype=np.uint8).reshape(-1, 4)
+        rights, passant, ply = (rest[:, i].copy() for i in range(3))
+        return cls(codes, rights, passant, past, ply, rest[:, 3].astype(bool))
 
     @classmethod
     def from_moves(cls, moves: npt.NDArray[np.uint16], offsets: Ints, fens: Sequence[str] | None = None) -> Boards:
@@ -89,7 +91,7 @@ class Boards:
 
         >>> e4, e5 = 12 + 64 * 28, 52 + 64 * 36
         >>> boards = Boards.from_moves(np.array([e4, e5], dtype=np.uint16), np.array([0, 2]))
-        >>> boards.black.tolist(), boards.last.tolist() == [-1, e4 ^ (56 + 64 * 56)]
+        >>> boards.black.tolist(), boards.past[:, 0].tolist() == [-1, e4 ^ (56 + 64 * 56)]
         ([False, True], True)
         """
         names = list(fens) if fens is not None else [""] * (len(offsets) - 1)
@@ -101,10 +103,10 @@ class Boards:
         black = np.asarray((half + np.repeat(first.black, counts)) % 2, dtype=bool)
         made = cls(
             np.empty((n, 64), dtype=np.uint8), np.empty(n, dtype=np.uint8), np.empty(n, dtype=np.uint8),
-            np.empty(n, dtype=np.int16), np.empty(n, dtype=np.uint8), black,
+            np.empty((n, PAST), dtype=np.int16), np.empty(n, dtype=np.uint8), black,
         )  # fmt: skip
         state = (first.board, first.rights, first.passant, first.black, first.ply)
-        out = (made.board, made.rights, made.passant, made.last, made.ply)
+        out = (made.board, made.rights, made.passant, made.past, made.ply)
         _replay(np.asarray(moves), np.asarray(offsets), *state, *out)
         return made
 
@@ -137,7 +139,7 @@ def _playable(fen: str) -> chess.Board:
     return board
 
 
-def _row(board: chess.Board) -> tuple[list[int], int, int, int, int, int]:
+def _row(board: chess.Board) -> tuple[list[int], list[int], int, int, int, int]:
     black = board.turn == chess.BLACK
     flip = 56 if black else 0
     codes = [0] * 64
@@ -152,32 +154,32 @@ def _row(board: chess.Board) -> tuple[list[int], int, int, int, int, int]:
     passant = NO_SQUARE
     if board.ep_square is not None and board.has_pseudo_legal_en_passant():
         passant = board.ep_square ^ flip
-    last = -1
-    if board.move_stack:
-        move = board.peek()
-        last = (move.from_square ^ flip) + 64 * (move.to_square ^ flip)
-    return codes, rights, passant, last, min(LAST_PLY, board.ply()), int(black)
+    past = [-1] * PAST
+    for back, move in enumerate(board.move_stack[: -PAST - 1 : -1]):
+        past[back] = (move.from_square ^ flip) + 64 * (move.to_square ^ flip)
+    return codes, past, rights, passant, min(LAST_PLY, board.ply()), int(black)
 
 
 @njit(cache=True)
 def _replay(
     moves: npt.NDArray[np.uint16], offsets: Ints, board: U8, rights: U8, passant: U8,
     black: Bools, ply: U8,
-    out_board: U8, out_rights: U8, out_passant: U8, out_last: I16, out_ply: U8,
+    out_board: U8, out_rights: U8, out_passant: U8, out_past: I16, out_ply: U8,
 ) -> None:  # fmt: skip
     """Write the position before every move of the games; the states given are those at the games' starts."""
     for game in range(len(offsets) - 1):
         now = board[game].copy()
-        right, passing, last = np.int64(rights[game]), np.int64(passant[game]), -1
+        right, passing = np.int64(rights[game]), np.int64(passant[game])
         for at in range(offsets[game], offsets[game + 1]):
             half = at - offsets[game]
             flip = 56 | 56 << 6 if (half + black[game]) % 2 else 0
             for square in range(64):
                 out_board[at, square] = now[square]
             out_rights[at], out_passant[at] = right, passing
-            out_last[at] = last if last < 0 else last ^ flip
+            for back in range(PAST):
+                before = at - 1 - back
+                out_past[at, back] = (moves[before] & 4095) ^ flip if before >= offsets[game] else -1
             out_ply[at] = min(LAST_PLY, ply[game] + half)
-            last = moves[at] & 4095
             right, passing = play(now, right, passing, np.int64(moves[at]) ^ flip)
 
 

@@ -70,7 +70,7 @@ COMMANDS: dict[str, dict[str, Entry | Group]] = {
             "smooth": Entry("results:results_smooth", "results.csv --period 1Y --history history.csv",
                 "Re-estimate past ratings using later results: smoothed ratings and each player's peak."),
             "predict": Entry("results:results_predict", "results.csv --pairs pairs.csv --out predicted.csv",
-                "Predict games: win probability of the first player, or prediction error in past periods."),
+                "Predict games: expected score of the first player, or prediction error in past periods."),
             "report": Entry("results:results_report", "--state ratings.state --since 2024-03",
                 "List who rose, fell, joined or left since a date, or one player's history and opponents."),
             "simulate": Entry("results:results_simulate", "--players 100 --games 5000 --out results.csv",

@@ -325,7 +325,7 @@ def results_predict(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write the pairs with their probability: .csv or .parquet.", metavar="FILE"),
+        typer.Option(help="Write the pairs with their expected score: .csv or .parquet.", metavar="FILE"),
     ] = None,
     holdout: Annotated[
         str | None,
@@ -352,7 +352,7 @@ def results_predict(
     state: StateFile = None,
     output: Output,
 ) -> int:
-    """Predict games: win probability of the first player, or prediction error in past periods."""
+    """Predict games: expected score of the first player, or prediction error in past periods."""
     from skilloscope.core.table_files import write_table
     from skilloscope.inputs.results import read_pairs
     from skilloscope.studies.results.forecasts import hold_out, predict_folds, predict_pairs

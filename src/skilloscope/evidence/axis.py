@@ -25,11 +25,11 @@ from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.posterior import Student, Tabulated, posterior_from_log_density
 from skilloscope.evidence.table import EqualSteps
-from skilloscope.models.joint import JointWeights, LossWeights
+from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, RANGES, JointWeights, LossWeights
 from skilloscope.models.paired_comparison import discrepancy, expected_against
 
 STEP = 10.0
-ELO: Array = np.arange(700.0, 3000.0 + STEP / 2, STEP)  # the Elos at which curves are kept while they are blurred
+ELO: Array = np.arange(ONLINE_RANGE[0], ONLINE_RANGE[1] + STEP / 2, STEP)  # where curves are kept and blurred
 ELO_GRID = EqualSteps(float(ELO[0]), float(ELO[-1]), len(ELO))
 
 _MIDDLE = 2000.0  # where a stretch leaves ratings as they are
@@ -349,8 +349,7 @@ class OpponentsPrior:
         """
         met = np.asarray(ratings, dtype=float)
         mean, sd = self.moments(len(met), met.mean(), ((met - met.mean()) ** 2).sum())
-        low, high = float(ELO[0]), float(ELO[-1])
-        return Student(float(np.clip(mean, low, high)), float(sd), low, high, self.df)
+        return Student(float(np.clip(mean, *ELO_RANGE)), float(sd), *ELO_RANGE, self.df)
 
     def moments(self, n: npt.ArrayLike, mean: npt.ArrayLike, squares: npt.ArrayLike) -> tuple[Array, Array]:
         """Return mean and sd of priors, given how many opponents, their mean, and their squared distances from it."""
@@ -373,7 +372,8 @@ def pool_priors(curves: npt.ArrayLike, population: Normal) -> list[Tabulated]:
     m, s = (column.ravel() for column in np.meshgrid(middle, share, indexing="ij"))
     log_weight = -0.5 * ((m - population.mean) / population.sd) ** 2 * (1 / (1 - (s / population.sd) ** 2))
     log_weight -= 0.5 * np.log(1 - (s / population.sd) ** 2)
-    pools = np.exp(-0.5 * ((ELO - m[:, None]) / s[:, None]) ** 2)
+    inside = (population.low <= ELO) & (population.high >= ELO)
+    pools = np.where(inside, np.exp(-0.5 * ((ELO - m[:, None]) / s[:, None]) ** 2), 0.0)
     pools /= pools.sum(axis=1, keepdims=True)
     logs = np.atleast_2d(np.asarray(curves, dtype=float))
     own = np.log(np.maximum(np.exp(logs - logs.max(axis=1, keepdims=True)) @ pools.T, np.finfo(float).tiny))
@@ -442,7 +442,10 @@ class EloAxis:
         """Raise where a number cannot be what it stands for: an axis is a file that people edit."""
         people = self.population
         typed(tuple[str, str, float, float], list(map(people.get, ("name", "source", "mean", "sd"))), "population")
-        if not (1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000):
+        shares: tuple[float, ...] = typed(tuple[float, ...], list(people.get("shares", [0.0])), "population")
+        if min(shares) < 0 or not (
+            1 <= people["sd"] <= _WIDEST and self.valid[0] < self.valid[1] and 0 <= self.opening_moves <= 1000
+        ):
             raise InputError("an sd of the population below 1, an empty range of validity, or moves of no opening")
         for effort in self.efforts.values():
             for one in effort.effects.values():
@@ -483,12 +486,15 @@ class EloAxis:
         """
         if name not in PRIORS:
             raise OptionError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
-        low, high = float(ELO[0]), float(ELO[-1])
+        within = RANGES.get(self.pool, ONLINE_RANGE)
         if name == "flat":
-            return Uniform(low, high)
+            return Uniform(*within)
         if name == "header" and header_elo is not None:
-            return Normal(header_elo, _HEADER_SD, low, high)
-        return Normal(self.population["mean"], self.population["sd"], low, high)
+            return Normal(header_elo, _HEADER_SD, *within)
+        if "shares" in self.population:
+            shares = np.array(self.population["shares"], dtype=float)
+            return Tabulated.of(np.linspace(*within, len(shares)), shares)
+        return Normal(self.population["mean"], self.population["sd"], *within)
 
     def posterior(self, sources: Mapping[str, npt.ArrayLike], effort: str, prior: Prior) -> Posterior:
         """Return the posterior of one person's Elo from the curves of his games, by source (a row for each game)."""

@@ -30,7 +30,7 @@ from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.inputs.pipeline import moves_of, playable_games
-from skilloscope.models.joint import ELO_RANGE, JointWeights, elo_basis, log_alternatives, scaled_loss
+from skilloscope.models.joint import JointWeights, elo_basis, log_alternatives, scaled_loss
 
 LEVELS = (1200.0, 1600.0, 2000.0, 2400.0)  # the levels at which reports give the probability of a move
 JUDGES = ("engine", "evaluations", "people")  # who says what a move cost, the best judge first
@@ -193,7 +193,9 @@ def _by_values(moves: PlayedMoves, use: Ints, level: Array, evaluations: Evaluat
     """Return all moves judged by the values around them, or by people where these are unknown."""
     some = moves.choices.take(use)
     first, chosen = some.offsets[:-1], some.offsets[:-1] + moves.chosen[use]
-    below, own, above = (some.own_log_probabilities(np.clip(level + step, *ELO_RANGE)) for step in (-APART, 0.0, APART))
+    below, own, above = (
+        some.own_log_probabilities(np.clip(level + step, *some.elo_range)) for step in (-APART, 0.0, APART)
+    )
     owner = np.repeat(np.arange(len(use)), np.diff(some.offsets))
     top = np.maximum.reduceat(own, first) if len(use) else np.zeros(0)
     popular = first_at(own == top[owner], owner, len(use))

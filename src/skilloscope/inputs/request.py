@@ -12,7 +12,7 @@ from skilloscope.chess.human.played import GROUPINGS
 from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
-from skilloscope.evidence.axis import DEFAULT_PRIOR, Axis, Effects, Effort, EloAxis, elo_axis
+from skilloscope.evidence.axis import DEFAULT_PRIOR, EVALUATIONS, Axis, Effects, Effort, EloAxis, elo_axis
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 
@@ -116,11 +116,12 @@ class RatingRequest:
         return cls(found, chosen, method or ("joint" if chosen.weights else "human"), pool=pool, **more)
 
     def for_pool(self, pool: str) -> RatingRequest:
-        """Return the same on the axis of a pool; where that has no such effort, by what people play alone."""
+        """Return the same on the axis of a pool; instead of an effort it lacks what the games bring is used."""
         if pool in ("", FIDE):
             return replace(self, pool="")
         axis = elo_axis(pool)
-        effort = axis.efforts.get(self.effort.name, axis.efforts[_INSTANT])
+        wanted = self.effort.name if self.effort.name in axis.efforts else EVALUATIONS
+        effort = axis.efforts.get(wanted, axis.efforts[_INSTANT])
         return replace(self, pool="", axis=axis, method="human", effort=effort, model=None)
 
     @property

@@ -15,11 +15,11 @@ and share what is left as people do. Without losses the model is p itself; witho
 For games in which only the move that was played has a value, `LossWeights` says how much a move loses, given who makes
 it:
 
-    P(loss in bin k | E, f) = softmax_k( f·a_k + x·(g·b_k) + x²·(g·c_k) ),   x = (E − ORIGIN) / UNIT
+    P(loss in bin k | E, f) = softmax_k( f·a_k + x·(f·b_k) + x²·(f·c_k) ),   x = (E − ORIGIN) / UNIT
 
 The loss is the scaled value before the move less the one after, with its sign: evaluations are noisy, and values below
 zero measure the noise. f describes the decision (what people think of the move, how open the choice is, how the game
-stands), g is its first three columns. What the alternatives are worth is not known, so this is no choice model.
+stands). What the alternatives are worth is not known, so this is no choice model.
 
 Evaluation scaling: a pawn matters less the more decided the game is. [RH11 sect. 5]
 
@@ -148,6 +148,10 @@ def fit_scaling(decisions: Decisions) -> float:
 
 ELO_RANGE = (700.0, 3000.0)
 """Where the cubic in Elo may be evaluated; the ratings of the training data lie between 700 and 2900."""
+ONLINE_RANGE = (400.0, 3300.0)
+"""The same for the ratings of servers."""
+RANGES = {"fide": ELO_RANGE}
+"""The ratings that the model knows: by pool, those of servers being ONLINE_RANGE."""
 
 AXIS_SHARE, AXIS_KNEE, AXIS_WIDTH = 0.35, 1550.0, 80.0
 """The network shrinks ratings below about 1500 towards the middle, where most games are; fitted on held-out players."""
@@ -160,6 +164,7 @@ class HumanChoices:
     offsets: Ints
     moves: npt.NDArray[np.uint16]  # a code for each alternative; in chess from + 64·to + 4096·promotion
     coefficients: npt.NDArray[np.float32]
+    elo_range: tuple[float, float] = ELO_RANGE
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -174,12 +179,13 @@ class HumanChoices:
             np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part.offsets) for part in parts)])),
             np.concatenate([np.zeros(0, dtype=np.uint16), *(part.moves for part in parts)]),
             np.concatenate([np.zeros((0, N_BASIS), dtype=np.float32), *(part.coefficients for part in parts)]),
+            parts[0].elo_range if parts else ELO_RANGE,
         )
 
     def take(self, rows: Ints) -> HumanChoices:
         """Return the choices of some decisions, in the order given."""
         offsets, entries = ragged_take(self.offsets, rows)
-        return HumanChoices(offsets, self.moves[entries], self.coefficients[entries])
+        return replace(self, offsets=offsets, moves=self.moves[entries], coefficients=self.coefficients[entries])
 
     def log_probabilities(self, elo: npt.ArrayLike) -> Array:
         """Return log p of every alternative, a column for each Elo."""
@@ -225,10 +231,10 @@ def elo_basis(elo: npt.ArrayLike) -> Array:
     return np.stack([np.ones_like(x), x, x * x - 0.5, x * x * x - x], axis=1)
 
 
-def checked_elo(elo: float | Sequence[float]) -> list[float]:
+def checked_elo(elo: float | Sequence[float], within: tuple[float, float] = ELO_RANGE) -> list[float]:
     """Return the Elos as a list; refuse those outside the model's range."""
     levels = [float(level) for level in np.atleast_1d(np.asarray(elo, dtype=np.float64))]
-    low, high = ELO_RANGE
+    low, high = within
     for level in levels:
         if not low <= level <= high:
             raise OptionError(f"the human model knows Elo {low:.0f} to {high:.0f}, not {level:g}")
@@ -347,7 +353,6 @@ def log_people(choices: JointChoices, basis: Array) -> Array:
 LOSS_EDGES = (-0.1, -0.05, -0.02, 0.0, 0.02, 0.05, 0.1, 0.17, 0.27, 0.45, 0.8)
 """Where the bins of the scaled loss meet; the outer ones are open."""
 LOSS_FEATURES = ("one", "log p", "entropy", "decided", "level", "advantage", "ply")
-SLOPED = 3  # so many of the features have a slope and a curvature in Elo
 _LARGEST_VALUE = 3.0  # of the scaled value: the game is over
 
 
@@ -366,11 +371,9 @@ class LossWeights:
         bins = len(self.edges) + 1
         if not np.all(np.diff(self.edges) > 0):
             raise InputError(f"edges of bins that do not rise: {self.edges}")
-        if (
-            tuple(self.features) != LOSS_FEATURES
-            or self.level.shape != (len(LOSS_FEATURES), bins)
-            or not self.slope.shape == self.bend.shape == (SLOPED, bins)
-        ):
+        if tuple(self.features) != LOSS_FEATURES or {self.level.shape, self.slope.shape, self.bend.shape} != {
+            (len(LOSS_FEATURES), bins)
+        }:
             raise InputError(f"weights of losses: {self.level.shape} and {self.slope.shape} do not fit {bins} bins")
 
     def as_dict(self) -> About:
@@ -381,8 +384,7 @@ class LossWeights:
     def log_probabilities(self, features: Array, elo: float | Array) -> Array:
         """Return log P of every bin, a row for each move; the Elo is one for all, or each mover's own."""
         x = np.atleast_1d((np.clip(elo, *self.valid) - ORIGIN) / UNIT)[:, None]
-        some = features[:, :SLOPED]
-        logits = features @ self.level + x * (some @ self.slope) + x * x * (some @ self.bend)
+        logits = features @ self.level + x * (features @ self.slope) + x * x * (features @ self.bend)
         top = logits.max(axis=1, keepdims=True)
         return np.asarray(logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True)))
 

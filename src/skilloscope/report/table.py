@@ -17,7 +17,7 @@ from rich.text import Text
 
 from skilloscope.core.text import visible
 
-EDGE_NOTE = "↑ ↓ ↕ the estimate is at the edge of the allowed range; the true value may lie outside it"
+EDGE_NOTE = "↑ ↓ ↕ values at the top, bottom or both ends of the range are still plausible: a bound, not a value"
 STAR_NOTE = "* at the edge of the allowed range; the true value may lie outside it"
 
 

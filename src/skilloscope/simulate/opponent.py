@@ -31,7 +31,7 @@ from skilloscope.core.errors import EngineError, InputError, OptionError, Skillo
 from skilloscope.core.paths import Closing
 from skilloscope.evidence.axis import Effort, elo_axis
 from skilloscope.evidence.scales import scale
-from skilloscope.models.joint import ELO_RANGE, checked_elo
+from skilloscope.models.joint import ONLINE_RANGE, RANGES, checked_elo
 from skilloscope.simulate.people import STYLES, MoveChances, agent_chances, curve_chances, human_chances, joint_chances
 
 FULL_SECONDS = 0.3
@@ -68,7 +68,7 @@ class Persona:
     pool: str = FIDE
 
     def __post_init__(self) -> None:
-        checked_elo(self.elo)
+        checked_elo(self.elo, RANGES.get(self.pool, ONLINE_RANGE))
         if self.style not in STYLES:
             raise OptionError(f"no style {self.style!r}", hint=f"the styles: {', '.join(STYLES)}")
         if checked_pool(self.pool) != FIDE and self.style != "human":
@@ -285,8 +285,8 @@ class UciPlayer(Closing):
             self._note(str(error))
 
     def _greet(self, _: Sequence[str]) -> None:
-        low, high = ELO_RANGE
         usual = self._usual
+        low, high = RANGES.get(usual.pool, ONLINE_RANGE)
         for line in (
             f"id name {self._name}",
             "id author the skilloscope authors",

@@ -23,6 +23,7 @@ from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import EvidenceTable, Normal, Prior
 from skilloscope.evidence.axis import ELO, Beside, Effects, Effort, EloAxis, blurred, elo_axis, read_for_pool
+from skilloscope.models.joint import ELO_RANGE
 from skilloscope.report.study import Study
 from skilloscope.report.table import Column, Table, number, percent
 
@@ -280,7 +281,7 @@ def fitted_and_checked(
 def fitted_prior(elo: npt.ArrayLike) -> Normal:
     """Return the normal population of ratings."""
     ratings = np.asarray(elo, dtype=float)
-    return Normal(float(ratings.mean()), float(ratings.std()), float(ELO[0]), float(ELO[-1]))
+    return Normal(float(ratings.mean()), float(ratings.std()), *ELO_RANGE)
 
 
 def fit_pool(
@@ -378,7 +379,8 @@ def _rated_sides(games: Games) -> list[tuple[_Side, _Side]]:
         columns = (headers[colour].to_pylist(), years, headers[f"{colour}_elo"].to_pylist())
         known = zip(*columns, strict=True)
         return [
-            (name, year, float(elo)) if name and elo and ELO[0] <= elo <= ELO[-1] else None for name, year, elo in known
+            (name, year, float(elo)) if name and elo and ELO_RANGE[0] <= elo <= ELO_RANGE[1] else None
+            for name, year, elo in known
         ]
 
     return list(zip(side("white"), side("black"), strict=True))

@@ -36,7 +36,7 @@ from skilloscope.inputs.gains import engine_gains as gains_of_engine
 from skilloscope.inputs.load import EngineJob
 from skilloscope.inputs.running_elo import effort_of, running_elo
 from skilloscope.models.gain import Curve, GainHistogram, elo_curve, elo_difference, expected_score
-from skilloscope.models.joint import ELO_RANGE, scaled_loss
+from skilloscope.models.joint import scaled_loss
 from skilloscope.ratings.perceived import Running, between_interval, running_strength
 from skilloscope.report.board import BoardMove, small_board
 from skilloscope.report.charts import Figure, Histogram, Lines, Panels, Series
@@ -633,7 +633,7 @@ def _levels(moves: PlayedMoves) -> dict[str, PlayerLevel]:
     for side in SIDES:
         rating = moves.games.headers[f"{side}_elo"][0].as_py()
         if rating:
-            found[side] = PlayerLevel(float(np.clip(rating, *ELO_RANGE)), "header")
+            found[side] = PlayerLevel(float(np.clip(rating, *moves.choices.elo_range)), "header")
         elif side in sums and sums[side].any():
             weights = np.exp(sums[side] - sums[side].max())
             found[side] = PlayerLevel(float(ELO @ weights / weights.sum()), "moves")

@@ -23,7 +23,7 @@ from skilloscope.core.columns import Array
 from skilloscope.core.errors import EngineError
 from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.load import EngineJob
-from skilloscope.models.joint import ELO_RANGE
+from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, RANGES
 from skilloscope.report.charts import Bars, Figure, Lines, Series
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
@@ -111,7 +111,11 @@ class MovesStudy(Study):
         "notes",
     )
     ROWS: ClassVar = "moves"
-    range: ClassVar = ELO_RANGE  # the levels that the model knows
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The levels that the model knows."""
+        return RANGES.get(self.pool, ONLINE_RANGE)
 
     @property
     def caveats(self) -> Sequence[str]:

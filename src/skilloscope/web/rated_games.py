@@ -72,7 +72,7 @@ def rate_job_instantly(task: JobTask) -> None:
     pools = split_pools(_read(task))
     games = pools[0][1]
     known = np.isfinite(games.eval_values()).mean() if len(games.moves) else 0.0
-    effort = EVALUATIONS if known >= 0.5 else "instant"
+    effort = EVALUATIONS if known >= 0.5 or pools[0][0] != FIDE else "instant"
     total = len(games)
     with _human_models(task) as model_of:
         asked = RatingRequest.of(None, "human", effort)

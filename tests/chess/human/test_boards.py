@@ -6,7 +6,7 @@ import chess
 import numpy as np
 import pytest
 
-from skilloscope.chess.boards import Boards
+from skilloscope.chess.boards import PAST, Boards
 from skilloscope.chess.human.model import input_planes
 from skilloscope.core.errors import InputError, SkilloscopeError
 
@@ -52,10 +52,10 @@ def test_replayed_games_are_the_boards_of_python_chess() -> None:
     for game in games:
         board = chess.Board()
         for move in game:
-            wanted.append(board.copy(stack=1))
+            wanted.append(board.copy(stack=PAST))
             board.push(move)
     told = Boards.from_boards(wanted)
-    for column in ("board", "rights", "passant", "last", "ply", "black"):
+    for column in ("board", "rights", "passant", "past", "ply", "black"):
         assert np.array_equal(getattr(made, column), getattr(told, column)), column
 
 

@@ -115,7 +115,7 @@ def test_the_check_of_the_cache_covers_what_people_play_and_the_queue(tmp_path, 
 
 def test_whatever_the_network_sees_is_in_the_key(boards):
     rows = boards[np.arange(2)]
-    for name in ("rights", "passant", "last", "ply", "black"):
+    for name in ("rights", "passant", "past", "ply", "black"):
         changed = rows[np.arange(2)]
         getattr(changed, name)[0] ^= 1
         keys, before = position_keys(changed), position_keys(rows)

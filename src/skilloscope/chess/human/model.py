@@ -39,14 +39,14 @@ from skilloscope.chess.rules import I16, N_FROM_TO, NO_SQUARE, U8
 from skilloscope.core.columns import About, Array, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.errors import EngineError, InputError, MissingExtraError, StoreError
-from skilloscope.models.joint import HumanChoices, checked_elo
+from skilloscope.models.joint import ONLINE_RANGE, RANGES, HumanChoices, checked_elo
 from skilloscope.store import Store, StoredAnalysis
 
 _LOG = logging.getLogger(__name__)
 F32 = npt.NDArray[np.float32]
 
 BATCH = 16
-N_PLANES, N_MAPS = 20, 4
+N_MAPS = 4
 
 
 class Network:
@@ -54,6 +54,7 @@ class Network:
 
     def __init__(self, weights: bytes, card: About) -> None:
         self.weights, self.card = weights, card
+        self.past = int(card.get("past", 1))  # how many of the moves before a position it sees
 
     @cached_property
     def sha256(self) -> str:
@@ -64,7 +65,7 @@ class Network:
         """Return the maps [n, 4, 4096] and the terms of underpromotions [n, 4, 3, 8] of at most BATCH positions."""
         n = len(planes)
         if n < BATCH:
-            planes = np.concatenate([planes, np.zeros((BATCH - n, N_PLANES, 8, 8), dtype=np.float32)])
+            planes = np.concatenate([planes, np.zeros((BATCH - n, *planes.shape[1:]), dtype=np.float32)])
         given = {"planes": planes}
         if "pools" in self.card:  # one network for several pools is told which
             given["pool"] = np.repeat([[np.float32(name == pool) for name in self.card["pools"]]], BATCH, axis=0)
@@ -111,16 +112,16 @@ def network_from(path: Path) -> Network:
     return Network(path.read_bytes(), json.loads(card.read_text()) if card.is_file() else {})
 
 
-def input_planes(boards: Boards) -> F32:
-    """Return the network's input, [positions, 20, 8, 8]."""
-    out = np.empty((len(boards), N_PLANES, 64), dtype=np.float32)
-    _write_planes(boards.board, boards.rights, boards.passant, boards.last, boards.ply, out)
-    return out.reshape(-1, N_PLANES, 8, 8)
+def input_planes(boards: Boards, past: int = 1) -> F32:
+    """Return the input of a network that sees so many moves before a position, [positions, 18 + 2·past, 8, 8]."""
+    out = np.empty((len(boards), 18 + 2 * past, 64), dtype=np.float32)
+    _write_planes(boards.board, boards.rights, boards.passant, boards.past[:, :past], boards.ply, out)
+    return out.reshape(len(boards), -1, 8, 8)
 
 
 @njit(cache=True)
-def _write_planes(board: U8, rights: U8, passant: U8, last: I16, ply: U8, out: F32) -> None:
-    """Write the network's input: 12 planes of pieces, 4 castling, en passant, last move from and to, ply / 100."""
+def _write_planes(board: U8, rights: U8, passant: U8, past: I16, ply: U8, out: F32) -> None:
+    """Write the input: 12 planes of pieces, 4 castling, en passant, last moves from and to, ply / 100."""
     out[:] = 0
     for i in range(len(board)):
         for square in range(64):
@@ -131,10 +132,11 @@ def _write_planes(board: U8, rights: U8, passant: U8, last: I16, ply: U8, out: F
                 out[i, 12 + bit] = 1
         if passant[i] < NO_SQUARE:
             out[i, 16, passant[i]] = 1
-        if last[i] >= 0:
-            out[i, 17, last[i] & 63] = 1
-            out[i, 18, last[i] >> 6] = 1
-        out[i, 19] = np.float32(ply[i]) / np.float32(100)
+        for back in range(past.shape[1]):
+            if past[i, back] >= 0:
+                out[i, 17 + 2 * back, past[i, back] & 63] = 1
+                out[i, 18 + 2 * back, past[i, back] >> 6] = 1
+        out[i, out.shape[1] - 1] = np.float32(ply[i]) / np.float32(100)
 
 
 @njit(cache=True)
@@ -180,6 +182,7 @@ class Human:
 
     def __init__(self, network: Network, pool: str = FIDE) -> None:
         self.network, self.pool = network, pool
+        self.elo_range = RANGES.get(pool, ONLINE_RANGE)
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients; `progress` gets the number done."""
@@ -192,7 +195,7 @@ class Human:
 
     def moves(self, fen: str, elo: float | Sequence[float] = (1200, 1600, 2000, 2400)) -> HumanMoves:
         """Return the probability of every legal move at one or several Elos, likeliest (on average) first."""
-        levels = checked_elo(elo)
+        levels = checked_elo(elo, self.elo_range)
         board = playable_board(fen)
         choices = self.choices(Boards.from_boards([board]))
         probability = np.exp(choices.log_probabilities(levels))
@@ -211,9 +214,9 @@ class Human:
         for at in range(0, len(boards), BATCH):
             part = offsets[at : at + BATCH + 1]
             inside = slice(part[0], part[-1])
-            maps, under = self.network.maps(input_planes(boards[at : at + BATCH]), self.pool)
+            maps, under = self.network.maps(input_planes(boards[at : at + BATCH], self.network.past), self.pool)
             pick_coefficients(maps, under, part - part[0], places[inside], coefficients[inside])
-        return HumanChoices(offsets, boards.move_codes(counts, places), coefficients)
+        return HumanChoices(offsets, boards.move_codes(counts, places), coefficients, self.elo_range)
 
 
 @cache
@@ -259,11 +262,12 @@ class CachedHuman(Human):
             np.cumsum([0, *sizes], dtype=np.int64),
             np.frombuffer(moves, dtype=np.uint16).copy(),  # what is compiled wants arrays that may be written
             np.frombuffer(coefficients, dtype=np.float32).reshape(-1, N_MAPS).copy(),
+            self.elo_range,
         )
 
     def _answers_of(self, store: Store, boards: Boards) -> list[bytes]:
         """Return the answer to each position as bytes: the moves, then their coefficients."""
-        problems = position_keys(boards)
+        problems = position_keys(boards, self.network.past)
         stored = store.get_many(self.key, list(dict.fromkeys(problems)), faulty=True)
         known = {key: row.lines for key, row in stored.items() if row.lines}
         if damaged := [key for key in stored if key not in known]:
@@ -285,11 +289,11 @@ def cached_human(store: Path | None, pool: str = FIDE) -> Human:
     return human(pool) if store is None else CachedHuman(shipped_network(pool), store.with_name("human.sqlite"), pool)
 
 
-def position_keys(boards: Boards) -> list[str]:
+def position_keys(boards: Boards, past: int = 1) -> list[str]:
     """Return a key for each position: a hash of all the network sees of it, and of whose move it is."""
     if not len(boards):
         return []
-    columns = (boards.board, boards.rights, boards.passant, boards.last, boards.ply, boards.black)
+    columns = (boards.board, boards.rights, boards.passant, boards.past[:, :past], boards.ply, boards.black)
     rows = np.concatenate([np.ascontiguousarray(c).view(np.uint8).reshape(len(boards), -1) for c in columns], axis=1)
     return [blake2b(row.tobytes(), digest_size=16).hexdigest() for row in rows]
 

@@ -299,7 +299,9 @@ def move_evidence(
     if moves.joint is not None and moves.judged is not None and weights is not None:
         inside = use[moves.judged] & (source[moves.judged] == JOINT)
         curves += judged_curves(moves.joint.select(inside), weights, row[moves.judged][inside], len(rows))
-    return _table(moves, names, rows, on_elo(curves), np.bincount(row[use], minlength=len(rows)))
+    return _table(
+        moves, names, rows, on_elo(curves, moves.choices.elo_range), np.bincount(row[use], minlength=len(rows))
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Facts of chess that need no engine: the phase of a position, the speed of a game, the name of its opening.
+"""Facts of chess that need no engine: the phase of a position, speed, pool and opening of a game.
 
 The phase depends on what is left on the board: the value of all pieces but kings and pawns, both sides together, which
 is 62 at the start with queen 9, rook 5, bishop and knight 3. More than 52 is a full board (at most three minor pieces
@@ -36,8 +36,14 @@ SPENT = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0, "2 to 10 
 FIDE = "fide"
 """The pool of games over the board, and of those whose pool is not recognised."""
 _SERVER_POOLS = {"bullet": 180, "blitz": 480, "rapid": 1500, "classical": 1 << 30}  # seconds for 40 moves, below
-POOLS = (FIDE, *(f"lichess-{speed}" for speed in _SERVER_POOLS), *(f"chesscom-{s}" for s in list(_SERVER_POOLS)[:3]))
-"""Pools of ratings that ship with an axis of their own."""
+_YOUNG = 2014  # the last of the years in which Lichess was small: its ratings were on another scale
+POOLS = (
+    FIDE,
+    *(f"lichess-{speed}" for speed in _SERVER_POOLS),
+    *(f"chesscom-{speed}" for speed in list(_SERVER_POOLS)[:3]),
+    *(f"lichess-{speed}-2013" for speed in _SERVER_POOLS),
+)
+"""Pools of ratings that ship with an axis of their own; those of 2013 are Lichess until 2014."""
 _PLATFORMS = {"lichess.org": "lichess", "chess.com": "chesscom"}
 _VARIANTS = {
     "chess960",
@@ -141,7 +147,9 @@ def _sixty_moves(time_control: str | None) -> int | None:
     return sum(int(stage[1]) + 60 * int(stage[2] or 0) for stage in stages if stage)
 
 
-def pool_of(site: str | None, event: str | None, time_control: str | None, start_fen: str | None = None) -> str | None:
+def pool_of(
+    site: str | None, event: str | None, time_control: str | None, start_fen: str | None = None, date: str | None = None
+) -> str | None:
     """Return the pool of a game by its tags; None for an unrated game of a server, a variant or a set-up position.
 
     Lichess names the speed in Event; otherwise it is the time for forty moves, by the bounds of Lichess.
@@ -164,7 +172,11 @@ def pool_of(site: str | None, event: str | None, time_control: str | None, start
         seconds = int(stage[1]) + 40 * int(stage[2] or 0)
         speed = next(name for name, bound in _SERVER_POOLS.items() if seconds < bound)
     speed = "rapid" if platform == "chesscom" and speed == "classical" else speed
-    return f"{platform}-{speed}" if speed else FIDE
+    if speed is None:
+        return FIDE
+    year = (date or "")[:4]
+    young = platform == "lichess" and year.isdigit() and int(year) <= _YOUNG
+    return f"{platform}-{speed}-2013" if young else f"{platform}-{speed}"
 
 
 def checked_pool(pool: str) -> str:
@@ -176,9 +188,8 @@ def checked_pool(pool: str) -> str:
 
 def pools_of(games: Games) -> list[str]:
     """Return the pool of each game, as `pool_of` finds it; empty where there is none."""
-    rows = list(
-        zip(*games.headers.select(["site", "event", "time_control", "start_fen"]).to_pydict().values(), strict=True)
-    )
+    names = ["site", "event", "time_control", "start_fen", "date"]
+    rows = list(zip(*games.headers.select(names).to_pydict().values(), strict=True))
     found = dict.fromkeys(rows, "")
     for row in found:
         found[row] = pool_of(*row) or ""

@@ -11,10 +11,10 @@ import numpy as np
 from skilloscope.core.columns import Array, Ints
 from skilloscope.evidence.axis import ELO
 from skilloscope.evidence.table import Grid
-from skilloscope.models.joint import ELO_RANGE, HumanChoices, elo_basis
+from skilloscope.models.joint import ONLINE_RANGE, HumanChoices, elo_basis
 from skilloscope.models.kernels.choices import add_choice_curves
 
-NODES = Grid(*ELO_RANGE, 48)
+NODES = Grid(*ONLINE_RANGE, 60)
 BASIS = elo_basis(NODES.nodes)
 
 
@@ -25,11 +25,12 @@ def human_curves(choices: HumanChoices, chosen: Ints, row: Ints, rows: int) -> A
     return curves
 
 
-def on_elo(curves: Array) -> Array:
-    """Return curves given at NODES on ELO."""
-    return np.asarray(NODES.interpolate(curves.T, ELO) if len(curves) else np.zeros((0, len(ELO))))
+def on_elo(curves: Array, within: tuple[float, float]) -> Array:
+    """Return curves given at NODES on ELO; beyond the range of their model they stay as at its ends."""
+    return np.asarray(NODES.interpolate(curves.T, np.clip(ELO, *within)) if len(curves) else np.zeros((0, len(ELO))))
 
 
 def single_move_curves(choices: HumanChoices, chosen: Ints) -> Array:
     """Return what each single move says along ELO: a row for each."""
-    return on_elo(human_curves(choices, chosen, np.arange(len(chosen), dtype=np.int64), len(chosen)))
+    rows = np.arange(len(chosen), dtype=np.int64)
+    return on_elo(human_curves(choices, chosen, rows, len(chosen)), choices.elo_range)

@@ -415,8 +415,8 @@ def decisions_table(moves: Sequence[Decision], title: str) -> Table:
 
 
 def game_name(tags: GameTags) -> str:
-    """Return whose game it is, with event and date where they are known."""
-    where = ", ".join(known for known in (tags.event, tags.date) if known not in (None, "", "?"))
+    """Return whose game it is, with event, round and date where they are known."""
+    where = ", ".join(x for x in (tags.event, tags.round and f"round {tags.round}", tags.date) if x and x != "?")
     return f"{tags.white or '?'} – {tags.black or '?'}" + (f" ({where})" if where else "")
 
 

@@ -177,7 +177,7 @@ def fit_results(
 
 @dataclass(frozen=True)
 class GamePrediction:
-    """A predicted game; in `probability`, that of the first player's win, a draw counts as half a win."""
+    """A predicted game; `probability` is the first player's expected score: a draw counts as half a win."""
 
     player_1: str
     player_2: str
@@ -193,7 +193,7 @@ class GamePrediction:
 
 @dataclass(frozen=True, eq=False)
 class Predictions(ResultsStudy):
-    """The probability (16) that the first player of each pair wins."""
+    """The expected score (16) of the first player of each pair: a draw counts as half a win."""
 
     state: State
     at: str
@@ -213,9 +213,9 @@ class Predictions(ResultsStudy):
         columns: list[Column[GamePrediction]] = [
             Column("player_1", lambda row: row.player_1, label=True),
             Column("player_2", lambda row: row.player_2, label=True),
-            Column("probability", lambda row: number(row.probability, 3)),
+            Column("exp. score", lambda row: number(row.probability, 3)),
         ]
-        title = f"probability that player_1 wins, in {self.at}{advantage_text(self.state)}"
+        title = f"expected score of player_1, in {self.at}{advantage_text(self.state)}"
         if self.kappa is not None:
             title += f"; win, draw and loss with κ = {self.kappa:.3f}"
             columns += [

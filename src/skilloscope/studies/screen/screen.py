@@ -71,7 +71,7 @@ class ScreenedValue:
     def text(self, name: str) -> str:
         """Return observed and expected with σ."""
         times, digits = (100.0, 1) if name in PERCENT else (1.0, 3)
-        actual, expected, sd = (f"{times * value:.{digits}f}" for value in (self.actual, self.expected, self.sd))
+        actual, expected, sd = (f"{times * value:z.{digits}f}" for value in (self.actual, self.expected, self.sd))
         return f"{actual}/{expected} ± {sd}"
 
 

@@ -38,7 +38,7 @@ if (games) json(games).then(found => {
 
 const compare = document.getElementById("compare-chart");
 if (compare) json(compare).then(found => {
-  const grid = Array.from({ length: 231 }, (_, i) => 700 + 10 * i);
+  const grid = Array.from({ length: 291 }, (_, i) => 400 + 10 * i);
   const curve = kept => grid.map(x => { const n = kept.at.length, step = (kept.at[n - 1] - kept.at[0]) / (n - 1), i = (x - kept.at[0]) / step, k = Math.floor(i); return k < 0 || k >= n - 1 ? 0 : kept.density[k] + (i - k) * (kept.density[k + 1] - kept.density[k]); });
   const [one, two] = found.players;
   chart(compare, {
