@@ -117,10 +117,7 @@ def lattice_for(evidences: Sequence[Sequence[Evidence]], low: float, high: float
 
 
 def forward(lattice: Lattice, logs: Array, gaps: Array, drift: float) -> Walk:
-    """Filter: p(c_t | past) = ∫ N(c_t − c_{t−1}; q·Δt) p(c_{t−1} | past) dc, then Bayes' rule. Uniform at the start.
-
-    `logs` is the log-likelihood of each period (rows) at the cells, `gaps` the time between neighbouring periods.
-    """
+    """Filter: p(c_t | past) = ∫ N(c_t − c_{t−1}; q·Δt) p(c_{t−1} | past) dc, then Bayes' rule. Uniform at the start."""
     predicted, filtered, scores = np.empty_like(logs), np.empty_like(logs), np.empty(len(logs))
     mass = np.full(lattice.cells, 1.0 / lattice.cells)
     steps: dict[float, Array] = {}
@@ -368,10 +365,7 @@ def filter_histories(
     dispersion: float = 1.0,
     mass: float = 0.95,
 ) -> tuple[list[Filtered], SdFit | None]:
-    """Filter every history under the named prior; the drift, if there is one, is common to all of them.
-
-    Evidence is divided by `dispersion` first; the scores are those of the decisions themselves, undivided.
-    """
+    """Filter every history under the named prior, evidence divided by `dispersion`; a drift is common to all."""
     check_period_prior(prior)
     if not histories:
         return [], None

@@ -418,10 +418,7 @@ class SinglePVControl(Study):
 def single_pv(
     losses: Losses, window: MilepostWindow | None = None, *, by: str = "decider", scaling: float = 1.0
 ) -> SinglePVControl:
-    """Return match and average difference of each group, from move 9 and within ±3 pawns. [RH11 sect. 5]
-
-    The cut is by the evaluation before the move, so that it does not depend on the move.
-    """
+    """Return match and average difference of each group, cut by the evaluation before the move. [RH11 sect. 5]"""
     if "first_choice" not in losses.context.column_names:
         raise InputError(
             "these evaluations do not include the engine's preferred move",

@@ -80,10 +80,7 @@ class Part:
     extrapolated: bool = False
 
     def text(self, digits: int, posterior: Posterior | None = None) -> str:
-        """Return the level with its interval, e.g. `1418 (770 to 1980) ↓`; a star marks an extrapolation.
-
-        With a posterior, that of the same level on another scale.
-        """
+        """Return the level (that of a `posterior`, if given) with its interval, e.g. `1418 (770 to 1980) ↓`."""
         shown = posterior or self.posterior
         low, high = shown.interval(self.mass)
         marks = edge_mark(shown.edge) + (" *" if self.extrapolated else "")
