@@ -152,10 +152,7 @@ def backward(walk: Walk, logs: Array, gaps: Array) -> Array:
 
 
 def fit_drift(lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *, mass: float = 0.95) -> SdFit:
-    """Return the drift (sd of the change in a unit of time), one for all sequences, that makes the evidence likeliest.
-
-    Tried is none, then what changes a thousandth to half of the range over the usual gap.
-    """
+    """Return the sd of the change in a unit of time that makes the evidence of all sequences likeliest."""
     if not any(len(t) > 1 for t in times):
         raise InputError("a drift cannot be seen in a single period", hint="use another prior, or shorter periods")
     gaps = np.concatenate([np.diff(t) for t in times])

@@ -170,11 +170,7 @@ def period_histories(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunningCompetence:
-    """The decisions of one game in order, and the decider's posterior of c after each; one entry per decision.
-
-    `probability` is that of the choice before it was made, averaged over the decider's posterior so far. It is NaN
-    where the rule cannot use the decision (an unlisted choice under `listed`); the posterior then stays as it was.
-    """
+    """Decisions of one game in order, the `probability` of each before it (NaN if unusable), and c after each."""
 
     batch: Decisions
     ply: Ints

@@ -195,10 +195,7 @@ def analysed_given(
     scheduler: str | None = None,
     **asking: Any,
 ) -> tuple[AnalysedGames, list[str]]:
-    """Return games as Python functions are given them, analysed, and the players' full names.
-
-    `asking` are further fields of the request. An engine may be missing unless `method` or `effort` asked for it.
-    """
+    """Return games given to a Python function, analysed, and full names; `asking` are fields of the request."""
     if method == "agent":
         raise InputError("the papers' agent rates decisions", hint="give decisions(analyse(games))")
     asked = RatingRequest.of(axis, method, effort, workers=workers, **asking)

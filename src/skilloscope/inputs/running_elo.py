@@ -132,11 +132,7 @@ class _KnownMove:
 
 @dataclass(eq=False)
 class EloOfBoards:
-    """Elo on the one axis of both sides of games that are being played; every move is asked once.
-
-    What people play is known at once; where a value stands before and after a move, what it lost is evidence as well.
-    A move is known by the position before it: one that comes back, or is on two boards, costs nothing.
-    """
+    """Elo of both sides of games that are being played; a move, known by the position before it, is asked once."""
 
     axis: EloAxis = field(default_factory=elo_axis)
     model: Human = field(default_factory=human)

@@ -40,10 +40,7 @@ _WITHIN = 20.0  # points between a rating and its milepost
 
 @dataclass(frozen=True)
 class MilepostWindow:
-    """Which decisions count: first move, cut-off in pawns, years, and how near a milepost the mover, or both, must be.
-
-    The paper begins at move 9 and has both players within 10 points, in some sets 15 or 20; its cut-off is 3 pawns.
-    """
+    """Which decisions count: first move (the paper's is 9), cut-off in pawns, years, nearness to a milepost."""
 
     first_move: int = 13
     cut_off: float = 3.0
