@@ -21,12 +21,13 @@ from accuracy_axis import show, smoothed
 from curve_scale import fit_curve_scale
 from effects_fitting import KnownPerson, fit_effects
 from fit_axis import FLAT, sized
+from line_fitting import fit_gain_line
 from skilloscope.chess.analysis.analyses import decisions
 from skilloscope.decision import Decisions
 from skilloscope.evidence.axis import ELO, Effects, elo_axis
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.sources.curves import curve_evidence, curves_on_elo
-from skilloscope.evidence.sources.gain import GainScale, fit_gain_line
+from skilloscope.evidence.sources.gain import GainScale
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales"
 _VALID = (1000.0, 2750.0)

@@ -17,6 +17,8 @@ from scipy.optimize import minimize
 
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import EvidenceTable
+from skilloscope.evidence.sources.gain import CAP, ORIGIN, field_scores
+from skilloscope.models.gain import GainHistogram
 
 Array = npt.NDArray[np.float64]
 
@@ -70,3 +72,16 @@ def _derivatives(table: EvidenceTable, coefficients: Array, at: Array) -> tuple[
     score = np.asarray(chebyshev.chebval(unit, first, tensor=False) / half, dtype=np.float64)
     information = np.asarray(-chebyshev.chebval(unit, second, tensor=False) / half**2, dtype=np.float64)
     return value, score, information
+
+
+def fit_gain_line(losses: Array, elo: Array) -> dict[str, Any]:
+    """Return the field of these moves, the line of their expected scores along Elo, and the sd of a move about it."""
+    if len(losses) < 3 or np.ptp(elo) == 0:
+        raise InputError("a line needs moves of players of different rating", hint="games whose headers have Elo")
+    histogram = GainHistogram.from_gains(-np.minimum(losses, CAP))
+    own = tuple(histogram.centipawns.tolist()), tuple(histogram.counts.tolist())
+    scores = field_scores(losses, *own)
+    slope, intercept = np.polyfit(elo - ORIGIN, scores, 1)
+    sd = float(np.std(scores - intercept - slope * (elo - ORIGIN)))
+    line = {"intercept": float(intercept), "slope": float(slope), "sd": sd}
+    return {"centipawns": own[0], "counts": own[1], **line}

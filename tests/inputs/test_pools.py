@@ -11,13 +11,13 @@ import pytest
 import skilloscope as sk
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import Human, human, shipped_network
-from skilloscope.chess.pgn.facts import FIDE, POOLS, pool_of
+from skilloscope.chess.pgn.facts import FIDE, POOLS, pool_of, split_pools
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import OptionError
 from skilloscope.evidence import Normal
 from skilloscope.evidence.axis import EloAxis, elo_axis
 from skilloscope.evidence.posterior import posterior_from_log_density
-from skilloscope.inputs.pipeline import pools_told, split_pools
+from skilloscope.inputs.pipeline import pools_told
 from skilloscope.studies.moves import moves_study
 
 MOVES = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O"

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from line_fitting import fit_gain_line
 from skilloscope.core.errors import InputError
 from skilloscope.evidence.axis import ELO
 from skilloscope.evidence.scales import scale
-from skilloscope.evidence.sources.gain import GainScale, field_scores, fit_gain_line, gain_scale
+from skilloscope.evidence.sources.gain import GainScale, field_scores, gain_scale
 
 
 @given(st.lists(st.floats(0.0, 6.0), min_size=2, max_size=40))

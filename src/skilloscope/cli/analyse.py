@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from skilloscope.cli.options import EngineOptions, Json, Options
+from skilloscope.cli.console import err, exit_code, print_json, report_faults
+from skilloscope.cli.console import out as stdout
+from skilloscope.cli.options import EngineOptions, Json, Options, argument, option
+from skilloscope.cli.request import working
+from skilloscope.report.table import engine_line, plan_lines, plural, sample_line, skipped_line
 
 if TYPE_CHECKING:
     from skilloscope.inputs.load import AnalysedDecisions, EngineJob
@@ -18,35 +20,27 @@ if TYPE_CHECKING:
 class PlanOptions(Options):
     """Whether anything is searched, and how much."""
 
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say how many positions there are, how many are known, and the time.")
-    ] = False
+    dry_run: Annotated[bool, option("Say how many positions there are, how many are known, and the time.")] = False
     budget: Annotated[
-        float | None, typer.Option(help="Analyse a sample of the games that takes about this long.", metavar="MINUTES")
+        float | None, option("Analyse a sample of the games that takes about this long.", metavar="MINUTES")
     ] = None
-    seed: Annotated[int, typer.Option(help="Seed of the sample and of the measurement.")] = 1
+    seed: Annotated[int, option("Seed of the sample and of the measurement.")] = 1
 
 
 def analyse(
-    games: Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")],
-    out: Annotated[
-        Path | None, typer.Option(help="Write the decisions: .parquet, .jsonl or .csv.", metavar="FILE")
-    ] = None,
+    games: Annotated[list[Path], argument("PGN files.", metavar="GAMES…")],
+    out: Annotated[Path | None, option("Write the decisions: .parquet, .jsonl or .csv.")] = None,
     *,
     planning: PlanOptions,
-    export: Annotated[
-        Path | None, typer.Option(help="Write the engine's answers: .parquet, .jsonl or .jsonl.gz.", metavar="FILE")
-    ] = None,
-    player: Annotated[str | None, typer.Option(help="Analyse this player's moves only.", metavar="NAME")] = None,
+    export: Annotated[Path | None, option("Write the engine's answers: .parquet, .jsonl or .jsonl.gz.")] = None,
+    player: Annotated[str | None, option("Analyse this player's moves only.", metavar="NAME")] = None,
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:
     """Analyse games with an engine: each position once, all listed moves and depths kept."""
-    from dataclasses import replace
-
     from skilloscope.chess.analysis.files import check_export
-    from skilloscope.cli.request import working
     from skilloscope.decision.text import check_format, write_decisions
+    from skilloscope.inputs.load import EngineBudget, load_decisions
 
     if out:
         check_format(out)
@@ -55,17 +49,17 @@ def analyse(
     if planning.dry_run:
         with working(engine, "measuring") as work:
             return _dry_run(games, work, planning, player, as_json)
+    budget = None if planning.budget is None else EngineBudget(planning.budget, planning.seed)
     with working(engine) as work:
-        judged = _judge(games, replace(work, export=export), planning, player)
+        judged = load_decisions(games, replace(work, export=export), player=player, budget=budget)
+    if judged.sample:
+        err().print(sample_line(judged.sample))
     if out:
         write_decisions(judged.decisions, out)
     return _report(judged, as_json)
 
 
 def _report(judged: AnalysedDecisions, as_json: bool) -> int:
-    from skilloscope.cli.console import exit_code, out, print_json, report_faults
-    from skilloscope.report.table import engine_line, skipped_line
-
     batch = judged.decisions
     report_faults(batch.tally)
     about = batch.about.get("settings", {})
@@ -74,18 +68,16 @@ def _report(judged: AnalysedDecisions, as_json: bool) -> int:
         report = {"schema": 1, "engine": dict(about), "positions": judged.as_dict(), **sample}
         print_json({**report, "decisions": len(batch), "skipped": batch.tally.as_dict()})
     else:
-        out().print(f"{judged}; {engine_line(about)}", highlight=False)
-        out().print(skipped_line(len(batch), batch.tally.as_dict()), highlight=False)
+        stdout().print(f"{judged}; {engine_line(about)}", highlight=False)
+        stdout().print(skipped_line(len(batch), batch.tally.as_dict()), highlight=False)
     return exit_code(batch.tally)
 
 
 def _dry_run(paths: list[Path], work: EngineJob, planning: PlanOptions, player: str | None, as_json: bool) -> int:
     """Say what the analysis would cost; with a budget also which part of it would be done."""
     from skilloscope.chess.pgn.games import read_distinct
-    from skilloscope.cli.console import err, exit_code, out, print_json, report_faults
     from skilloscope.inputs.budget import MEASURED, plan, sample_games
     from skilloscope.inputs.load import games_of, players, resolve_player
-    from skilloscope.report.table import plan_lines, plural
 
     err().print("reading the games")
     games = read_distinct(list(paths))
@@ -104,18 +96,5 @@ def _dry_run(paths: list[Path], work: EngineJob, planning: PlanOptions, player: 
         print_json({**report, "skipped": games.tally.as_dict()})
     else:
         for line in plan_lines(report):
-            out().print(line, highlight=False)
+            stdout().print(line, highlight=False)
     return exit_code(games.tally)
-
-
-def _judge(paths: list[Path], work: EngineJob, planning: PlanOptions, player: str | None) -> AnalysedDecisions:
-    """Analyse the games, or those that fit the budget; then say on stderr which part of all that is."""
-    from skilloscope.cli.console import err
-    from skilloscope.inputs.load import EngineBudget, load_decisions
-    from skilloscope.report.table import sample_line
-
-    budget = None if planning.budget is None else EngineBudget(planning.budget, planning.seed)
-    judged = load_decisions(paths, work, player=player, budget=budget)
-    if judged.sample:
-        err().print(sample_line(judged.sample))
-    return judged

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any
@@ -216,16 +217,23 @@ class _Application(_CommandGroup):
     """All commands. Messages about wrong options are made safe for a terminal."""
 
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with _visible_errors():
             return super().invoke(ctx)
-        except _UsageError as error:
-            raise _made_visible(error) from None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        try:
+        with _visible_errors():
             return super().parse_args(ctx, args)
-        except _UsageError as error:
-            raise _made_visible(error) from None
+
+
+@contextmanager
+def _visible_errors() -> Iterator[None]:
+    try:
+        yield
+    except _UsageError as error:
+        from skilloscope.core.text import visible
+
+        error.message = visible(error.message)
+        raise error from None
 
 
 _LARGEST = 1e6
@@ -247,13 +255,6 @@ class _OneValue(TyperCommand):
                 if isinstance(number, float) and not abs(number) <= _LARGEST:
                     raise typer.BadParameter(f"{one.opts[0]} {number:g} is no finite number up to 1e6", ctx=ctx)
         return rest
-
-
-def _made_visible(error: Any) -> Any:
-    from skilloscope.core.text import visible
-
-    error.message = visible(error.message)
-    return error
 
 
 app = typer.Typer(

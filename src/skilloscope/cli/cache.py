@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from skilloscope.cli.console import show_done
-from skilloscope.cli.options import Json, StoreFolder
+from skilloscope.cli.options import Json, StoreFolder, argument, option
 from skilloscope.core.errors import Tally
 from skilloscope.core.paths import effective_settings, store_file
 from skilloscope.report.table import Table, engine_line
@@ -40,9 +38,7 @@ def cache_vacuum(store: StoreFolder = None, as_json: Json = False) -> int:
 
 
 def cache_check(
-    mend: Annotated[
-        bool, typer.Option("--mend", help="Turn damaged answers into failures, so that they are searched again.")
-    ] = False,
+    mend: Annotated[bool, option("Turn damaged answers into failures, so that they are searched again.")] = False,
     store: StoreFolder = None,
     as_json: Json = False,
 ) -> int:
@@ -77,12 +73,10 @@ def cache_check(
 
 
 def cache_export(
-    out: Annotated[Path, typer.Argument(help="File to write: .parquet, .jsonl or .jsonl.gz.", metavar="FILE")],
+    out: Annotated[Path, argument("File to write: .parquet, .jsonl or .jsonl.gz.", metavar="FILE")],
     settings: Annotated[
         int | None,
-        typer.Option(
-            help="Number of the settings, as `cache info` shows it; not needed for a single one.", metavar="N"
-        ),
+        option("Number of the settings, as `cache info` shows it; not needed for a single one.", metavar="N"),
     ] = None,
     store: StoreFolder = None,
     as_json: Json = False,
@@ -102,7 +96,7 @@ def cache_export(
 
 
 def cache_import(
-    files: Annotated[list[Path], typer.Argument(help="Exported analyses, or analysed games.", metavar="FILE…")],
+    files: Annotated[list[Path], argument("Exported analyses, or analysed games.", metavar="FILE…")],
     store: StoreFolder = None,
     as_json: Json = False,
 ) -> int:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from skilloscope.cli.options import Options, Output
+from skilloscope.cli.console import progress_bar, report_faults, report_notes, show
+from skilloscope.cli.options import Options, Output, argument, option
+from skilloscope.cli.request import source_line
+from skilloscope.core.errors import OptionError
 from skilloscope.core.paths import check_writable, write_whole
 
 
@@ -16,11 +17,11 @@ from skilloscope.core.paths import check_writable, write_whole
 class PoolOptions(Options):
     """Which pool, how many of its games, and where the axis goes."""
 
-    name: Annotated[str, typer.Option(help="What the pool is called.", metavar="NAME")]
-    out: Annotated[Path | None, typer.Option(help="Where the axis goes (default: NAME.json).", metavar="FILE")] = None
-    sample: Annotated[int, typer.Option(help="Use a random sample of this many games if there are more.", min=1)] = 2000
-    seed: Annotated[int, typer.Option(help="Random seed of the sample of games.")] = 1
-    check: Annotated[bool, typer.Option("--check", help="Only count who is rated; fit and write nothing.")] = False
+    name: Annotated[str, option("What the pool is called.", metavar="NAME")]
+    out: Annotated[Path | None, option("Where the axis goes (default: NAME.json).")] = None
+    sample: Annotated[int, option("Use a random sample of this many games if there are more.", min=1)] = 2000
+    seed: Annotated[int, option("Random seed of the sample of games.")] = 1
+    check: Annotated[bool, option("Only count who is rated; fit and write nothing.")] = False
 
     @property
     def file(self) -> Path:
@@ -29,20 +30,20 @@ class PoolOptions(Options):
 
 
 def calibrate(
-    games: Annotated[list[Path], typer.Argument(help="PGN files with ratings in the headers.", metavar="GAMES…")],
+    games: Annotated[list[Path], argument("PGN files with ratings in the headers.", metavar="GAMES…")],
     *,
     pool: PoolOptions,
     output: Output,
 ) -> int:
     """Fit an Elo axis to the ratings of another pool or time control, for --scale; needs no engine."""
     from skilloscope.chess.pgn.games import read_distinct
-    from skilloscope.cli.console import progress_bar, report_faults, report_notes, show
-    from skilloscope.cli.request import source_line
     from skilloscope.studies.calibrate import PoolCalibration, pool_census
     from skilloscope.studies.calibrate import calibrate as fit_axis
 
     if not pool.check:
-        _check_target(pool.file)
+        if pool.file.suffix != ".json":
+            raise OptionError(f"{pool.file}: an axis is a JSON file", hint="let its name end in .json")
+        check_writable(pool.file)
     batch = read_distinct(list(games))
     report_faults(batch.tally)
     if pool.check:
@@ -56,11 +57,3 @@ def calibrate(
     if study.axis and not output.as_json:
         report_notes([f"axis written to {pool.file}; use it with --scale {pool.file}"])
     return code
-
-
-def _check_target(file: Path) -> None:
-    from skilloscope.core.errors import OptionError
-
-    if file.suffix != ".json":
-        raise OptionError(f"{file}: an axis is a JSON file", hint="let its name end in .json")
-    check_writable(file)

@@ -10,31 +10,23 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from skilloscope.core.errors import Fault, OptionError, SkilloscopeError, Tally
+from skilloscope.core.errors import Fault, InputError, OptionError, SkilloscopeError, Tally
+from skilloscope.core.paths import write_whole
 from skilloscope.core.text import json_text, visible
+from skilloscope.report.table import PlainConsole, Table, drawn
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from skilloscope.report.table import Table
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from skilloscope.core.errors import InputError
-from skilloscope.core.paths import write_whole
-from skilloscope.report.table import Table
-
-if TYPE_CHECKING:
     from skilloscope.cli.options import Output
-    from skilloscope.report.charts import Figure
     from skilloscope.report.study import Study
 
 _MOST_FAULTS = 10
@@ -45,16 +37,12 @@ _shown_faults: set[Fault] = set()
 
 def out() -> Console:
     """Return the console of results: stdout. Piped, it is as wide as its longest table, so nothing is cut."""
-    from skilloscope.report.table import PlainConsole
-
     width = None if sys.stdout.isatty() else 160
     return PlainConsole(width=width, markup=False, emoji=False, highlight=False)
 
 
 def err() -> Console:
     """Return the console of everything else: stderr, silent under -q."""
-    from skilloscope.report.table import PlainConsole
-
     return PlainConsole(stderr=True, quiet=_state["quiet"], markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
@@ -71,8 +59,6 @@ def set_verbosity(verbose: int, quiet: bool) -> None:
 
 def show_tables(*tables: Table) -> None:
     """Print tables to stdout, one below the other."""
-    from skilloscope.report.table import drawn
-
     console = out()
     for table in tables:
         console.print(drawn(table))
@@ -110,9 +96,16 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """Give a function (done, total, note) that moves a bar on stderr; without a terminal a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    console = err()
+    console, last = err(), time.monotonic()
+
+    def plain(done: int, total: int, note: str) -> None:
+        nonlocal last
+        if done == total or time.monotonic() - last > 10:
+            last = time.monotonic()
+            console.print(f"{what}: {done:,} of {total:,}; {note}")
+
     if not console.is_terminal:
-        yield _plain_progress(what, console)
+        yield plain
         return
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}"))
     with Progress(*columns, console=console, transient=True) as bar:
@@ -149,8 +142,6 @@ def run(command: Callable[[], int | None]) -> int:
 
 
 class _PlainFormatter(logging.Formatter):
-    """Log lines for a terminal."""
-
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
 
@@ -164,22 +155,8 @@ def _failed(message: str, hint: str, *, code: int = 1) -> int:
     return code
 
 
-def _plain_progress(what: str, console: Console) -> Callable[[int, int, str], None]:
-    last = [time.monotonic()]
-
-    def show(done: int, total: int, note: str) -> None:
-        if done == total or time.monotonic() - last[0] > 10:
-            last[0] = time.monotonic()
-            console.print(f"{what}: {done:,} of {total:,}; {note}")
-
-    return show
-
-
 def show(study: Study, output: Output, *, source: str = "", top: int | None = None) -> int:
-    """Show a study where it was asked for, and return the exit code: 1 where some of its input was at fault.
-
-    `source` says on a page what was read; `top` cuts the tables of the terminal.
-    """
+    """Show a study where it was asked for; return 1 where some input was at fault. A page names its `source`."""
     if output.as_json:
         print_json(study.as_dict())
     else:
@@ -198,7 +175,12 @@ def show(study: Study, output: Output, *, source: str = "", top: int | None = No
 
             _write(output.pdf, pdf_bytes(page), "page")
     if output.figure:
-        _write_figures(output.figure, study.figures())
+        figures, path = study.figures(), output.figure
+        if not figures:
+            raise InputError("this has no figure", hint="--html FILE writes the tables")
+        for place, figure in enumerate(figures, start=1):
+            numbered = path.with_stem(f"{path.stem}-{place}") if len(figures) > 1 else path
+            _write(numbered, figure.file(path.suffix[1:].lower()), "figure")
     return exit_code(study.tally)
 
 
@@ -215,14 +197,6 @@ def show_done(
     else:
         out().print(said, soft_wrap=True)
     return exit_code(faults)
-
-
-def _write_figures(path: Path, figures: Sequence[Figure]) -> None:
-    if not figures:
-        raise InputError("this has no figure", hint="--html FILE writes the tables")
-    for place, figure in enumerate(figures, start=1):
-        numbered = path.with_stem(f"{path.stem}-{place}") if len(figures) > 1 else path
-        _write(numbered, figure.file(path.suffix[1:].lower()), "figure")
 
 
 def _write(path: Path, content: str | bytes, what: str) -> None:

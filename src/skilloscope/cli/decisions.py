@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skilloscope.cli.console import report_faults, show, show_done
-from skilloscope.cli.options import CRange, EngineOptions, IntervalOutput, Json, Options, Tables
+from skilloscope.cli.options import CRange, EngineOptions, IntervalOutput, Json, Options, Tables, argument, option
 from skilloscope.cli.request import read_batch, source_line, working
 from skilloscope.core.errors import OptionError, Tally
 from skilloscope.report.table import engine_line, plural, skipped_line
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 class CurveFitOptions(Options):
     """The curves of RH11, and how they are fitted."""
 
-    mapping: Annotated[str, typer.Option(help="Curves: shares, powers or third.")] = "shares"
-    curve: Annotated[str, typer.Option(help="Curves: invexp, ipa, ipb, secha or sechb.")] = "invexp"
-    fit: Annotated[str, typer.Option(help="Curves: likelihood, percentile or moments.")] = "likelihood"
+    mapping: Annotated[str, option("Curves: shares, powers or third.")] = "shares"
+    curve: Annotated[str, option("Curves: invexp, ipa, ipb, secha or sechb.")] = "invexp"
+    fit: Annotated[str, option("Curves: likelihood, percentile or moments.")] = "likelihood"
     scaling: Annotated[
-        float | None, typer.Option(help="Curves: a of the evaluation scaling; 1 in chess, 0 elsewhere.", min=0.0)
+        float | None, option("Curves: a of the evaluation scaling; 1 in chess, 0 elsewhere.", min=0.0)
     ] = None
 
 
 def decisions_rate(
     tables: Tables,
     *,
-    k: Annotated[str, typer.Option(help="The agent's constant, in units of the utilities, or fit.")] = "0.1",
-    method: Annotated[str, typer.Option(help="agent (c of the reference agent) or curves (RH11: s and c).")] = "agent",
-    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed",
-    prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
+    k: Annotated[str, option("The agent's constant, in units of the utilities, or fit.")] = "0.1",
+    method: Annotated[str, option("agent (c of the reference agent) or curves (RH11: s and c).")] = "agent",
+    rule: Annotated[str, option("Choice-set rule: listed, bucket, sampled or full.")] = "listed",
+    prior: Annotated[str, option("Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
     c_range: CRange = (0.0, 4.0),
     curves: CurveFitOptions,
     columns: Annotated[
-        list[str] | None, typer.Option(help="Our columns by theirs: decider=player,utility=equity.", metavar="PAIRS")
+        list[str] | None, option("Our columns by theirs: decider=player,utility=equity.", metavar="PAIRS")
     ] = None,
     output: IntervalOutput,
 ) -> int:
@@ -74,16 +74,16 @@ def decisions_rate(
 
 
 def convert(
-    domain: Annotated[str, typer.Argument(help="backgammon, gnubg (match files), four-in-a-row or risky-choice.")],
-    files: Annotated[list[Path], typer.Argument(help="The files of the domain.", metavar="FILE…")],
-    out: Annotated[Path, typer.Option(help="The table to write: .parquet, .jsonl or .csv.", metavar="FILE")],
+    domain: Annotated[str, argument("backgammon, gnubg (match files), four-in-a-row or risky-choice.")],
+    files: Annotated[list[Path], argument("The files of the domain.", metavar="FILE…")],
+    out: Annotated[Path, option("The table to write: .parquet, .jsonl or .csv.")],
     *,
-    cap: Annotated[float | None, typer.Option(help="four-in-a-row: clip solved values at ± this (20).")] = None,
+    cap: Annotated[float | None, option("four-in-a-row: clip solved values at ± this (20).")] = None,
     exponent: Annotated[
-        float | None, typer.Option(help="risky-choice: exponent of the utility of a prize (1: expected value).")
+        float | None, option("risky-choice: exponent of the utility of a prize (1: expected value).")
     ] = None,
-    plies: Annotated[int | None, typer.Option(help="gnubg: how far GNU Backgammon looks ahead (2).")] = None,
-    pooled: Annotated[bool, typer.Option("--pooled", help="One decider for all: the composite player.")] = False,
+    plies: Annotated[int | None, option("gnubg: how far GNU Backgammon looks ahead (2).")] = None,
+    pooled: Annotated[bool, option("One decider for all: the composite player.")] = False,
     as_json: Json = False,
 ) -> int:
     """Convert files of another domain to a table of decisions, reporting every fault and exclusion."""
@@ -100,18 +100,13 @@ def convert(
 
 def compare_engines(
     tables: Annotated[
-        list[Path],
-        typer.Argument(help="Two tables of the same choices, or one with a depth axis.", metavar="TABLE [TABLE]"),
+        list[Path], argument("Two tables of the same choices, or one with a depth axis.", metavar="TABLE [TABLE]")
     ],
     *,
-    depths: Annotated[
-        str | None, typer.Option(help="Compare two depths of one table, as in 0,2.", metavar="A,B")
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option(help="Unit that is held out and resampled (game, else problem, else decider).")
-    ] = None,
-    folds: Annotated[int, typer.Option(help="How many folds.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.", min=0)] = 1,
+    depths: Annotated[str | None, option("Compare two depths of one table, as in 0,2.", metavar="A,B")] = None,
+    by: Annotated[str | None, option("Unit that is held out and resampled (game, else problem, else decider).")] = None,
+    folds: Annotated[int, option("How many folds.")] = 5,
+    seed: Annotated[int, option("Seed of the folds and of the resampling.", min=0)] = 1,
     output: IntervalOutput,
 ) -> int:
     """Compare two engines on the same choices: k fitted for each, held-out log-likelihood."""
@@ -138,14 +133,12 @@ def compare_engines(
 class VariedOptions(Options):
     """What is varied, each a list as a user writes it."""
 
-    depths: Annotated[str, typer.Option(help="Depths, as in 4,6,8,10; they come with the deepest.")] = ""
-    lists: Annotated[str, typer.Option(help="Lengths to which the lists are cut, as in 3,5.")] = ""
-    searches: Annotated[str, typer.Option(help="Numbers of lines to search with again, as in 5,20.")] = ""
-    k: Annotated[str, typer.Option("--k", help="Constants of the agent, as in 0.05,0.1,fit.")] = ""
-    rules: Annotated[str, typer.Option(help="Choice-set rules, as in listed,bucket.")] = ""
-    engines: Annotated[
-        str, typer.Option(help="Other engines, or tables of decisions in the same games; by commas.")
-    ] = ""
+    depths: Annotated[str, option("Depths, as in 4,6,8,10; they come with the deepest.")] = ""
+    lists: Annotated[str, option("Lengths to which the lists are cut, as in 3,5.")] = ""
+    searches: Annotated[str, option("Numbers of lines to search with again, as in 5,20.")] = ""
+    k: Annotated[str, option("Constants of the agent, as in 0.05,0.1,fit.")] = ""
+    rules: Annotated[str, option("Choice-set rules, as in listed,bucket.")] = ""
+    engines: Annotated[str, option("Other engines, or tables of decisions in the same games; by commas.")] = ""
 
     def varied(self) -> Varied:
         """Return what is varied of the same decisions; other engines are still to be asked."""
@@ -177,15 +170,14 @@ class VariedOptions(Options):
 
 def sensitivity(
     games: Annotated[
-        list[Path],
-        typer.Argument(help="PGN files, analysed games, or tables of decisions of any domain.", metavar="GAMES…"),
+        list[Path], argument("PGN files, analysed games, or tables of decisions of any domain.", metavar="GAMES…")
     ],
     by: Annotated[
-        str, typer.Option(help="The groups whose c and order are compared: player, year, milepost, any column.")
+        str, option("The groups whose c and order are compared: player, year, milepost, any column.")
     ] = "player",
     *,
     vary: VariedOptions,
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of the resampling.", min=0)] = 1,
+    seed: Annotated[int, option("Seed of the folds and of the resampling.", min=0)] = 1,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:

@@ -6,10 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from skilloscope.cli.console import err, out, print_json, report_notes, show_tables
-from skilloscope.cli.options import EngineName, EngineOptions, Json, StoreFolder
+from skilloscope.cli.options import EngineName, EngineOptions, Json, StoreFolder, option
 from skilloscope.cli.request import judge_line, working
 from skilloscope.core.errors import EngineError
 from skilloscope.core.paths import write_whole
@@ -21,7 +19,7 @@ _MOST_SECONDS = 30.0  # of searching: the whole demo, with the first compilation
 
 
 def demo(
-    html: Annotated[Path, typer.Option(help="The page to write.", metavar="FILE")] = Path("demo.html"),
+    html: Annotated[Path, option("The page to write.")] = Path("demo.html"),
     store: StoreFolder = None,
     engine: EngineName = None,
     as_json: Json = False,
@@ -54,14 +52,14 @@ def _judged(work: EngineJob) -> AnalysedDecisions:
     work = replace(work, settings=DFH13)  # those of the bundled analyses
     shipped = replace(work, imports=(gallery_analyses_file(),), engine=None)
     if not engine_found(work.engine):
-        err().print("no engine found: using the bundled analyses (apt-get install stockfish for your own)")
-        return analyse_games(gallery_games(), shipped)
-    try:
-        judged = analyse_games(gallery_games(), replace(work, deadline_seconds=_MOST_SECONDS))
-    except EngineError as error:
-        err().print(f"the engine failed ({error}): using the bundled analyses")
-        return analyse_games(gallery_games(), shipped)
-    if "not analysed (time)" not in judged.decisions.tally.counts:
-        return judged
-    err().print("the engine needs longer than the demo may take: using the bundled analyses; run again to continue")
+        why = "no engine found: using the bundled analyses (apt-get install stockfish for your own)"
+    else:
+        try:
+            judged = analyse_games(gallery_games(), replace(work, deadline_seconds=_MOST_SECONDS))
+            if "not analysed (time)" not in judged.decisions.tally.counts:
+                return judged
+            why = "the engine needs longer than the demo may take: using the bundled analyses; run again to continue"
+        except EngineError as error:
+            why = f"the engine failed ({error}): using the bundled analyses"
+    err().print(why)
     return analyse_games(gallery_games(), shipped)

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
-import typer
-
 from skilloscope.cli.console import report_notes, show
-from skilloscope.cli.options import Json, Output
+from skilloscope.cli.options import Json, Output, option
 
 
 def doctor(
-    warm: Annotated[
-        bool, typer.Option("--warm", help="Compile the kernels now, so that the first run is fast.")
-    ] = False,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Install what is missing if that needs no password; list the rest.")
-    ] = False,
+    warm: Annotated[bool, option("Compile the kernels now, so that the first run is fast.")] = False,
+    fix: Annotated[bool, option("Install what is missing if that needs no password; list the rest.")] = False,
     as_json: Json = False,
 ) -> int:
     """Show versions, the engine, the cache, every setting with its source, and what is missing."""
-    from dataclasses import replace
-
     from skilloscope.studies.installation import fixed, installation, warm_up
 
     found = installation()

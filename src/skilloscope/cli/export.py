@@ -5,23 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from skilloscope.cli.console import show_done
-from skilloscope.cli.options import Json
+from skilloscope.cli.options import Json, argument, option
 from skilloscope.report.table import plural
 
 
 def export(
-    files: Annotated[list[Path], typer.Argument(help="PGN files, or folders of them.", metavar="GAMES…")],
-    out: Annotated[Path, typer.Option(help="Write one row a game: .parquet or .arrow.", metavar="FILE")],
+    files: Annotated[list[Path], argument("PGN files, or folders of them.", metavar="GAMES…")],
+    out: Annotated[Path, option("Write one row a game: .parquet or .arrow.")],
     positions_out: Annotated[
-        Path | None,
-        typer.Option("--positions", help="Write one row a position, too: .parquet or .arrow.", metavar="FILE"),
+        Path | None, option("Write one row a position, too: .parquet or .arrow.", "--positions")
     ] = None,
-    comments: Annotated[
-        bool, typer.Option("--comments", help="Keep the texts of comments too; reading takes fifty times as long.")
-    ] = False,
+    comments: Annotated[bool, option("Keep the texts of comments too; reading takes fifty times as long.")] = False,
     *,
     as_json: Json = False,
 ) -> int:

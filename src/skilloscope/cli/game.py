@@ -6,13 +6,12 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from skilloscope.__about__ import __version__
 from skilloscope.cli.console import print_json, show
 from skilloscope.cli.options import (
     Aliases,
     EffortOptions,
+    EloPrior,
     EngineGainOptions,
     EngineName,
     EngineOptions,
@@ -23,25 +22,23 @@ from skilloscope.cli.options import (
     PlayerName,
     PoolName,
     Rule,
+    argument,
     gain_search,
+    option,
 )
-from skilloscope.cli.request import analysed_for_elo, asked_elo, working
+from skilloscope.cli.request import agent_of, analysed_decisions, analysed_for_elo, asked_elo, source_line, working
 from skilloscope.core.errors import OptionError
 
 
 def game(
-    games: Annotated[Path, typer.Argument(help="A PGN file, or evaluated games (.ndjson).", metavar="GAMES")],
-    index: Annotated[
-        int, typer.Option(help="Which game of the file: the number in its id, counted from 1.", min=1)
-    ] = 1,
+    games: Annotated[Path, argument("A PGN file, or evaluated games (.ndjson).", metavar="GAMES")],
+    index: Annotated[int, option("Which game of the file: the number in its id, counted from 1.", min=1)] = 1,
     *,
     gain: EngineGainOptions,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
     """Analyse one game move by move: evaluation, gain, strength, and how likely people find each move."""
-    from skilloscope.cli.console import show
-    from skilloscope.cli.request import working
     from skilloscope.studies.game import game_of
 
     curve = gain.elo_curve()
@@ -63,25 +60,17 @@ def game(
 def by_game(
     games: GameFiles,
     player: PlayerName,
-    highlight: Annotated[
-        str | None, typer.Option(help="Highlight the games against this opponent.", metavar="OPPONENT")
-    ] = None,
-    game: Annotated[
-        str | None, typer.Option(help="Show this game (games.pgn#12) move by move too.", metavar="GAME")
-    ] = None,
+    highlight: Annotated[str | None, option("Highlight the games against this opponent.", metavar="OPPONENT")] = None,
+    game: Annotated[str | None, option("Show this game (games.pgn#12) move by move too.", metavar="GAME")] = None,
     alias: Aliases = None,
     rule: Rule = None,
-    prior: Annotated[
-        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
-    ] = None,
+    prior: EloPrior = None,
     *,
     effort: EffortOptions,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
     """Show one player's Elo in each game, with the opponent's."""
-    from skilloscope.cli.console import show
-    from skilloscope.cli.request import agent_of, analysed_decisions, source_line
     from skilloscope.studies.by_game import competence_by_game, elo_by_game
 
     asked = asked_elo(games, effort, prior=prior, rule=rule)
@@ -98,10 +87,10 @@ def by_game(
 
 
 def moves(
-    fen: Annotated[str, typer.Argument(help="A position as FEN, in quotation marks.", metavar="FEN")],
-    elo: Annotated[str, typer.Option(help="Levels of Elo, with commas between them.")] = "1200,1600,2000,2400",
-    top: Annotated[int, typer.Option(help="How many moves the table shows.", min=1)] = 10,
-    no_engine: Annotated[bool, typer.Option("--no-engine", help="Ask no engine.")] = False,
+    fen: Annotated[str, argument("A position as FEN, in quotation marks.", metavar="FEN")],
+    elo: Annotated[str, option("Levels of Elo, with commas between them.")] = "1200,1600,2000,2400",
+    top: Annotated[int, option("How many moves the table shows.", min=1)] = 10,
+    no_engine: Annotated[bool, option("Ask no engine.")] = False,
     pool: PoolName = "fide",
     *,
     output: Output,
@@ -123,11 +112,11 @@ def moves(
 
 
 def play(
-    elo: Annotated[float, typer.Option(help="Elo of the opponent; the option Elo of the engine.")] = 1500.0,
+    elo: Annotated[float, option("Elo of the opponent; the option Elo of the engine.")] = 1500.0,
     style: Annotated[
-        str | None, typer.Option(help="joint, human, agent or curves (default: joint where an engine is found).")
+        str | None, option("joint, human, agent or curves (default: joint where an engine is found).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draws; 0: other games every time.", min=0)] = 0,
+    seed: Annotated[int, option("Seed of the draws; 0: other games every time.", min=0)] = 0,
     pool: PoolName = "fide",
     engine: EngineName = None,
     as_json: Json = False,

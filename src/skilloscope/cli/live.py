@@ -12,10 +12,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from skilloscope.cli.console import err, out, show_tables
-from skilloscope.cli.options import AgentOptions, EngineGainOptions, EngineOptions, Json, Mass, Options, gain_search
+from skilloscope.cli.options import (
+    AgentOptions,
+    EngineGainOptions,
+    EngineOptions,
+    Json,
+    Mass,
+    Options,
+    argument,
+    gain_search,
+    option,
+)
 from skilloscope.cli.request import working
 from skilloscope.core.errors import InputError
 from skilloscope.core.text import json_text
@@ -32,17 +40,17 @@ class FollowOptions(Options):
     """The engine's time, how often an address is fetched, and when to stop."""
 
     budget: Annotated[
-        float, typer.Option(help="Engine time for new moves, shared by the boards that moved.", metavar="MS", min=1)
+        float, option("Engine time for new moves, shared by the boards that moved.", metavar="MS", min=1)
     ] = 200.0
-    every: Annotated[float, typer.Option(help="Seconds between two fetches of an address.", min=0.1)] = 2.0
-    once: Annotated[bool, typer.Option("--once", help="Stop when all moves in the feed are evaluated.")] = False
-    finish: Annotated[bool, typer.Option("--finish", help="Stop when every game has a result.")] = False
-    seconds: Annotated[float | None, typer.Option(help="Stop after this many seconds.", min=0)] = None
-    stall: Annotated[float, typer.Option(help="Report a feed without news for this many seconds.")] = 60.0
+    every: Annotated[float, option("Seconds between two fetches of an address.", min=0.1)] = 2.0
+    once: Annotated[bool, option("Stop when all moves in the feed are evaluated.")] = False
+    finish: Annotated[bool, option("Stop when every game has a result.")] = False
+    seconds: Annotated[float | None, option("Stop after this many seconds.", min=0)] = None
+    stall: Annotated[float, option("Report a feed without news for this many seconds.")] = 60.0
 
 
 def live(
-    feed: Annotated[str, typer.Argument(help="A PGN file that grows, or an http address.", metavar="FILE|URL")],
+    feed: Annotated[str, argument("A PGN file that grows, or an http address.", metavar="FILE|URL")],
     *,
     follow: FollowOptions,
     gain: EngineGainOptions,
@@ -137,13 +145,13 @@ def _write_line(value: object) -> None:
 
 
 def decisions_live(
-    source: Annotated[str, typer.Argument(help="JSON lines of decisions: a file that grows, or - for stdin.")],
+    source: Annotated[str, argument("JSON lines of decisions: a file that grows, or - for stdin.")],
     *,
     agent: AgentOptions,
-    prior: Annotated[str, typer.Option(help="Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
+    prior: Annotated[str, option("Prior of c: uniform, or normal:MEAN,SD.")] = "uniform",
     mass: Mass = 0.95,
-    once: Annotated[bool, typer.Option("--once", help="Stop at the end of what the file holds now.")] = False,
-    seconds: Annotated[float | None, typer.Option(help="Stop after this many seconds.", min=0)] = None,
+    once: Annotated[bool, option("Stop at the end of what the file holds now.")] = False,
+    seconds: Annotated[float | None, option("Stop after this many seconds.", min=0)] = None,
     as_json: Json = False,
 ) -> int:
     """Follow deciders as decisions arrive: c with credible interval after every line."""

@@ -8,7 +8,7 @@ It also runs the command: errors become a message, a hint and an exit code. No c
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from copy import copy
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, wraps
@@ -18,39 +18,51 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from skilloscope.core.errors import OptionError, check_mass
-from skilloscope.core.paths import GAME_ENDINGS, RESULT_ENDINGS, check_outputs, check_writable, named_files
+from skilloscope.core.paths import GAME_ENDINGS, RESULT_ENDINGS, checked_files
 
 if TYPE_CHECKING:
     from skilloscope.models.agent import Agent
     from skilloscope.models.gain import Curve
 
 _DEPTH = 13
-Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
-Mass = Annotated[float, typer.Option("--level", help="Level of the credible intervals.")]
+
+
+def option(help: str, *names: str, **more: Any) -> Any:
+    """Return an option for `Annotated`: it has the name of its parameter, unless other names are given."""
+    return typer.Option(*names, help=help, **more)
+
+
+def argument(help: str, metavar: str | None = None) -> Any:
+    """Return an argument for `Annotated`."""
+    return typer.Argument(help=help, metavar=metavar)
+
+
+Json = Annotated[bool, option("Write JSON to stdout.", "--json")]
+Mass = Annotated[float, option("Level of the credible intervals.", "--level")]
 GameFiles = Annotated[
     list[Path],
-    typer.Argument(
-        help="PGN files, folders of them, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"
-    ),
+    argument("PGN files, folders of them, or decisions that `analyse --out` wrote (.parquet).", metavar="GAMES…"),
 ]
-PlayerName = Annotated[str, typer.Option(help="Whose games.", metavar="NAME")]
+PlayerName = Annotated[str, option("Whose games.", metavar="NAME")]
 Aliases = Annotated[
     list[str] | None,
-    typer.Option(help="Another spelling of a name, or a file of them; may be repeated.", metavar="SPELLING=NAME|FILE"),
+    option("Another spelling of a name, or a file of them; may be repeated.", metavar="SPELLING=NAME|FILE"),
 ]
-Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page.", metavar="FILE")]
-Rule = Annotated[str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")]
-Tables = Annotated[list[Path], typer.Argument(help="Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")]
-CRange = Annotated[tuple[float, float], typer.Option("--range", help="Range of c.", metavar="LOW HIGH")]
+Html = Annotated[Path | None, option("Write a self-contained HTML page.")]
+Rule = Annotated[str | None, option("Choice-set rule: listed, bucket, sampled or full.")]
+EloPrior = Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")]
+Effort = Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")]
+Dispersion = Annotated[float | None, option("With --method agent: divide all evidence by this (default: the scale's).")]
+Tables = Annotated[list[Path], argument("Tables of decisions: .csv, .jsonl or .parquet.", metavar="TABLE…")]
+CRange = Annotated[tuple[float, float], option("Range of c.", "--range", metavar="LOW HIGH")]
 StoreFolder = Annotated[
-    Path | None, typer.Option(help="Folder of the analysis store (default: the user's data folder).", metavar="DIR")
+    Path | None, option("Folder of the analysis store (default: the user's data folder).", metavar="DIR")
 ]
-EngineName = Annotated[str | None, typer.Option(help="Engine to run: a name or a path (default: Stockfish, found).")]
+EngineName = Annotated[str | None, option("Engine to run: a name or a path (default: Stockfish, found).")]
 
 OUTPUTS = frozenset({"html", "out", "export", "history", "truth", "pdf", "figure"})
 """The options that name a file to write. Every other path or text that names a file is something to read."""
 FIGURES = (".svg", ".png", ".pdf")
-"""What a figure can be written as."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +72,15 @@ class Options:
 
 Pool = Annotated[
     str | None,
-    typer.Option(
-        help="Whose ratings: auto (default, by each game's tags), fide, lichess-bullet, -blitz, -rapid, -classical, "
+    option(
+        "Whose ratings: auto (default, by each game's tags), fide, lichess-bullet, -blitz, -rapid, -classical, "
         "chesscom-bullet, -blitz, -rapid.",
         metavar="NAME",
     ),
 ]
 
 
-PoolName = Annotated[str, typer.Option("--pool", help="Whose levels: fide, or a pool of a server.", metavar="NAME")]
+PoolName = Annotated[str, option("Whose levels: fide, or a pool of a server.", "--pool", metavar="NAME")]
 
 
 @dataclass(frozen=True)
@@ -78,21 +90,15 @@ class EngineOptions(Options):
     store: StoreFolder = None
     engine: EngineName = None
     preset: Annotated[
-        str | None,
-        typer.Option(help="Settings of a paper: DFH13, RH11, RH11-single, FER12, full or nodes-50k.", metavar="NAME"),
+        str | None, option("Settings of a paper: DFH13, RH11, RH11-single, FER12, full or nodes-50k.", metavar="NAME")
     ] = None
-    depth: Annotated[int | None, typer.Option(help="Search depth in plies, 1 to 245 (default 10).")] = None
-    nodes: Annotated[int | None, typer.Option(help="Search limit in nodes, in place of a depth.")] = None
-    multipv: Annotated[int | None, typer.Option(help="How many moves the engine lists (default 10).")] = None
-    hash: Annotated[int | None, typer.Option(help="Hash table of the engine in MB (default 16).")] = None
-    workers: Annotated[int | None, typer.Option(help="Engine processes side by side.", metavar="N", min=1)] = None
-    scheduler: Annotated[str | None, typer.Option(help="Search on the cluster of this scheduler.", metavar="ADDR")] = (
-        None
-    )
-    imports: Annotated[
-        list[Path] | None,
-        typer.Option("--import", help="Analyses in files to use; may be repeated.", metavar="FILE"),
-    ] = None
+    depth: Annotated[int | None, option("Search depth in plies, 1 to 245 (default 10).")] = None
+    nodes: Annotated[int | None, option("Search limit in nodes, in place of a depth.")] = None
+    multipv: Annotated[int | None, option("How many moves the engine lists (default 10).")] = None
+    hash: Annotated[int | None, option("Hash table of the engine in MB (default 16).")] = None
+    workers: Annotated[int | None, option("Engine processes side by side.", metavar="N", min=1)] = None
+    scheduler: Annotated[str | None, option("Search on the cluster of this scheduler.", metavar="ADDR")] = None
+    imports: Annotated[list[Path] | None, option("Analyses in files to use; may be repeated.", "--import")] = None
 
 
 @dataclass(frozen=True)
@@ -100,11 +106,9 @@ class Output(Options):
     """Where a report goes: a page, the same as PDF, its figures alone, JSON."""
 
     html: Html = None
-    pdf: Annotated[Path | None, typer.Option(help="Write the page as PDF (extra `pdf`).", metavar="FILE")] = None
-    figure: Annotated[
-        Path | None, typer.Option(help="Write the figures: .svg, .png or .pdf; several are numbered.", metavar="FILE")
-    ] = None
-    title: Annotated[str, typer.Option(help="The title of the page.")] = ""
+    pdf: Annotated[Path | None, option("Write the page as PDF (extra `pdf`).")] = None
+    figure: Annotated[Path | None, option("Write the figures: .svg, .png or .pdf; several are numbered.")] = None
+    title: Annotated[str, option("The title of the page.")] = ""
     as_json: Json = False
 
     def __post_init__(self) -> None:
@@ -136,12 +140,10 @@ class IntervalOutput(Output):
 class AxisOptions(Options):
     """How evidence is read as Elo; None where the settings decide."""
 
-    scale: Annotated[
-        str | None, typer.Option(help="Elo axis or agent's scale: a name or a JSON file (default: default).")
-    ] = None
-    rule: Annotated[
-        str | None, typer.Option(help="Choice-set rule: listed, bucket, sampled or full (default: the scale's).")
-    ] = None
+    scale: Annotated[str | None, option("Elo axis or agent's scale: a name or a JSON file (default: default).")] = None
+    rule: Annotated[str | None, option("Choice-set rule: listed, bucket, sampled or full (default: the scale's).")] = (
+        None
+    )
 
 
 @dataclass(frozen=True)
@@ -149,20 +151,16 @@ class EffortOptions(Options):
     """By which method moves are read as Elo, what is spent on it, and in how long; None where settings decide."""
 
     method: Annotated[
-        str | None,
-        typer.Option(help="joint (default with an engine), human (without), or agent; `rate` also curves, gain, all."),
+        str | None, option("joint (default with an engine), human (without), or agent; `rate` also curves, gain, all.")
     ] = None
     effort: Annotated[
         str | None,
-        typer.Option(
-            help="instant (no engine), evaluations ([%eval] comments), quick or full (default with an engine)."
-        ),
+        option("instant (no engine), evaluations ([%eval] comments), quick or full (default with an engine)."),
     ] = None
     budget: Annotated[
-        float | None,
-        typer.Option(help="Stop the engine after this many minutes, shared between players.", metavar="MINUTES"),
+        float | None, option("Stop the engine after this many minutes, shared between players.", metavar="MINUTES")
     ] = None
-    seed: Annotated[int, typer.Option(help="Random seed used to choose games when a budget is set.")] = 1
+    seed: Annotated[int, option("Random seed used to choose games when a budget is set.")] = 1
     pool: Pool = None
 
 
@@ -170,8 +168,8 @@ class EffortOptions(Options):
 class AgentOptions(Options):
     """The reference agent, and the range of its competence."""
 
-    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.")] = 0.1
-    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed"
+    k: Annotated[float, option("The agent's constant, in units of the utilities.")] = 0.1
+    rule: Annotated[str, option("Choice-set rule: listed, bucket, sampled or full.")] = "listed"
     c_range: CRange = (0.0, 4.0)
 
     def agent(self) -> Agent:
@@ -186,13 +184,12 @@ class GainOptions(Options):
     """Whose values the gains are computed from, and how strengths follow from them."""
 
     values: Annotated[
-        str,
-        typer.Option(help="Whose values: comments ([%eval]), engine, or auto: comments where most moves carry one."),
+        str, option("Whose values: comments ([%eval]), engine, or auto: comments where most moves carry one.")
     ] = "auto"
-    mate_cap: Annotated[float, typer.Option(help="Cut values at ± this many pawns; a mate is worth as much.")] = 39.0
-    curve: Annotated[str, typer.Option(help="From expected score to Elo: normal (the paper's) or logistic.")] = "normal"
+    mate_cap: Annotated[float, option("Cut values at ± this many pawns; a mate is worth as much.")] = 39.0
+    curve: Annotated[str, option("From expected score to Elo: normal (the paper's) or logistic.")] = "normal"
     engine_elo: Annotated[
-        float | None, typer.Option(help="The engine's strength, if known; then strengths are shown.", metavar="ELO")
+        float | None, option("The engine's strength, if known; then strengths are shown.", metavar="ELO")
     ] = None
 
     def elo_curve(self) -> Curve:
@@ -208,8 +205,8 @@ class EngineGainOptions(GainOptions):
 
     engine_gains: Annotated[
         str,
-        typer.Option(
-            help="The engine's own gains: peak (none), agreed or searched (measured); auto: agreed where it can be.",
+        option(
+            "The engine's own gains: peak (none), agreed or searched (measured); auto: agreed where it can be.",
             metavar="KIND",
         ),
     ] = "auto"
@@ -229,9 +226,10 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
         from skilloscope.cli.console import run
 
         def checked() -> int | None:
-            named = given | {name: named_files(given[name], endings) for name, endings in files.items()}
-            _check_files(named, writes)
-            return function(**_gathered(named, groups))
+            values = dict(given)
+            for name, group in groups.items():  # a group may refuse its own
+                values[name] = group(**{one.name: values.pop(f"{name}_{one.name}") for one in fields(group)})
+            return function(**values | checked_files(given, files, writes))
 
         raise typer.Exit(run(checked))
 
@@ -242,7 +240,7 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name not in groups:
-            parameters.append(parameter.replace(annotation=hints[name]))
+            parameters.append(parameter.replace(annotation=_named(hints[name], name)))
         else:  # the field FIELD of a group becomes the parameter NAME_FIELD, on the command line --FIELD
             for own, default, hint in _options_of(groups[name]):
                 kind = inspect.Parameter.KEYWORD_ONLY
@@ -264,24 +262,6 @@ def _files_named(hint: Any) -> tuple[str, ...]:
     return RESULT_ENDINGS if arguments[0].metavar == "RESULTS…" else GAME_ENDINGS
 
 
-def _check_files(given: Mapping[str, Any], writes: Collection[str]) -> None:
-    """Refuse an output that is an input, by whatever name, and one that cannot be written."""
-    named = {name: value if isinstance(value, list | tuple) else [value] for name, value in given.items()}
-    outputs = [Path(one) for name in sorted(writes) for one in named[name] if one is not None]
-    read = [one for name in named.keys() - writes for one in named[name] if isinstance(one, str | Path)]
-    check_outputs(outputs, read)
-    for path in outputs:
-        check_writable(path)
-
-
-def _gathered(given: Mapping[str, Any], groups: Mapping[str, type[Any]]) -> dict[str, Any]:
-    """Return the arguments of a command: its groups put together from their fields; a group may refuse its own."""
-    values = dict(given)
-    for name, group in groups.items():
-        values[name] = group(**{one.name: values.pop(f"{name}_{one.name}") for one in fields(group)})
-    return values
-
-
 @cache
 def _options_of(group: Any) -> list[tuple[str, Any, Any]]:
     """Return name, default and hint of each field of a group: many commands share one, and hints are slow to read."""
@@ -294,11 +274,13 @@ def _options_of(group: Any) -> list[tuple[str, Any, Any]]:
 
 
 def _named(hint: Any, name: str) -> Any:
-    """Return the hint with the option's own name in it, unless it has one or is an argument."""
+    """Return the hint with the option's own name in it, unless it has one or is an argument; a path is a FILE."""
     kind, info = get_args(hint)
-    own = info.param_decls or isinstance(info.default, str)  # typer takes the first name for a default until it is used
-    if own or isinstance(info, typer.models.ArgumentInfo):
+    if isinstance(info, typer.models.ArgumentInfo):
         return hint
     named = copy(info)
-    named.param_decls = (f"--{name.replace('_', '-')}",)
+    if not (info.param_decls or isinstance(info.default, str)):  # typer takes a first name for a default at first
+        named.param_decls = (f"--{name.replace('_', '-')}",)
+    if "Path" in str(kind):
+        named.metavar = info.metavar or "FILE"
     return Annotated[kind, named]

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from skilloscope.cli.console import report_faults, show
 from skilloscope.cli.options import (
     AgentOptions,
@@ -20,9 +18,20 @@ from skilloscope.cli.options import (
     Options,
     Output,
     PlayerName,
+    argument,
     gain_search,
+    option,
 )
-from skilloscope.cli.request import agent_of, analysed_decisions, judge_line, scale_of, source_line, working
+from skilloscope.cli.request import (
+    agent_of,
+    analysed_decisions,
+    analysed_for_elo,
+    asked_elo,
+    judge_line,
+    scale_of,
+    source_line,
+    working,
+)
 from skilloscope.core.errors import InputError, OptionError
 
 
@@ -30,39 +39,33 @@ from skilloscope.core.errors import InputError, OptionError
 class CurveOptions(Options):
     """The model of the curves."""
 
-    mapping: Annotated[str, typer.Option(help="shares, powers or third.")] = "shares"
-    curve: Annotated[str, typer.Option(help="invexp, ipa, ipb, secha or sechb.")] = "invexp"
-    scaling: Annotated[float, typer.Option(help="a of the evaluation scaling; 0 is none.", min=0.0)] = 1.0
-    rule: Annotated[str, typer.Option(help="Choice-set rule: listed, bucket, sampled or full.")] = "listed"
+    mapping: Annotated[str, option("shares, powers or third.")] = "shares"
+    curve: Annotated[str, option("invexp, ipa, ipb, secha or sechb.")] = "invexp"
+    scaling: Annotated[float, option("a of the evaluation scaling; 0 is none.", min=0.0)] = 1.0
+    rule: Annotated[str, option("Choice-set rule: listed, bucket, sampled or full.")] = "listed"
 
 
 @dataclass(frozen=True)
 class WindowOptions(Options):
     """Which decisions count."""
 
-    first_move: Annotated[int, typer.Option(help="The first move that counts; the paper's is 9.", min=1)] = 13
-    cut_off: Annotated[float, typer.Option(help="Positions beyond ± this many pawns are decided.", metavar="PAWNS")] = (
-        3.0
-    )
-    years: Annotated[
-        str | None, typer.Option(help="Only games of these years, by date: 1991-1994.", metavar="FIRST-LAST")
-    ] = None
-    within: Annotated[float, typer.Option(help="Elo points between a rating and its milepost.", metavar="ELO")] = 20.0
-    both: Annotated[bool, typer.Option("--both", help="Both players near the milepost, as in the paper.")] = False
+    first_move: Annotated[int, option("The first move that counts; the paper's is 9.", min=1)] = 13
+    cut_off: Annotated[float, option("Positions beyond ± this many pawns are decided.", metavar="PAWNS")] = 3.0
+    years: Annotated[str | None, option("Only games of these years, by date: 1991-1994.", metavar="FIRST-LAST")] = None
+    within: Annotated[float, option("Elo points between a rating and its milepost.", metavar="ELO")] = 20.0
+    both: Annotated[bool, option("Both players near the milepost, as in the paper.")] = False
 
 
 def papers_ipr(
     games: GameFiles,
-    by: Annotated[str, typer.Option(help="What to group by: milepost (hundreds of Elo), player, year …")] = "milepost",
+    by: Annotated[str, option("What to group by: milepost (hundreds of Elo), player, year …")] = "milepost",
     *,
     curves: CurveOptions,
     fit: Annotated[
-        str, typer.Option(help="likelihood, percentile (the paper's; predicts too many matches) or moments.")
+        str, option("likelihood, percentile (the paper's; predicts too many matches) or moments.")
     ] = "likelihood",
     counted: WindowOptions,
-    single_pv: Annotated[
-        bool, typer.Option("--single-pv", help="The paper's control: one line a position, match and mean loss alone.")
-    ] = False,
+    single_pv: Annotated[bool, option("The paper's control: one line a position, match and mean loss alone.")] = False,
     output: Output,
     engine: EngineOptions,
 ) -> int:
@@ -92,17 +95,13 @@ def papers_ipr(
 class EventOptions(Options):
     """What is one event, and how a player's gains are pooled."""
 
-    pool: Annotated[
-        str, typer.Option(help="Pool a player's gains by event, or by match (each opponent separately).")
-    ] = "event"
-    events: Annotated[str, typer.Option(help="What makes games one event: file, event (the header) or all.")] = "file"
-    surnames: Annotated[
-        bool, typer.Option("--surnames", help="Call players by surname, so that several spellings are one person.")
-    ] = False
+    pool: Annotated[str, option("Pool a player's gains by event, or by match (each opponent separately).")] = "event"
+    events: Annotated[str, option("What makes games one event: file, event (the header) or all.")] = "file"
+    surnames: Annotated[bool, option("Call players by surname, so that several spellings are one person.")] = False
 
 
 def papers_gain(
-    games: Annotated[list[Path], typer.Argument(help="PGN files, or evaluated games (.ndjson).", metavar="GAMES…")],
+    games: Annotated[list[Path], argument("PGN files, or evaluated games (.ndjson).", metavar="GAMES…")],
     *,
     event: EventOptions,
     gain: EngineGainOptions,
@@ -131,19 +130,19 @@ def papers_gain(
 class GroupOptions(Options):
     """What is taken as one player, and what else is asked of it."""
 
-    by: Annotated[str, typer.Option(help="What to group by: milepost (of Elo), or a column.")] = "milepost"
-    tolerance: Annotated[float, typer.Option(help="How far from a milepost an Elo may be.")] = 10.0
-    one_sided: Annotated[bool, typer.Option("--one-sided", help="Whatever the opponent's Elo.")] = False
-    split: Annotated[str | None, typer.Option(help="Split the player-games too: by result.", metavar="result")] = None
-    convergence: Annotated[bool, typer.Option("--convergence", help="Show a group's c as decisions come in.")] = False
-    group: Annotated[
-        str | None, typer.Option(help="The group of --split (all) and --convergence (largest).", metavar="LABEL")
-    ] = None
+    by: Annotated[str, option("What to group by: milepost (of Elo), or a column.")] = "milepost"
+    tolerance: Annotated[float, option("How far from a milepost an Elo may be.")] = 10.0
+    one_sided: Annotated[bool, option("Whatever the opponent's Elo.")] = False
+    split: Annotated[str | None, option("Split the player-games too: by result.", metavar="result")] = None
+    convergence: Annotated[bool, option("Show a group's c as decisions come in.")] = False
+    group: Annotated[str | None, option("The group of --split (all) and --convergence (largest).", metavar="LABEL")] = (
+        None
+    )
 
 
 def papers_pooled(
     games: Annotated[
-        list[Path], typer.Argument(help="PGN files, or tables of decisions (.parquet, .jsonl, .csv).", metavar="GAMES…")
+        list[Path], argument("PGN files, or tables of decisions (.parquet, .jsonl, .csv).", metavar="GAMES…")
     ],
     *,
     group: GroupOptions,
@@ -175,17 +174,16 @@ def papers_likelihood(
     games: GameFiles,
     player: PlayerName,
     *,
-    elo: Annotated[float | None, typer.Option(help="Strength of the people, or of the agent by its scale.")] = None,
-    c: Annotated[float | None, typer.Option("--c", help="Competence of the agent, in place of an Elo.")] = None,
-    draws: Annotated[int, typer.Option(help="Simulated sequences.", min=100)] = 10_000,
+    elo: Annotated[float | None, option("Strength of the people, or of the agent by its scale.")] = None,
+    c: Annotated[float | None, option("Competence of the agent, in place of an Elo.")] = None,
+    draws: Annotated[int, option("Simulated sequences.", min=100)] = 10_000,
     alias: Aliases = None,
-    rule: Annotated[str | None, typer.Option(help="With --method agent: listed, bucket or full.")] = None,
+    rule: Annotated[str | None, option("With --method agent: listed, bucket or full.")] = None,
     effort: EffortOptions,
     output: Output,
     engine: EngineOptions,
 ) -> int:
     """Compute how probable a player's moves are at given strengths, and how typical of that strength."""
-    from skilloscope.cli.request import analysed_for_elo, asked_elo
     from skilloscope.studies.likelihood import Strength, agent_likelihood, elo_likelihood
 
     if (elo is None) == (c is None):
@@ -205,12 +203,12 @@ def papers_likelihood(
 
 
 def papers_reproduce(
-    key: Annotated[str, typer.Argument(help="A paper (DFH13) or one of its tables (DFH13.III); all without it.")] = "",
+    key: Annotated[str, argument("A paper (DFH13) or one of its tables (DFH13.III); all without it.")] = "",
     data: Annotated[
-        Path | None, typer.Option(help="Folder of real games and results; entries without it are empty.", metavar="DIR")
+        Path | None, option("Folder of real games and results; entries without it are empty.", metavar="DIR")
     ] = None,
-    budget: Annotated[float, typer.Option(help="Engine time that may be spent, in minutes.", metavar="MINUTES")] = 0.0,
-    seed: Annotated[int, typer.Option(help="Seed of whatever is sampled.")] = 1,
+    budget: Annotated[float, option("Engine time that may be spent, in minutes.", metavar="MINUTES")] = 0.0,
+    seed: Annotated[int, option("Seed of whatever is sampled.")] = 1,
     *,
     output: Output,
     engine: EngineOptions,

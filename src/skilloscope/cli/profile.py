@@ -4,34 +4,40 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from skilloscope.cli.console import show
 from skilloscope.cli.options import (
     AgentOptions,
     Aliases,
     AxisOptions,
+    Dispersion,
     EffortOptions,
     EngineOptions,
     GameFiles,
     IntervalOutput,
     Tables,
+    option,
 )
-from skilloscope.cli.request import analysed_for_elo, asked_elo, refuse_agents
+from skilloscope.cli.request import (
+    analysed_decisions,
+    analysed_for_elo,
+    asked_elo,
+    read_batch,
+    refuse_agents,
+    scale_of,
+    scaled_agent,
+    source_line,
+)
 
-PeriodPrior = Annotated[
-    str, typer.Option(help="Prior of each period: drift or reset; by the agent also carry or widen.")
-]
+PeriodPrior = Annotated[str, option("Prior of each period: drift or reset; by the agent also carry or widen.")]
 
 
 def profile(
     games: GameFiles,
-    player: Annotated[list[str], typer.Option(help="The player to follow; may be repeated.", metavar="NAME")],
+    player: Annotated[list[str], option("The player to follow; may be repeated.", metavar="NAME")],
     alias: Aliases = None,
-    every: Annotated[str, typer.Option("--per", help="Length of a period: year, month or event.")] = "year",
+    every: Annotated[str, option("Length of a period: year, month or event.", "--per")] = "year",
     prior: PeriodPrior = "drift",
-    dispersion: Annotated[
-        float | None, typer.Option(help="With --method agent: divide all evidence by this (default: the scale's).")
-    ] = None,
+    dispersion: Dispersion = None,
     *,
     effort: EffortOptions,
     axis: AxisOptions,
@@ -39,8 +45,6 @@ def profile(
     engine: EngineOptions,
 ) -> int:
     """Track players over time: Elo by year, month or event, next to the Elo in the PGN."""
-    from skilloscope.cli.console import show
-    from skilloscope.cli.request import analysed_decisions, scale_of, scaled_agent, source_line
     from skilloscope.evidence.lattice import check_period_prior
     from skilloscope.evidence.periods import check_every
     from skilloscope.studies.profile import agent_profile, check_axis_prior, elo_profile
@@ -66,19 +70,15 @@ def profile(
 
 def decisions_profile(
     tables: Tables,
-    every: Annotated[
-        str, typer.Option("--per", help="The column of periods: numbers, dates or names.", metavar="COLUMN")
-    ],
-    decider: Annotated[list[str] | None, typer.Option(help="Only this decider; may be repeated.")] = None,
+    every: Annotated[str, option("The column of periods: numbers, dates or names.", "--per", metavar="COLUMN")],
+    decider: Annotated[list[str] | None, option("Only this decider; may be repeated.")] = None,
     prior: PeriodPrior = "drift",
-    dispersion: Annotated[float, typer.Option(help="Divide all evidence by this; 1 leaves it as it is.")] = 1.0,
+    dispersion: Annotated[float, option("Divide all evidence by this; 1 leaves it as it is.")] = 1.0,
     *,
     agent: AgentOptions,
     output: IntervalOutput,
 ) -> int:
     """Track deciders over time: the competence c of each by period, with credible interval."""
-    from skilloscope.cli.console import show
-    from skilloscope.cli.request import read_batch, source_line
     from skilloscope.evidence.lattice import check_period_prior
     from skilloscope.studies.profile import competence_profile
 

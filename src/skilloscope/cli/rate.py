@@ -5,23 +5,25 @@ By default on the Elo axis; with --method agent, or for decisions, by the papers
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
-
-import typer
 
 from skilloscope.cli.console import show
 from skilloscope.cli.options import (
     AgentOptions,
     Aliases,
     AxisOptions,
+    Dispersion,
     EffortOptions,
+    EloPrior,
     EngineOptions,
     GameFiles,
     IntervalOutput,
     Options,
     Rule,
+    argument,
+    option,
 )
 from skilloscope.cli.request import (
     AskedElo,
@@ -31,7 +33,6 @@ from skilloscope.cli.request import (
     asked_elo,
     check_column,
     refuse_agents,
-    refuse_single_lines,
     scale_of,
     scaled_agent,
     source_line,
@@ -39,26 +40,23 @@ from skilloscope.cli.request import (
 )
 from skilloscope.core.errors import OptionError
 
-Values = Annotated[tuple[str, str] | None, typer.Option(help="Two values of the column.", metavar="FIRST SECOND")]
+Values = Annotated[tuple[str, str] | None, option("Two values of the column.", metavar="FIRST SECOND")]
 
 
 @dataclass(frozen=True)
 class RateOptions(Options):
     """What is rated and how; None where the settings decide, or what is at hand."""
 
-    player: Annotated[str | None, typer.Option(help="Rate this player only.", metavar="NAME")] = None
+    player: Annotated[str | None, option("Rate this player only.", metavar="NAME")] = None
     by: Annotated[
-        str, typer.Option(help="What to rate: player, event, game; or parts of the play, as `breakdown --by` has them.")
+        str, option("What to rate: player, event, game; or parts of the play, as `breakdown --by` has them.")
     ] = "player"
     parts: Annotated[
-        str, typer.Option(help="With parts: pooled (towards the player's own level) or independent.", metavar="MODEL")
+        str, option("With parts: pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled"
-    prior: Annotated[
-        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
-    ] = None
+    prior: EloPrior = None
     with_results: Annotated[
-        Path | None,
-        typer.Option(help="Count the results of this file too: games (PGN) or a table of results.", metavar="FILE"),
+        Path | None, option("Count the results of this file too: games (PGN) or a table of results.")
     ] = None
 
 
@@ -100,8 +98,6 @@ def _rate_by_agent(
     paths: list[Path], rating: RateOptions, asked: AskedElo, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Rate as the papers do: by the agent, after the opening, in undecided positions."""
-    from dataclasses import replace
-
     from skilloscope.decision.text import table_kind
     from skilloscope.evidence.axis import elo_axis
     from skilloscope.evidence.scales import elo_prior
@@ -116,7 +112,7 @@ def _rate_by_agent(
     settings = {} if asked.effort is None else elo_axis().effort(asked.effort).settings
     with working(engine, otherwise=settings) as work:
         if not all(table_kind(path) for path in paths):
-            refuse_single_lines(work)
+            work.refuse_single_lines()
         judged = load_decisions(paths, work, player=rating.player)
     everybody = players(judged.analyses.games) if judged.analyses and by == "player" and not rating.player else ()
     ratings = rate_decisions(
@@ -128,17 +124,13 @@ def _rate_by_agent(
 def breakdown(
     games: GameFiles,
     player: Annotated[
-        list[str] | None, typer.Option(help="A player; may be repeated. Default: all players together.", metavar="NAME")
+        list[str] | None, option("A player; may be repeated. Default: all players together.", metavar="NAME")
     ] = None,
-    by: Annotated[
-        str, typer.Option(help="phase, colour, eco, time-left, time-spent, opponent-rating, year, event …")
-    ] = "phase",
+    by: Annotated[str, option("phase, colour, eco, time-left, time-spent, opponent-rating, year, event …")] = "phase",
     parts: Annotated[
-        str, typer.Option(help="pooled (towards the player's own level) or independent.", metavar="MODEL")
+        str, option("pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled",
-    dispersion: Annotated[
-        float | None, typer.Option(help="With --method agent: divide all evidence by this (default: the scale's).")
-    ] = None,
+    dispersion: Dispersion = None,
     *,
     effort: EffortOptions,
     output: IntervalOutput,
@@ -167,23 +159,17 @@ def breakdown(
 
 def compare(
     games: GameFiles,
-    player: Annotated[
-        list[str], typer.Option(help="A player, or a part of the name; twice to compare two.", metavar="NAME")
-    ],
+    player: Annotated[list[str], option("A player, or a part of the name; twice to compare two.", metavar="NAME")],
     *,
-    at: Annotated[
-        str | None, typer.Option("--split-on", help="Split before this day: YYYY-MM-DD.", metavar="DATE")
-    ] = None,
-    by: Annotated[str | None, typer.Option(help="Split by the two values of a column.", metavar="COLUMN")] = None,
+    at: Annotated[str | None, option("Split before this day: YYYY-MM-DD.", "--split-on", metavar="DATE")] = None,
+    by: Annotated[str | None, option("Split by the two values of a column.", metavar="COLUMN")] = None,
     values: Values = None,
     alias: Aliases = None,
     dispersion: Annotated[
-        str | None, typer.Option(help="With --method agent: scale (default), games, or a number.", metavar="NUMBER")
+        str | None, option("With --method agent: scale (default), games, or a number.", metavar="NUMBER")
     ] = None,
     rule: Rule = None,
-    prior: Annotated[
-        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
-    ] = None,
+    prior: EloPrior = None,
     effort: EffortOptions,
     output: IntervalOutput,
     engine: EngineOptions,
@@ -215,15 +201,11 @@ def compare(
 
 
 def decisions_compare(
-    tables: Annotated[
-        list[Path], typer.Argument(help="Two tables of decisions, or one with --by.", metavar="TABLE [TABLE]")
-    ],
-    by: Annotated[str | None, typer.Option(help="Split one table by the two values of a column.")] = None,
+    tables: Annotated[list[Path], argument("Two tables of decisions, or one with --by.", metavar="TABLE [TABLE]")],
+    by: Annotated[str | None, option("Split one table by the two values of a column.")] = None,
     values: Values = None,
-    dispersion: Annotated[
-        str, typer.Option(help="Scatter to allow for: a number, or games to fit it to a column `game`.")
-    ] = "1",
-    prior: Annotated[str, typer.Option(help="Prior of each c: uniform, or normal:MEAN,SD.")] = "uniform",
+    dispersion: Annotated[str, option("Scatter to allow for: a number, or games to fit it to a column `game`.")] = "1",
+    prior: Annotated[str, option("Prior of each c: uniform, or normal:MEAN,SD.")] = "uniform",
     *,
     agent: AgentOptions,
     output: IntervalOutput,
@@ -251,7 +233,6 @@ def decisions_compare(
 
 def _dispersion(text: str) -> float | None:
     """Return the dispersion asked for; None is to be fitted to the games."""
-
     if text == "games":
         return None
     try:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from skilloscope.cli.console import progress_bar, show
+from skilloscope.cli.options import (
+    AxisOptions,
+    EloPrior,
+    EngineOptions,
+    IntervalOutput,
+    Options,
+    Pool,
+    argument,
+    option,
+)
+from skilloscope.cli.request import pool_asked, requested
+from skilloscope.core.paths import effective_settings
 
-from skilloscope.cli.options import AxisOptions, EngineOptions, IntervalOutput, Options, Pool
-
-PgnFiles = Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")]
+PgnFiles = Annotated[list[Path], argument("PGN files.", metavar="GAMES…")]
 
 
 @dataclass(frozen=True)
@@ -18,18 +28,13 @@ class ReportOptions(Options):
     """Whom the report is about, and how the games are rated."""
 
     player: Annotated[
-        str | None, typer.Option(help="Whose report; a part of the name is enough. Without: the event.", metavar="NAME")
+        str | None, option("Whose report; a part of the name is enough. Without: the event.", metavar="NAME")
     ] = None
-    effort: Annotated[str | None, typer.Option(help="instant (no engine), quick or full (default with an engine).")] = (
-        None
-    )
-    prior: Annotated[
-        str | None, typer.Option(help="Prior of Elo: opponents (default), file, population, flat or header.")
-    ] = None
+    effort: Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")] = None
+    prior: EloPrior = None
     pool: Pool = None
     budget: Annotated[
-        float | None,
-        typer.Option(help="Stop the engine after this many minutes, sharing time evenly.", metavar="MINUTES"),
+        float | None, option("Stop the engine after this many minutes, sharing time evenly.", metavar="MINUTES")
     ] = None
 
 
@@ -37,26 +42,19 @@ def report(
     games: PgnFiles, *, asked: ReportOptions, axis: AxisOptions, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Report on a player or an event: Elo, strength by part of the game, most costly decisions."""
-    from skilloscope.cli.console import progress_bar, show
-    from skilloscope.cli.request import pool_asked, work_of
-    from skilloscope.core.paths import effective_settings
     from skilloscope.evidence.axis import elo_axis
     from skilloscope.inputs.load import EngineBudget
     from skilloscope.inputs.pipeline import analysed_files
-    from skilloscope.inputs.request import RatingRequest
     from skilloscope.studies.report import report_on
 
     settings = effective_settings({"prior": asked.prior, "effort": asked.effort, "scale": axis.scale})
     prior, effort, scale = (settings[key].value for key in ("prior", "effort", "scale"))
     pool = pool_asked(asked.pool, scale)
-    rating = RatingRequest.of(elo_axis(scale), None, effort, prior=prior, mass=output.mass, pool=pool)
     budget = EngineBudget(asked.budget, strict=asked.effort is not None)
     named = [] if asked.player is None else [asked.player]
     with progress_bar("rating") as moved:
-        work = work_of(engine, moved, otherwise=rating.effort.settings)
-        rating = replace(
-            rating, workers=work.workers or 1, progress=lambda done, total: moved(done, total, "games, human model")
-        )
+        asking = {"prior": prior, "mass": output.mass, "pool": pool}
+        rating, work = requested(engine, moved, elo_axis(scale), None, effort, **asking)
         found, names = analysed_files(games, rating, work, players=named, limit=budget)
         study = report_on(found, names)
     return show(study, output, source=", ".join(path.name for path in games))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from skilloscope.cli.console import progress_bar, report_faults, report_notes
 from skilloscope.cli.options import EffortOptions, EngineOptions
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.paths import effective_settings, store_file
-from skilloscope.core.text import read_object
 from skilloscope.report.table import duration, engine_line
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from skilloscope.evidence.scales import Scale
     from skilloscope.inputs.load import AnalysedDecisions, EngineJob
     from skilloscope.inputs.pipeline import AnalysedGames
+    from skilloscope.inputs.request import RatingRequest
     from skilloscope.models.agent import Agent
 
 
@@ -58,8 +59,10 @@ def asked_elo(
     rule: str | None = None,
 ) -> AskedElo:
     """Return which axis, method, effort and prior were asked for; what contradicts itself is refused."""
+    from skilloscope.evidence.scales import axis_or_scale
+
     found = effective_settings({"prior": prior, "effort": options.effort, "scale": scale})
-    axis, agents = _scales(found["scale"].value)
+    axis, agents = axis_or_scale(found["scale"].value)
     method = _method(options.method, paths, agents is not None and axis is None, rule)
     if method == "agent" and (options.budget is not None or options.effort == "instant"):
         raise OptionError(
@@ -94,32 +97,32 @@ def analysed_for_elo(
     from skilloscope.evidence.axis import elo_axis
     from skilloscope.inputs.load import EngineBudget
     from skilloscope.inputs.pipeline import analysed_files
-    from skilloscope.inputs.request import RatingRequest, effort_for
 
-    axis = asked.axis or elo_axis()
-    effort = effort_for(axis, asked.method, asked.effort, asked_depth(engine))
-    method = asked.method or ("joint" if effort.weights else "human")
+    limit, spellings = EngineBudget(options.budget, options.seed, asked.strict), _aliases(aliases)
+    asking = {"prior": asked.prior, "by": by, "mass": mass, "agent_scale": asked.agents, "pool": asked.pool}
+    chosen = asked.axis or elo_axis(), asked.method, asked.effort
     with progress_bar("rating") as bar:
-        work = work_of(engine, bar, otherwise=effort.settings)
-        wanted = RatingRequest(
-            axis, effort, method, asked.prior, by, mass, agent_scale=asked.agents, workers=work.workers or 1,
-            pool=asked.pool, progress=lambda done, total: bar(done, total, "games, what people play"),
-        )  # fmt: skip
+        wanted, work = requested(engine, bar, *chosen, depth=asked_depth(engine), **asking)
         if wanted.needs_engine:
-            refuse_single_lines(work)
+            work.refuse_single_lines()
         elif options.budget is not None:
             raise InputError("--budget limits searches, and without an engine there are none", hint="leave it out")
         found, names = analysed_files(
-            paths,
-            wanted,
-            work,
-            players=players,
-            aliases=_aliases(aliases),
-            both_sides=both_sides,
-            limit=EngineBudget(options.budget, options.seed, asked.strict),
+            paths, wanted, work, players=players, aliases=spellings, both_sides=both_sides, limit=limit
         )
     report_faults(found.games.tally)
     return found, names
+
+
+def requested(
+    engine: EngineOptions, bar: Callable[..., None], *chosen: Any, **asking: Any
+) -> tuple[RatingRequest, EngineJob]:
+    """Return what is asked of games, as `RatingRequest.of` takes it, and the engine's job for it, on one bar."""
+    from skilloscope.inputs.request import RatingRequest
+
+    wanted = RatingRequest.of(*chosen, progress=partial(bar, note="games, what people play"), **asking)
+    work = work_of(engine, bar, otherwise=wanted.effort.settings)
+    return replace(wanted, workers=work.workers or 1), work
 
 
 def analysed_decisions(
@@ -148,10 +151,7 @@ def analysed_decisions(
 def working(
     asked: EngineOptions, what: str = "analysing", *, otherwise: Mapping[str, Any] | None = None
 ) -> Iterator[EngineJob]:
-    """Give the job that options, environment and settings files describe, with a progress bar on stderr.
-
-    What nobody asked for is as `otherwise` says (a search's settings), or the default.
-    """
+    """Give the job that options and settings describe, with a bar on stderr; defaults are those of `otherwise`."""
     with progress_bar(what) as bar:
         yield work_of(asked, bar, otherwise=otherwise)
 
@@ -172,15 +172,6 @@ def work_of(
         scheduler=asked.scheduler,
         progress=lambda now: bar(now.done, now.total, _note(now)),
     )
-
-
-def refuse_single_lines(work: EngineJob) -> None:
-    """Refuse a search that lists one move: it cannot be used for ratings."""
-    if work.settings.multipv < 2:
-        raise OptionError(
-            "one line is not a choice set: it cannot be used for ratings",
-            hint="let the engine list more moves, as --multipv 10 does; `analyse` takes single lines",
-        )
 
 
 def refuse_agents(**options: object) -> None:
@@ -212,10 +203,7 @@ def scaled_agent(scale: Scale, rule: str | None = None) -> Agent:
 
 
 def read_batch(tables: Sequence[Path], columns: Sequence[str] = ()) -> Decisions:
-    """Return the decisions of tables of any domain as one batch, at one depth; faults are shown on stderr.
-
-    `columns` are texts such as decider=player: our name, theirs.
-    """
+    """Return tables of any domain as one batch, at one depth; `columns` are texts such as decider=player."""
     from skilloscope.decision import Decisions
     from skilloscope.decision.text import read_decisions
     from skilloscope.inputs.load import told_decisions
@@ -262,20 +250,6 @@ def _aliases(texts: Sequence[str] | None) -> dict[str, str]:
     from skilloscope.results.aliases import aliases_given
 
     return aliases_given(texts)
-
-
-def _scales(name: str) -> tuple[EloAxis | None, Scale | None]:
-    """Return the axis or the agent's scale of that name; a JSON file is one or the other by what it holds."""
-    from skilloscope.evidence.axis import elo_axis
-    from skilloscope.evidence.scales import scale
-
-    if not name.endswith(".json"):
-        return elo_axis(name), scale(name) if name == "default" else None
-    try:
-        held = read_object(Path(name).read_bytes())
-    except (OSError, InputError) as error:
-        raise InputError(f"{name}: not a scale that can be read ({error})", hint="a JSON file, or `default`") from error
-    return (elo_axis(name), None) if "efforts" in held else (None, scale(name))
 
 
 def _method(asked: str | None, paths: Sequence[Path], agents_only: bool, rule: str | None) -> str | None:

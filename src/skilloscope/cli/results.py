@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skilloscope.cli.console import err, print_json, report_faults, report_notes, show
-from skilloscope.cli.options import Aliases, IntervalOutput, Json, Options, Output
+from skilloscope.cli.options import Aliases, IntervalOutput, Json, Options, Output, argument, option
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.paths import check_outputs, check_writable
 
@@ -21,23 +21,19 @@ if TYPE_CHECKING:
     from skilloscope.studies.results.rating import Rated, RatingOptions, ResultsStudy
 
 ResultFiles = Annotated[
-    list[Path],
-    typer.Argument(help="Tables of results (.csv, .parquet), PGN files, folders of them, or -.", metavar="RESULTS…"),
+    list[Path], argument("Tables of results (.csv, .parquet), PGN files, folders of them, or -.", metavar="RESULTS…")
 ]
 OptionalFiles = Annotated[
-    list[Path] | None, typer.Argument(help="Results to rate by; not needed with --state.", metavar="RESULTS…")
+    list[Path] | None, argument("Results to rate by; not needed with --state.", metavar="RESULTS…")
 ]
 Columns = Annotated[
-    list[str] | None, typer.Option(help="Columns with other names, such as player_1=white.", metavar="OURS=THEIRS")
+    list[str] | None, option("Columns with other names, such as player_1=white.", metavar="OURS=THEIRS")
 ]
-AtDate = Annotated[str | None, typer.Option(help="Let time pass until this date's period.", metavar="DATE")]
+AtDate = Annotated[str | None, option("Let time pass until this date's period.", metavar="DATE")]
 ClusterAddress = Annotated[
-    str | None,
-    typer.Option("--scheduler", help="Read, or fit again, on the cluster of this scheduler.", metavar="ADDR"),
+    str | None, option("Read, or fit again, on the cluster of this scheduler.", "--scheduler", metavar="ADDR")
 ]
-StateFile = Annotated[
-    Path | None, typer.Option("--state", help="Keep the ratings here; continue them where they exist.", metavar="FILE")
-]
+StateFile = Annotated[Path | None, option("Keep the ratings here; continue them where they exist.", "--state")]
 
 _MOST_FAULTS, _MOST_SHARE = 1000, 0.01  # rows at fault, and their share, up to which a run has succeeded
 
@@ -48,63 +44,50 @@ class ResultsOptions(Options):
 
     period: Annotated[
         str | None,
-        typer.Option(
-            help="Length of a rating period: 1D, 1W, 1M, 1Y … (default: the shortest that the dates allow).",
+        option(
+            "Length of a rating period: 1D, 1W, 1M, 1Y … (default: the shortest that the dates allow).",
             metavar="LENGTH",
         ),
     ] = None
     sigma0: Annotated[
-        float | None,
-        typer.Option(help="Standard deviation of new players' strength (default: fitted).", min=0.01),
+        float | None, option("Standard deviation of new players' strength (default: fitted).", min=0.01)
     ] = None
-    nu: Annotated[
-        float | None,
-        typer.Option(help="Standard deviation of its change in a period (default: fitted).", min=0.0),
-    ] = None
+    nu: Annotated[float | None, option("Standard deviation of its change in a period (default: fitted).", min=0.0)] = (
+        None
+    )
     advantage: Annotated[
         str | None,
-        typer.Option(
-            help="First-player advantage in Elo (default: fitted from 500 games up, otherwise 0). Not in the paper.",
+        option(
+            "First-player advantage in Elo (default: fitted from 500 games up, otherwise 0). Not in the paper.",
             metavar="ELO|fit",
         ),
     ] = None
     drift: Annotated[
         str | None,
-        typer.Option(
-            help="How much higher newcomers enter with each period (default: as the advantage). Not in the paper.",
+        option(
+            "How much higher newcomers enter with each period (default: as the advantage). Not in the paper.",
             metavar="ELO|fit",
         ),
     ] = None
     observed: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Columns of published ratings, such as welo,belo; `header` for PGN. Not in the paper.",
             "--known-ratings",
-            help="Columns of published ratings, such as welo,belo; `header` for PGN. Not in the paper.",
             metavar="ONE,TWO",
         ),
     ] = None
     entry: Annotated[
-        Path | None,
-        typer.Option(
-            "--initial-ratings",
-            help="Table player,rating of new players' first ratings. Not in the paper.",
-            metavar="FILE",
-        ),
+        Path | None, option("Table player,rating of new players' first ratings. Not in the paper.", "--initial-ratings")
     ] = None
     columns: Columns = None
     date_format: Annotated[
-        str | None, typer.Option(help="What 01/05/2024 means: dmy, the 1st of May, or mdy.", metavar="dmy|mdy")
+        str | None, option("What 01/05/2024 means: dmy, the 1st of May, or mdy.", metavar="dmy|mdy")
     ] = None
     alias: Aliases = None
-    allow_loss: Annotated[
-        bool, typer.Option("--allow-loss", help="Go on if more than a fifth of the rows cannot be used.")
-    ] = False
-    drop_duplicates: Annotated[
-        bool, typer.Option("--drop-duplicates", help="Leave out games listed twice (default: keep them).")
-    ] = False
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 for any row at fault (default: above 1 % or 1,000 rows).")
-    ] = False
+    allow_loss: Annotated[bool, option("Go on if more than a fifth of the rows cannot be used.")] = False
+    drop_duplicates: Annotated[bool, option("Leave out games listed twice (default: keep them).")] = False
+    strict: Annotated[bool, option("Exit with 1 for any row at fault (default: above 1 % or 1,000 rows).")] = False
 
     def rating(self) -> RatingOptions:
         """Return the options as the studies take them."""
@@ -174,12 +157,8 @@ class ResultsOptions(Options):
 class AddingOptions(Options):
     """How further games are added to kept ratings."""
 
-    corrected: Annotated[
-        bool, typer.Option("--corrected", help="These games replace the kept ones of their day and players.")
-    ] = False
-    again: Annotated[
-        bool, typer.Option("--allow-repeats", help="Count games again that are in the ratings already.")
-    ] = False
+    corrected: Annotated[bool, option("These games replace the kept ones of their day and players.")] = False
+    again: Annotated[bool, option("Count games again that are in the ratings already.", "--allow-repeats")] = False
 
 
 @dataclass(frozen=True)
@@ -188,17 +167,13 @@ class BoardOptions(IntervalOutput):
 
     at: AtDate = None
     active: Annotated[
-        str | None,
-        typer.Option(help="Only players active in this many last periods, or in the last 6M, 1Y …", metavar="N|LENGTH"),
+        str | None, option("Only players active in this many last periods, or in the last 6M, 1Y …", metavar="N|LENGTH")
     ] = None
     player: Annotated[
-        list[str] | None, typer.Option(help="Show only this player, with its place; may be repeated.", metavar="NAME")
+        list[str] | None, option("Show only this player, with its place; may be repeated.", metavar="NAME")
     ] = None
-    top: Annotated[int, typer.Option(help="How many players the table shows.", metavar="N", min=1)] = 20
-    history: Annotated[
-        Path | None,
-        typer.Option(help="Write all players' ratings by period: .csv or .parquet.", metavar="FILE"),
-    ] = None
+    top: Annotated[int, option("How many players the table shows.", metavar="N", min=1)] = 20
+    history: Annotated[Path | None, option("Write all players' ratings by period: .csv or .parquet.")] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -221,23 +196,21 @@ class BoardOptions(IntervalOutput):
 class PopulationOptions(Options):
     """A population to simulate."""
 
-    players: Annotated[int, typer.Option(help="How many players.", min=2)] = 100
-    games: Annotated[int, typer.Option(help="How many games in all.", min=1)] = 5000
-    periods: Annotated[int, typer.Option(help="How many rating periods.", min=1)] = 12
-    sigma0: Annotated[float, typer.Option(help="Standard deviation of first strengths.", min=0.0)] = 300.0
-    nu: Annotated[float, typer.Option(help="Standard deviation of their change.", min=0.0)] = 40.0
+    players: Annotated[int, option("How many players.", min=2)] = 100
+    games: Annotated[int, option("How many games in all.", min=1)] = 5000
+    periods: Annotated[int, option("How many rating periods.", min=1)] = 12
+    sigma0: Annotated[float, option("Standard deviation of first strengths.", min=0.0)] = 300.0
+    nu: Annotated[float, option("Standard deviation of their change.", min=0.0)] = 40.0
 
 
 def results_fit(
     files: ResultFiles,
     *,
     how: ResultsOptions,
-    method: Annotated[str, typer.Option(help="quick, or nelder-mead as in the paper; the same optimum.")] = "quick",
-    intervals: Annotated[
-        bool, typer.Option("--intervals", help="Add intervals of the true values, from simulated games.")
-    ] = False,
+    method: Annotated[str, option("quick, or nelder-mead as in the paper; the same optimum.")] = "quick",
+    intervals: Annotated[bool, option("Add intervals of the true values, from simulated games.")] = False,
     lengths: Annotated[
-        str | None, typer.Option(help="Compare how well periods of these lengths predict: 1M,2M,1Y.", metavar="LIST")
+        str | None, option("Compare how well periods of these lengths predict: 1M,2M,1Y.", metavar="LIST")
     ] = None,
     scheduler: ClusterAddress = None,
     output: IntervalOutput,
@@ -271,13 +244,9 @@ def results_rate(
     state: StateFile = None,
     rewind: Annotated[
         str | None,
-        typer.Option(
-            "--from", help="Rewind kept ratings to before this period, and rate all games from there.", metavar="PERIOD"
-        ),
+        option("Rewind kept ratings to before this period, and rate all games from there.", "--from", metavar="PERIOD"),
     ] = None,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Read sorted Parquet period by period, in little memory.")
-    ] = False,
+    stream: Annotated[bool, option("Read sorted Parquet period by period, in little memory.")] = False,
     scheduler: ClusterAddress = None,
     adding: AddingOptions,
     board: BoardOptions,
@@ -306,12 +275,8 @@ def results_smooth(
     files: ResultFiles,
     *,
     how: ResultsOptions,
-    method: Annotated[
-        str, typer.Option(help="rts; eq14 as printed in the paper, which counts the past twice; whole.")
-    ] = "rts",
-    from_last_active: Annotated[
-        bool, typer.Option("--from-last-active", help="Begin at each player's last active period.")
-    ] = False,
+    method: Annotated[str, option("rts; eq14 as printed in the paper, which counts the past twice; whole.")] = "rts",
+    from_last_active: Annotated[bool, option("Begin at each player's last active period.")] = False,
     board: BoardOptions,
 ) -> int:
     """Re-estimate past ratings using later results: smoothed ratings and each player's peak."""
@@ -320,33 +285,23 @@ def results_smooth(
 
 def results_predict(
     files: OptionalFiles = None,
-    pairs: Annotated[
-        Path | None, typer.Option(help="Table player_1,player_2 to predict: .csv or .parquet.", metavar="FILE")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write the pairs with their expected score: .csv or .parquet.", metavar="FILE"),
-    ] = None,
+    pairs: Annotated[Path | None, option("Table player_1,player_2 to predict: .csv or .parquet.")] = None,
+    out: Annotated[Path | None, option("Write the pairs with their expected score: .csv or .parquet.")] = None,
     holdout: Annotated[
-        str | None,
-        typer.Option(help="Predict this many last periods, or all since a date, and evaluate that.", metavar="N|DATE"),
+        str | None, option("Predict this many last periods, or all since a date, and evaluate that.", metavar="N|DATE")
     ] = None,
     against: Annotated[
-        str | None,
-        typer.Option(help="With --holdout, compare with these: rating,elo,glicko2,trueskill.", metavar="LIST"),
+        str | None, option("With --holdout, compare with these: rating,elo,glicko2,trueskill.", metavar="LIST")
     ] = None,
     folds: Annotated[
-        int | None,
-        typer.Option(help="Predict this many stretches of time, each from all before it.", metavar="N", min=1),
+        int | None, option("Predict this many stretches of time, each from all before it.", metavar="N", min=1)
     ] = None,
     *,
     how: ResultsOptions,
-    draws: Annotated[
-        bool, typer.Option("--draws", help="Separate probabilities of win, draw and loss. Not in the paper.")
-    ] = False,
-    joint: Annotated[bool, typer.Option("--joint", help="Estimate all periods jointly. Not in the paper.")] = False,
+    draws: Annotated[bool, option("Separate probabilities of win, draw and loss. Not in the paper.")] = False,
+    joint: Annotated[bool, option("Estimate all periods jointly. Not in the paper.")] = False,
     link: Annotated[
-        bool, typer.Option("--link/--no-link", help="Learn slope and bias from past games; without, as in the paper.")
+        bool, option("Learn slope and bias from past games; without, as in the paper.", "--link/--no-link")
     ] = True,
     at: AtDate = None,
     state: StateFile = None,
@@ -388,8 +343,8 @@ def results_predict(
 
 def results_report(
     files: OptionalFiles = None,
-    since: Annotated[str | None, typer.Option(help="Since when: a date, a month or a year.", metavar="DATE")] = None,
-    player: Annotated[str | None, typer.Option(help="One player: history and opponents.", metavar="NAME")] = None,
+    since: Annotated[str | None, option("Since when: a date, a month or a year.", metavar="DATE")] = None,
+    player: Annotated[str | None, option("One player: history and opponents.", metavar="NAME")] = None,
     *,
     how: ResultsOptions,
     state: StateFile = None,
@@ -410,13 +365,11 @@ def results_aliases(
     files: ResultFiles,
     *,
     alias: Annotated[
-        list[str] | None, typer.Option(help="Aliases that are already confirmed.", metavar="SPELLING=NAME|FILE")
+        list[str] | None, option("Aliases that are already confirmed.", metavar="SPELLING=NAME|FILE")
     ] = None,
     columns: Columns = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the list to be confirmed: .csv or .parquet.", metavar="FILE")
-    ] = None,
-    top: Annotated[int, typer.Option(help="How many names the table shows.", metavar="N", min=1)] = 40,
+    out: Annotated[Path | None, option("Write the list to be confirmed: .csv or .parquet.")] = None,
+    top: Annotated[int, option("How many names the table shows.", metavar="N", min=1)] = 40,
     output: Output,
 ) -> int:
     """List names that may belong to one person, with games and years, for use with --alias."""
@@ -435,15 +388,13 @@ def results_aliases(
 
 
 def results_simulate(
-    out: Annotated[Path, typer.Option(help="Results to write: .csv or .parquet.", metavar="FILE")],
+    out: Annotated[Path, option("Results to write: .csv or .parquet.")],
     *,
     sizes: PopulationOptions,
-    period: Annotated[str, typer.Option(help="Length of a period; dates are drawn in it.", metavar="LENGTH")] = "1M",
-    start: Annotated[str, typer.Option(help="A date in the first period.", metavar="DATE")] = "2020-01-01",
-    truth: Annotated[
-        Path | None, typer.Option(help="Write the true strengths by period: .csv or .parquet.", metavar="FILE")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 1,
+    period: Annotated[str, option("Length of a period; dates are drawn in it.", metavar="LENGTH")] = "1M",
+    start: Annotated[str, option("A date in the first period.", metavar="DATE")] = "2020-01-01",
+    truth: Annotated[Path | None, option("Write the true strengths by period: .csv or .parquet.")] = None,
+    seed: Annotated[int, option("Random seed.", min=0)] = 1,
     as_json: Json = False,
 ) -> int:
     """Simulate players whose strength changes over time: results and true strengths."""

@@ -6,31 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from skilloscope.cli.console import err, progress_bar, show
-from skilloscope.cli.options import EngineOptions, Options, Output
-from skilloscope.cli.request import asked_depth, work_of
+from skilloscope.cli.options import EngineOptions, Options, Output, argument, option
+from skilloscope.cli.request import asked_depth, requested
 
 
 @dataclass(frozen=True)
 class ScreenOptions(Options):
     """The ratings, the groups, and the assumed prevalence of help."""
 
-    elo: Annotated[str, typer.Option(help="Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")] = (
-        "header"
-    )
-    event: Annotated[bool, typer.Option("--event", help="Screen each player in each event separately.")] = False
-    prevalence: Annotated[float, typer.Option(help="Assumed share of players with help, for the posterior odds.")] = (
-        0.001
-    )
-    effort: Annotated[str | None, typer.Option(help="instant (no engine), quick or full (default with an engine).")] = (
-        None
-    )
+    elo: Annotated[str, option("Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")] = "header"
+    event: Annotated[bool, option("Screen each player in each event separately.")] = False
+    prevalence: Annotated[float, option("Assumed share of players with help, for the posterior odds.")] = 0.001
+    effort: Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")] = None
 
 
 def screen(
-    games: Annotated[list[Path], typer.Argument(help="PGN files.", metavar="GAMES…")],
+    games: Annotated[list[Path], argument("PGN files.", metavar="GAMES…")],
     *,
     screening: ScreenOptions,
     output: Output,
@@ -38,20 +30,10 @@ def screen(
 ) -> int:
     """Compare match, loss and blunders with what each player's rating predicts: z, p, odds; never a verdict."""
     from skilloscope.evidence.axis import elo_axis
-    from skilloscope.inputs.request import RatingRequest, effort_for
     from skilloscope.studies.screen.screen import screen
 
-    axis = elo_axis()
-    effort = effort_for(axis, None, screening.effort, asked_depth(engine))
     with progress_bar("screening") as bar:
-        job = work_of(engine, bar, otherwise=effort.settings)
-        request = RatingRequest(
-            axis,
-            effort,
-            "joint" if effort.weights else "human",
-            workers=job.workers or 1,
-            progress=lambda done, total: bar(done, total, "games, what people play"),
-        )
+        request, job = requested(engine, bar, elo_axis(), None, screening.effort, depth=asked_depth(engine))
         found = screen(
             games,
             elo=screening.elo,

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from skilloscope.cli.console import out, print_json
-from skilloscope.cli.options import Json, Options, StoreFolder
+from skilloscope.cli.options import Json, Options, StoreFolder, option
 from skilloscope.core.errors import InputError, MissingExtraError
 from skilloscope.core.paths import effective_settings
 
@@ -18,24 +16,13 @@ from skilloscope.core.paths import effective_settings
 class ListenOptions(Options):
     """The address of the server, its names, and what it allows."""
 
-    host: Annotated[str, typer.Option(help="Address to listen on; any other than this machine's needs a password.")] = (
-        "127.0.0.1"
-    )
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 picks a free one.", min=0, max=65535)] = 8000
-    name: Annotated[
-        list[str] | None,
-        typer.Option(help="Another host name of the server.", metavar="HOST"),
-    ] = None
-    password_file: Annotated[Path | None, typer.Option(help="Require the password in this file.", metavar="FILE")] = (
-        None
-    )
-    private_feeds: Annotated[bool, typer.Option("--private-feeds", help="Allow live games at private addresses.")] = (
-        False
-    )
-    keep: Annotated[
-        int, typer.Option(help="Remove finished work after this many days; 0 keeps it.", metavar="DAYS", min=0)
-    ] = 30
-    seconds: Annotated[float | None, typer.Option(help="Stop after this many seconds.", min=0)] = None
+    host: Annotated[str, option("Address to listen on; any other than this machine's needs a password.")] = "127.0.0.1"
+    port: Annotated[int, option("Port to listen on; 0 picks a free one.", min=0, max=65535)] = 8000
+    name: Annotated[list[str] | None, option("Another host name of the server.", metavar="HOST")] = None
+    password_file: Annotated[Path | None, option("Require the password in this file.")] = None
+    private_feeds: Annotated[bool, option("Allow live games at private addresses.")] = False
+    keep: Annotated[int, option("Remove finished work after this many days; 0 keeps it.", metavar="DAYS", min=0)] = 30
+    seconds: Annotated[float | None, option("Stop after this many seconds.", min=0)] = None
 
 
 def serve(*, listen: ListenOptions, store: StoreFolder = None, as_json: Json = False) -> int:
@@ -46,13 +33,23 @@ def serve(*, listen: ListenOptions, store: StoreFolder = None, as_json: Json = F
         raise MissingExtraError(
             f"the web application needs {error.name}", hint="pip install 'skilloscope[web]'"
         ) from error
+    password = None
+    if listen.password_file is not None:
+        try:
+            password = listen.password_file.read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{listen.password_file}: the password cannot be read", hint="a file with one line"
+            ) from error
+        if len(password) < 8:
+            raise InputError(f"{listen.password_file}: a password of {len(password)} letters", hint="at least eight")
     folder = Path(effective_settings({"store": store})["store"].value).expanduser()
     options = ServeOptions(
         store=folder,
         host=listen.host,
         port=listen.port,
         names=tuple(listen.name or ()),
-        password=_password(listen.password_file),
+        password=password,
         private=listen.private_feeds,
         keep_days=listen.keep,
     )
@@ -63,15 +60,3 @@ def serve(*, listen: ListenOptions, store: StoreFolder = None, as_json: Json = F
         out().print(f"skilloscope is at {server.address}; Ctrl-C stops it; interrupted work resumes at the next start")
     server.run(listen.seconds)
     return 0
-
-
-def _password(file: Path | None) -> str | None:
-    if file is None:
-        return None
-    try:
-        password = file.read_text(encoding="utf-8").strip()
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file}: the password cannot be read", hint="a file with one line") from error
-    if len(password) < 8:
-        raise InputError(f"{file}: a password of {len(password)} letters", hint="at least eight")
-    return password

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from skilloscope.cli.console import err, exit_code, print_json, progress_bar
-from skilloscope.cli.options import EngineOptions, Json, Options
+from skilloscope.cli.options import EngineOptions, Json, Options, argument, option
 from skilloscope.cli.request import read_batch, work_of
 from skilloscope.core.paths import write_whole
 from skilloscope.report.table import plural
@@ -25,13 +23,11 @@ if TYPE_CHECKING:
 class DeciderOptions(Options):
     """The decider: the agent, or the curves if s is given."""
 
-    c: Annotated[float, typer.Option("--c", help="Competence of the agent.", min=0.0)]
-    k: Annotated[float, typer.Option(help="The agent's constant, in units of the utilities.", min=1e-12)] = 0.1
-    s: Annotated[
-        float | None, typer.Option("--s", help="Sensitivity: the curves of RH11 choose, not the agent.", min=1e-12)
-    ] = None
-    mapping: Annotated[str, typer.Option(help="With --s: shares, powers or third.")] = "shares"
-    curve: Annotated[str, typer.Option(help="With --s: invexp, ipa, ipb, secha or sechb.")] = "invexp"
+    c: Annotated[float, option("Competence of the agent.", min=0.0)]
+    k: Annotated[float, option("The agent's constant, in units of the utilities.", min=1e-12)] = 0.1
+    s: Annotated[float | None, option("Sensitivity: the curves of RH11 choose, not the agent.", min=1e-12)] = None
+    mapping: Annotated[str, option("With --s: shares, powers or third.")] = "shares"
+    curve: Annotated[str, option("With --s: invexp, ipa, ipb, secha or sechb.")] = "invexp"
 
     @property
     def name(self) -> str:
@@ -57,16 +53,14 @@ class DeciderOptions(Options):
 
 
 def simulate_table(
-    tables: Annotated[list[Path], typer.Argument(help="Tables of decisions whose spreads are used.", metavar="TABLE…")],
-    out: Annotated[Path, typer.Option(help="File to write: .jsonl, .csv or .parquet.", metavar="FILE")],
+    tables: Annotated[list[Path], argument("Tables of decisions whose spreads are used.", metavar="TABLE…")],
+    out: Annotated[Path, option("File to write: .jsonl, .csv or .parquet.")],
     *,
     decider: DeciderOptions,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON about what was done to stdout.")] = False,
+    seed: Annotated[int, option("Seed of the draws.", min=0)] = 1,
+    as_json: Annotated[bool, option("Write JSON about what was done to stdout.", "--json")] = False,
 ) -> int:
     """Let the reference agent choose among the options of a table; recorded choices are ignored."""
-    from dataclasses import replace
-
     import numpy as np
 
     from skilloscope.decision.text import check_format, write_decisions
@@ -89,13 +83,9 @@ def simulate_table(
 class PairOptions(Options):
     """The two players."""
 
-    elo: Annotated[float, typer.Option(help="Elo of the player.")]
-    against: Annotated[
-        float | None, typer.Option(help="Elo of the opponent (default: the player's).", metavar="ELO")
-    ] = None
-    assist: Annotated[
-        str | None, typer.Option(help='Help for the player: "engine on 1 move in 5".', metavar="TEXT")
-    ] = None
+    elo: Annotated[float, option("Elo of the player.")]
+    against: Annotated[float | None, option("Elo of the opponent (default: the player's).", metavar="ELO")] = None
+    assist: Annotated[str | None, option('Help for the player: "engine on 1 move in 5".', metavar="TEXT")] = None
 
     def pairing(self) -> Pairing:
         """Return the pairing; impossible ones are refused."""
@@ -106,15 +96,14 @@ class PairOptions(Options):
 
 
 def simulate_games(
-    out: Annotated[Path, typer.Option(help="PGN file to write.", metavar="FILE")],
+    out: Annotated[Path, option("PGN file to write.")],
     *,
     pair: PairOptions,
-    games: Annotated[int, typer.Option(help="How many games.", min=1)] = 10,
+    games: Annotated[int, option("How many games.", min=1)] = 10,
     effort: Annotated[
-        str | None,
-        typer.Option(help="instant (no engine), quick or full (default: full where an engine is found)."),
+        str | None, option("instant (no engine), quick or full (default: full where an engine is found).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 1,
+    seed: Annotated[int, option("Seed of the draws.", min=0)] = 1,
     engine: EngineOptions,
     as_json: Json = False,
 ) -> int:

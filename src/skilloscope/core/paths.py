@@ -23,7 +23,7 @@ import sys
 import tempfile
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -61,7 +61,7 @@ def named_files(paths: Sequence[str | os.PathLike[str]], endings: tuple[str, ...
             found += fitting
         else:
             found.append(named)
-    return found
+    return given_once(found)
 
 
 def given_once(paths: Sequence[Path]) -> list[Path]:
@@ -151,6 +151,22 @@ def check_outputs(outputs: Iterable[Path], inputs: Iterable[str | os.PathLike[st
         if same in written and (path.is_file() or not path.exists()):
             raise InputError(f"{path} would be written twice", hint="give each output a file of its own")
         written[same] = path
+
+
+def checked_files(
+    given: Mapping[str, Any], read: Mapping[str, tuple[str, ...]], written: Collection[str]
+) -> dict[str, list[Path]]:
+    """Return the files that the values of `read` name, by how they end; refuse an output that is an input, by whatever
+    name, and one that cannot be written.
+    """
+    named = {name: named_files(given[name], endings) for name, endings in read.items()}
+    values = {name: own if isinstance(own, list | tuple) else [own] for name, own in {**given, **named}.items()}
+    outputs = [Path(one) for name in sorted(written) for one in values[name] if one is not None]
+    inputs = [one for name in values.keys() - written for one in values[name] if isinstance(one, str | Path)]
+    check_outputs(outputs, inputs)
+    for path in outputs:
+        check_writable(path)
+    return named
 
 
 def _identity(path: Path) -> object:

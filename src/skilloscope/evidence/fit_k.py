@@ -20,19 +20,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
+from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.evidence.held_out import Folds, HeldOut, folds_of, held_out_scores, log_mean_likelihood
 from skilloscope.evidence.table import Grid
-from skilloscope.models.agent import ChoiceSets, choice_sets
+from skilloscope.models.agent import choice_sets
 from skilloscope.models.kernels.choices import curves
-
-Array = npt.NDArray[np.float64]
 
 SHARPEST = 10.0  # the upper end of λ: one choice in 22,000 is an alternative of the median loss rather than the best
 
@@ -110,21 +108,12 @@ def fitted_and_held_out(
     return profile.best(mass), profile.held_out(None)
 
 
-def k_gain(
-    decisions: Decisions,
-    rule: str = "listed",
-    *,
-    reference: float = 0.1,
-    by: str | None = None,
-    folds: int = 5,
-    seed: int = 1,
-    mass: float = 0.95,
-) -> KGain:
+def k_gain(decisions: Decisions, rule: str = "listed", *, reference: float = 0.1, mass: float = 0.95) -> KGain:
     """Return the fitted k and how much better than `reference` it foresees decisions; intervals resample clusters."""
-    split = folds_of(decisions, by, folds=folds, seed=seed)
+    split = folds_of(decisions)
     profile = _Profile(decisions, rule, split)
     fitted, given = profile.held_out(None), profile.held_out(reference)
-    gain, (low, high) = fitted.gain(given, rng=np.random.default_rng(seed), mass=mass)
+    gain, (low, high) = fitted.gain(given, rng=np.random.default_rng(1), mass=mass)
     scores, clusters = (fitted.per_decision, given.per_decision, gain, low, high), int((fitted.decisions > 0).sum())
     return KGain(profile.best(mass), reference, *scores, split.by, clusters, split.size)
 
@@ -143,7 +132,13 @@ class _Profile:
             raise InputError(f"no decision can be used under the rule {rule}; left out: {self.sets.tally}")
         self.decider = np.unique(decisions.decider[self.sets.row], return_inverse=True)[1].astype(np.int64)
         self.folds = folds.of(self.sets.row) if folds else None
-        small, self.scale = _losses(self.sets)
+        losing = self.sets.losses[self.sets.losses > 0]
+        if not len(losing):
+            raise InputError(
+                "every alternative of every decision is worth the same: there is nothing to fit k to",
+                hint="are the utilities in the right column?",
+            )
+        small, self.scale = map(float, np.quantile(losing, [_SMALL, 0.5]))
         # A loss so large that loss/k would overflow keeps the smallest k away from it.
         least = max(small * _SPAN[0], float(self.sets.losses.max()) * 1e-300)
         self.ends = np.log(least), np.log(max(self.scale * _SPAN[1], least * 1e3))
@@ -153,7 +148,7 @@ class _Profile:
         """Return the c of the sharpest agent at this k."""
         return SHARPEST / float(np.log1p(self.scale / k))
 
-    def curves(self, k: float, groups: npt.NDArray[np.int64], n: int) -> tuple[Grid, Array]:
+    def curves(self, k: float, groups: Ints, n: int) -> tuple[Grid, Array]:
         """Return the curves of n groups on nodes enough for this k."""
         grid = Grid(0.0, self.c_high(k))
         while True:
@@ -215,7 +210,7 @@ class _Profile:
         assert self.folds is not None
         last: dict[float, tuple[Grid, Array]] = {}
 
-        def curves_of(fold: int, groups: npt.NDArray[np.int64], n: int) -> tuple[Grid, Array]:
+        def curves_of(fold: int, groups: Ints, n: int) -> tuple[Grid, Array]:
             own = self.best_without(fold) if k is None else k
             if own not in last:  # a given k has the same curves in every fold
                 last.clear()
@@ -223,15 +218,3 @@ class _Profile:
             return last[own]
 
         return held_out_scores(self.folds, self.decider, curves_of)
-
-
-def _losses(sets: ChoiceSets) -> tuple[float, float]:
-    """Return a small and the median loss of the alternatives that lose something: where k is looked for."""
-    losing = sets.losses[sets.losses > 0]
-    if not len(losing):
-        raise InputError(
-            "every alternative of every decision is worth the same: there is nothing to fit k to",
-            hint="are the utilities in the right column?",
-        )
-    small, median = np.quantile(losing, [_SMALL, 0.5])
-    return float(small), float(median)

@@ -23,12 +23,10 @@ import numpy.typing as npt
 from numpy.polynomial import chebyshev
 from scipy.special import ndtri, stdtrit
 
+from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.decision import Decisions
 from skilloscope.evidence.table import EvidenceTable, Grid
-
-Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
 
 _NUMBERS = 1_000_000  # of a fine grid, held at once
 
@@ -38,8 +36,8 @@ class Folds:
     """A cluster and a fold for every decision; a cluster lies in one fold."""
 
     by: str
-    cluster: Codes
-    fold: Codes
+    cluster: Ints
+    fold: Ints
     size: int
 
     @property
@@ -47,7 +45,7 @@ class Folds:
         """How many clusters there are."""
         return int(self.cluster.max()) + 1
 
-    def of(self, rows: npt.NDArray[np.int64]) -> Folds:
+    def of(self, rows: Ints) -> Folds:
         """Return the clusters and folds of some of the decisions."""
         return Folds(self.by, self.cluster[rows], self.fold[rows], self.size)
 
@@ -79,7 +77,7 @@ class HeldOut:
     """The held-out log-probability of every cluster, and how many decisions each has."""
 
     score: Array
-    decisions: npt.NDArray[np.int64]
+    decisions: Ints
 
     @property
     def per_decision(self) -> float:
@@ -108,13 +106,8 @@ def log_mean_likelihood(curves: Array, grid: Grid, most_decisions: int) -> Array
     return out
 
 
-def held_out_scores(
-    folds: Folds, decider: Codes, curves_of: Callable[[int, Codes, int], tuple[Grid, Array]]
-) -> HeldOut:
-    """Return the held-out score of every cluster.
-
-    `curves_of(fold, groups, n)` gives the curves of n groups of decisions under the model fitted without that fold.
-    """
+def held_out_scores(folds: Folds, decider: Ints, curves_of: Callable[[int, Ints, int], tuple[Grid, Array]]) -> HeldOut:
+    """Return each cluster's held-out score; `curves_of(fold, groups, n)` are curves fitted without the fold."""
     deciders = int(decider.max()) + 1
     pairs, cell = np.unique(decider * folds.clusters + folds.cluster, return_inverse=True)
     who, where = np.divmod(pairs, folds.clusters)
@@ -133,7 +126,7 @@ def held_out_scores(
     return HeldOut(total, np.bincount(folds.cluster, minlength=folds.clusters))
 
 
-def _foreseen(fine: _Fine, training: Array, trained: npt.NDArray[np.bool_], who: Codes, cells: Array) -> Array:
+def _foreseen(fine: _Fine, training: Array, trained: Bools, who: Ints, cells: Array) -> Array:
     """Return the log-probability of each cell given its decider's training evidence and the other deciders'."""
     everybody = np.exp(fine.log_flat)  # one unknown decider, so that nothing is impossible
     known = np.flatnonzero(trained)
@@ -150,10 +143,8 @@ def _foreseen(fine: _Fine, training: Array, trained: npt.NDArray[np.bool_], who:
 
 
 class _Fine:
-    """Equal steps on a grid's range, on which integrals are sums.
-
-    Trapezoids are exact to many digits for a smooth peak as soon as a step is no wider than the peak's sd. A peak of N
-    decisions is hardly narrower than a tenth of the range over √N: no agent of the range is sharper.
+    """Equal steps on a grid's range, on which integrals are sums: exact to many digits once a step is no wider than
+    the sd of the peak, and a peak of N decisions is hardly narrower than a tenth of the range over √N.
     """
 
     def __init__(self, grid: Grid, most_decisions: int) -> None:
@@ -204,20 +195,15 @@ def widening(clusters: float, mass: float, *, weighed: bool = False) -> float:
     return float(few * stdtrit(clusters - 1, upper) / ndtri(upper))
 
 
-def replicate_interval(
-    replicates: Array, mass: float, clusters: float, *, weighed: bool = False
-) -> tuple[float, float] | None:
-    """Return the central interval of replicates, its spread about the median widened; None for fewer than two clusters.
-
-    Replicates that are NaN are left out; infinite ones count.
-    """
+def replicate_interval(replicates: Array, mass: float, clusters: float) -> tuple[float, float] | None:
+    """Return the central interval of replicates (NaN left out), widened; None for fewer than two clusters."""
     own = np.sort(replicates[~np.isnan(replicates)])
     if clusters < 2 or len(own) < _FEWEST:
         return None
     at = [int(np.clip(np.floor(q * len(own)), 0, len(own) - 1)) for q in ((1 - mass) / 2, 0.5, (1 + mass) / 2)]
     low, middle, high = own[at]
     if np.isfinite(middle):
-        low, high = middle + (np.array([low, high]) - middle) * widening(clusters, mass, weighed=weighed)
+        low, high = middle + (np.array([low, high]) - middle) * widening(clusters, mass)
     return float(low), float(high)
 
 

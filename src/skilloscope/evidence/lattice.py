@@ -15,18 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 from scipy.linalg import hankel, toeplitz
 from scipy.optimize import minimize_scalar
 from scipy.special import ive, logsumexp
 from scipy.stats import chi2
 
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import GridError, InputError, OptionError
 from skilloscope.evidence.posterior import Normal, Posterior, Prior, Uniform, posterior_from_log_density
 from skilloscope.evidence.table import Evidence
-
-Array = npt.NDArray[np.float64]
 
 _FEWEST, _MOST = 200, 2000  # cells
 _REACH = 38.0  # a normal density so many sd out is the smallest number above zero
@@ -94,10 +92,7 @@ def walk_kernel(variance: float, cells: int) -> Array:
 
 
 def reflected_walk(variance: float, cells: int) -> Array:
-    """Return the matrix that takes the mass on the cells one step on; images stand for the reflections at both ends.
-
-    It is symmetric: the same matrix carries messages backwards.
-    """
+    """Return the symmetric matrix that takes mass one step on; images stand for the reflections at both ends."""
     kernel = walk_kernel(variance, cells)
     around = np.zeros(2 * cells)  # two reflections are a shift by twice the range
     np.add.at(around, np.arange(len(kernel)) % (2 * cells), kernel)
@@ -160,10 +155,9 @@ def backward(walk: Walk, logs: Array, gaps: Array) -> Array:
 
 
 def fit_drift(lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *, mass: float = 0.95) -> SdFit:
-    """Return the drift that makes the evidence of all sequences likeliest, one drift for all of them.
+    """Return the drift (sd of the change in a unit of time), one for all sequences, that makes the evidence likeliest.
 
-    It is the sd of the change in one unit of time. Tried is none, then so much that over the usual gap the sd of the
-    change goes from a thousandth to half of the range.
+    Tried is none, then what changes a thousandth to half of the range over the usual gap.
     """
     if not any(len(t) > 1 for t in times):
         raise InputError("a drift cannot be seen in a single period", hint="use another prior, or shorter periods")
@@ -178,10 +172,7 @@ def fit_drift(lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *
 
 
 def averaged_scores(scores: Array, plain: Array) -> Array:
-    """log Σ_q w_t(q)·p_q(period t | past), w_t(q) ∝ p_q(periods before t): nothing later than the past decides on q.
-
-    Rows are drifts, columns periods; `scores` weighs, `plain` is averaged.
-    """
+    """log Σ_q w_t(q)·p_q(period t | past), w_t(q) ∝ p_q(periods before t): `scores` weigh, `plain` is averaged."""
     past = np.concatenate([np.zeros((len(scores), 1)), np.cumsum(scores, axis=1)[:, :-1]], axis=1)
     return np.asarray(logsumexp(past + plain, axis=0) - logsumexp(past, axis=0))
 
@@ -198,10 +189,7 @@ _NO_WEIGHT = 1e-6  # relative to the likeliest: what is left out cannot be seen
 
 @dataclass(frozen=True, eq=False)
 class SdFit:
-    """A fitted sd with its profile-likelihood interval.
-
-    `high` is None where the likelihood does not fall far enough within what was tried: it may be anything.
-    """
+    """A fitted sd with its profile-likelihood interval; `high` is None where the data set no upper bound."""
 
     sd: float
     low: float
@@ -209,11 +197,6 @@ class SdFit:
     mass: float
     tried: Array
     log_likelihood: Array
-
-    @property
-    def variance(self) -> float:
-        """The fitted variance."""
-        return self.sd**2
 
     @property
     def weights(self) -> Array:
@@ -247,21 +230,16 @@ def fit_sd(log_likelihood: Callable[[float], float], tried: Array, *, mass: floa
         )
         if -fine.fun > top:
             sd, top = float(np.exp(fine.x)), float(-fine.fun)
-    low, high = _crossings(np.append(tried, sd), np.append(found, top), top - 0.5 * float(chi2.ppf(mass, 1)))
-    return SdFit(sd, low, high, mass, tried, found)
-
-
-def _crossings(sds: Array, logs: Array, level: float) -> tuple[float, float | None]:
-    """Return where the log-likelihood crosses a level below and above its top, by straight lines between the sds."""
-    order = np.argsort(sds)
-    sds, above = sds[order], logs[order] - level
+    order = np.argsort(np.append(tried, sd))
+    sds, above = np.append(tried, sd)[order], np.append(found, top)[order] - (top - 0.5 * float(chi2.ppf(mass, 1)))
     inside = np.flatnonzero(above >= 0)
     first, last = int(inside[0]), int(inside[-1])
     low = float(sds[0]) if first == 0 else _cross(sds, above, first - 1)
-    return low, None if last == len(sds) - 1 else _cross(sds, above, last)
+    return SdFit(sd, low, None if last == len(sds) - 1 else _cross(sds, above, last), mass, tried, found)
 
 
 def _cross(sds: Array, above: Array, left: int) -> float:
+    """Return where the log-likelihood crosses the level, by a straight line between two sds."""
     a, b = above[left], above[left + 1]
     share = a / (a - b) if np.isfinite(a) and np.isfinite(b) else float(np.isfinite(b))
     return float(sds[left] + share * (sds[left + 1] - sds[left]))
@@ -283,10 +261,7 @@ def pool_groups(
     dispersion: float = 1.0,
     mass: float = 0.95,
 ) -> tuple[list[Pooled], SdFit]:
-    """Return every decider's groups with partial pooling, and the fitted sd between groups.
-
-    What is shown is averaged over the sds that were tried, each by its likelihood: with few groups it is hardly known.
-    """
+    """Return every decider's groups with partial pooling, averaged over the sds between groups, and the fitted sd."""
     if not any(len(groups) > 1 for groups in deciders):
         raise InputError("what lies between groups cannot be seen in a single group")
     grid = deciders[0][0].grid
@@ -365,11 +340,6 @@ class PeriodEvidence:
         if np.any(np.diff(self.times) < 0) or not np.all(np.isfinite(self.times)):
             raise InputError("the periods are not in order of time")
 
-    @property
-    def gaps(self) -> Array:
-        """The time between neighbouring periods."""
-        return np.diff(self.times)
-
     def tempered(self, dispersion: float) -> PeriodEvidence:
         """Return the history with every curve divided by a dispersion."""
         return PeriodEvidence(self.times, [one.tempered(dispersion) for one in self.evidences])
@@ -382,11 +352,7 @@ class PeriodEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """The posterior of each period, and how well the periods before it predicted its decisions.
-
-    `posteriors` is what a profile shows. Under `drift` it is smoothed: later periods speak too; `past_only` never
-    knows more than the period and those before it.
-    """
+    """Each period's posterior, under `drift` smoothed (`past_only` knows no later one), and how it was predicted."""
 
     posteriors: Sequence[Posterior]
     past_only: Sequence[Posterior]
@@ -404,17 +370,21 @@ def filter_histories(
 ) -> tuple[list[Filtered], SdFit | None]:
     """Filter every history under the named prior; the drift, if there is one, is common to all of them.
 
-    Evidence is divided by `dispersion` first: games scatter more than the agent does. The scores are
-    those of the decisions themselves, which are not divided.
+    Evidence is divided by `dispersion` first; the scores are those of the decisions themselves, undivided.
     """
     check_period_prior(prior)
     if not histories:
         return [], None
     grid = histories[0].evidences[0].grid
     low, high = span or (grid.low, grid.high)
-    if prior == "drift":
-        return _drifting(histories, low, high, dispersion, mass)
-    return [_one_by_one(history, prior, Uniform(low, high), dispersion) for history in histories], None
+    if prior != "drift":
+        return [_one_by_one(history, prior, Uniform(low, high), dispersion) for history in histories], None
+    tempered = [history.tempered(dispersion) for history in histories]
+    lattice = lattice_for([history.evidences for history in tempered], low, high)
+    logs, plain = ([history.at(lattice.centres) for history in own] for own in (tempered, histories))
+    times = [history.times for history in histories]
+    drift = fit_drift(lattice, logs, times, mass=mass)
+    return [_walked(lattice, *one, drift) for one in zip(logs, plain, times, strict=True)], drift
 
 
 def check_period_prior(prior: str) -> None:
@@ -424,10 +394,7 @@ def check_period_prior(prior: str) -> None:
 
 
 def period_prior(name: str, before: Posterior, past: Evidence, flat: Uniform) -> tuple[LogDensity, str]:
-    """Return the log-density with which a period begins, by the posterior of the period before it. [DFH13 VII.A]
-
-    `carry`: p(c) = p(c | past). `widen`: p(c) = N(μ, 2σ), cut to the range. `reset`: p(c) constant.
-    """
+    """A period's first log-density: p(c | past), N(μ, 2σ) cut to the range, or constant. [DFH13 VII.A]"""
     if name == "carry":
         coefficients = past.grid.coefficients(past.curve)
         return lambda at: past.grid.interpolate_coefficients(coefficients, at), "posterior of the period before"
@@ -437,13 +404,10 @@ def period_prior(name: str, before: Posterior, past: Evidence, flat: Uniform) ->
 
 def log_score(density: LogDensity, evidence: Evidence, low: float, high: float) -> float:
     """log ∫ p(c)·p(decisions | c) dc: how probable decisions are under a belief, given up to a constant."""
-    curve = evidence.grid.coefficients(evidence.curve)
-    joint = _log_integral(lambda at: density(at) + evidence.grid.interpolate_coefficients(curve, at), low, high)
-    return joint - _log_integral(density, low, high)
+    return _log_integral(_joint(density, evidence), low, high) - _log_integral(density, low, high)
 
 
 def _one_by_one(history: PeriodEvidence, name: str, flat: Uniform, dispersion: float) -> Filtered:
-    """Filter by one of the papers' three priors."""
     posteriors: list[Posterior] = []
     scores = []
     density: LogDensity = flat.log_density
@@ -453,36 +417,20 @@ def _one_by_one(history: PeriodEvidence, name: str, flat: Uniform, dispersion: f
         if posteriors:
             density, said = period_prior(name, posteriors[-1], past, flat)
         scores.append(log_score(density, plain, flat.low, flat.high))
-        posteriors.append(_posterior(density, one, flat, said))
+        posteriors.append(posterior_from_log_density(_joint(density, one), flat.low, flat.high, prior=said))
         past = past + one
     return Filtered(posteriors, posteriors, np.array(scores))
 
 
-def _drifting(
-    histories: Sequence[PeriodEvidence], low: float, high: float, dispersion: float, mass: float
-) -> tuple[list[Filtered], SdFit]:
-    tempered = [history.tempered(dispersion) for history in histories]
-    lattice = lattice_for([history.evidences for history in tempered], low, high)
-    logs = [history.at(lattice.centres) for history in tempered]
-    plain = [history.at(lattice.centres) for history in histories]
-    times = [history.times for history in histories]
-    drift = fit_drift(lattice, logs, times, mass=mass)
-    return [_walked(lattice, *one, drift) for one in zip(logs, plain, times, strict=True)], drift
-
-
 def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: SdFit) -> Filtered:
-    """Filter and smooth one history, averaged over the drifts that were tried, each by its likelihood.
-
-    With few periods the drift is hardly known; a band for the best one alone would be too narrow.
-    """
+    """Filter and smooth one history, averaged over all drifts: for the best one alone the band would be too narrow."""
     gaps = np.diff(times)
     weights = drift.weights
     walks = [forward(lattice, logs, gaps, tried) for tried in drift.tried]
     usable = [at for at, walk in enumerate(walks) if np.all(np.isfinite(walk.log_scores))]
-    scores = averaged_scores(
-        np.array([walks[at].log_scores for at in usable]),
-        np.array([_predictive(walks[at].predicted, plain) for at in usable]),
-    )
+    peak = plain.max(axis=1, keepdims=True)
+    predictive = [np.log((walks[at].predicted * np.exp(plain - peak)).sum(axis=1)) + peak[:, 0] for at in usable]
+    scores = averaged_scores(np.array([walks[at].log_scores for at in usable]), np.array(predictive))
     said = f"random walk, sd {drift.sd:.3g} in one unit of time, on [{lattice.low:g}, {lattice.high:g}]"
     heavy = [at for at in usable if weights[at] > 0]
     past = sum(weights[at] * walks[at].filtered for at in heavy)
@@ -494,16 +442,9 @@ def _walked(lattice: Lattice, logs: Array, plain: Array, times: Array, drift: Sd
     )
 
 
-def _predictive(predicted: Array, plain: Array) -> Array:
-    peak = plain.max(axis=1, keepdims=True)
-    return np.asarray(np.log((predicted * np.exp(plain - peak)).sum(axis=1)) + peak[:, 0])
-
-
-def _posterior(density: LogDensity, evidence: Evidence, flat: Uniform, said: str) -> Posterior:
+def _joint(density: LogDensity, evidence: Evidence) -> LogDensity:
     curve = evidence.grid.coefficients(evidence.curve)
-    return posterior_from_log_density(
-        lambda at: density(at) + evidence.grid.interpolate_coefficients(curve, at), flat.low, flat.high, prior=said
-    )
+    return lambda at: density(at) + evidence.grid.interpolate_coefficients(curve, at)
 
 
 def _log_integral(log_density: LogDensity, low: float, high: float) -> float:

@@ -22,11 +22,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from skilloscope.core.columns import Array
 from skilloscope.evidence import Posterior, Prior
 from skilloscope.evidence.axis import ELO, STEP, Effects, PersonEffect, blurred, read_for_pool
 from skilloscope.evidence.lattice import Lattice, SdFit, fit_sd, reflected_walk
-
-Array = npt.NDArray[np.float64]
 
 _EVERY = 2
 CELLS: Array = ELO[::_EVERY]
@@ -56,7 +55,6 @@ class SdBelief:
 DRIFT = SdBelief(40.0, 0.75, "yearly changes of rating of 3,114 players with six and more years")
 """How fast people change, in Elo a year: measured on ratings, by person."""
 BETWEEN = SdBelief(50.0, 0.75, "no measurement: between 10 and 250 Elo")
-"""How far the parts of one person's play lie apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class PersonParts:
     @classmethod
     def of(
         cls,
-        parts: Sequence[Mapping[str, Sequence[Array]]],
+        parts: Sequence[Mapping[str, Sequence[Array] | Array]],
         effects: Mapping[str, Effects],
         times: npt.ArrayLike | None = None,
         person: PersonEffect | None = None,
@@ -119,7 +117,6 @@ class PartsUnder:
     weights: Array
     """Of the points of b."""
     parts: Array
-    """Mass on CELLS of each part."""
     common: Array
     """Mass on CELLS of what is common to the parts: in a star its middle, else the last part."""
     changes: Array

@@ -41,27 +41,19 @@ class DecisionPeriods:
     unit: str  # what one unit of time is, for the drift
 
 
-class GameCounts:
-    """Games and the Elo in their headers, by player and period; each game counts once."""
+HeaderElos = dict[tuple[str, int], dict[Any, float | None]]
+"""The Elo of a player in the header of each game, by player and the code of the period."""
 
-    def __init__(self, periods: DecisionPeriods) -> None:
-        batch = periods.decisions
-        columns = batch.context.column_names
-        games = batch.column("game").to_pylist() if "game" in columns else [None] * len(batch)
-        elos = batch.column("elo").to_pylist() if "elo" in columns else [None] * len(batch)
-        self._elo_of_game: dict[tuple[str, int], dict[Any, float | None]] = {}
-        for decider, code, game, elo in zip(batch.decider.tolist(), periods.code.tolist(), games, elos, strict=True):
-            if game is not None:
-                self._elo_of_game.setdefault((batch.deciders[decider], code), {})[game] = elo
 
-    def games(self, player: str, code: int) -> int:
-        """Return how many games the player has in the period; 0 where the table does not name games."""
-        return len(self._elo_of_game.get((player, code), {}))
-
-    def header_elo(self, player: str, code: int) -> float | None:
-        """Return the mean Elo of the player in the headers of these games, None where none has one."""
-        known = [elo for elo in self._elo_of_game.get((player, code), {}).values() if elo is not None]
-        return float(np.mean(known)) if known else None
+def header_elos(periods: DecisionPeriods) -> HeaderElos:
+    """Return what the headers say of all players' games."""
+    batch, found = periods.decisions, HeaderElos()
+    columns = batch.context.column_names
+    games, elos = (batch.column(n).to_pylist() if n in columns else [None] * len(batch) for n in ("game", "elo"))
+    for decider, code, game, elo in zip(batch.decider.tolist(), periods.code.tolist(), games, elos, strict=True):
+        if game is not None:
+            found.setdefault((batch.deciders[decider], code), {})[game] = elo
+    return found
 
 
 def decimal_year(text: str | None) -> tuple[float, int | None] | None:
@@ -118,10 +110,8 @@ def period_of_game(every: str, date: str | None, year: int | None, event: str | 
 
 
 def column_periods(batch: Decisions, column: str) -> DecisionPeriods:
-    """Return the periods that the values of any column define.
-
-    Numbers are times themselves; dates (YYYY, YYYY-MM or YYYY-MM-DD) are in years; other texts come in the order in
-    which they first appear, one unit of time apart.
+    """Return the periods that the values of a column define: numbers are times, dates are in years, other texts come in
+    the order in which they first appear, one unit of time apart.
     """
     values = batch.column(column).to_pylist()
     known = np.array([value is not None and value == value for value in values], dtype=bool)
@@ -221,8 +211,7 @@ def running_competence(
         games, _ = decisions.groups("game")
         if len(games) > 1:
             raise InputError(
-                f"decisions of {len(games):,} games, expected one",
-                hint="take one group of decisions.group_by('game')",
+                f"decisions of {len(games):,} games, expected one", hint="take one group of decisions.group_by('game')"
             )
     batch = decisions.select(np.argsort(_plies(decisions), kind="stable")).at_depths()
     prior = prior or Uniform(0.0, 4.0)
@@ -230,42 +219,22 @@ def running_competence(
     table = agent_evidence(numbered, model, by="row", span=(prior.low, prior.high))
     columns = {name: np.full(len(batch), np.nan) for name in ("probability", "c", "sd", "low", "high")}
     seen = np.zeros(len(batch), dtype=np.int64)
-    for code in np.unique(batch.decider):
-        _run(table, np.flatnonzero(batch.decider == code), prior, mass, columns, seen)
-    return RunningCompetence(
-        batch,
-        _plies(batch),
-        decisions=seen,
-        prior=str(prior),
-        mass=mass,
-        about=table.about,
-        tally=table.tally,
-        **columns,
-    )
-
-
-def _run(
-    table: EvidenceTable,
-    rows: Ints,
-    prior: Prior,
-    mass: float,
-    columns: Mapping[str, Array],
-    seen: Ints,
-) -> None:
-    """Fill the columns of one decider's rows: the probability before each choice, the posterior after it."""
-    total = Evidence.zero(table.grid)
-    posterior = total.posterior(prior)
-    for row in rows:
-        own = table[int(row)]
+    nothing = Evidence.zero(table.grid)
+    now = {code: (nothing, nothing.posterior(prior)) for code in np.unique(batch.decider).tolist()}
+    for row, code in enumerate(batch.decider.tolist()):
+        (total, posterior), own = now[code], table[row]
         if own.decisions:
             # ∫ p(a|c) p(c|before) dc: how probable the choice was before it was made.
             likelihood = np.exp(own.log_likelihood(posterior.at))
             columns["probability"][row] = simpson(posterior.density * likelihood, x=posterior.at)
             total = total + own
             posterior = total.posterior(prior)
+            now[code] = total, posterior
         seen[row] = total.decisions
         columns["c"][row], columns["sd"][row] = posterior.mean, posterior.sd
         columns["low"][row], columns["high"][row] = posterior.interval(mass)
+    plies, said, about, tally = _plies(batch), str(prior), table.about, table.tally
+    return RunningCompetence(batch, plies, decisions=seen, prior=said, mass=mass, about=about, tally=tally, **columns)
 
 
 def _plies(batch: Decisions) -> Ints:

@@ -16,9 +16,8 @@ from scipy.integrate import cumulative_simpson, simpson
 from scipy.interpolate import CubicHermiteSpline
 from scipy.signal import fftconvolve
 
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import OptionError, check_mass
-
-Array = npt.NDArray[np.float64]
 
 _DEPTH = 30.0  # a point whose log-density lies this far below the peak carries no mass that matters (1e-13)
 _POINTS = 1024  # of the final grid

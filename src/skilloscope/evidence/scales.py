@@ -21,7 +21,7 @@ import numpy.typing as npt
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, Normal, Posterior, Prior, Uniform
-from skilloscope.evidence.axis import blurred
+from skilloscope.evidence.axis import EloAxis, blurred, elo_axis
 from skilloscope.evidence.posterior import posterior_from_log_density
 from skilloscope.models.agent import Agent
 from skilloscope.models.curves import CurveModel
@@ -150,18 +150,12 @@ class Scale:
     def warnings(self, model: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
         """Return what differs between the evidence and the scale's own data, in words."""
         found = [
-            f"{name} is {model.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
-            for name, value in self.model.items()
-            if model.get(name) != value
+            f"{name} is {given.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
+            for given, own in ((model, self.model), (settings, self.settings if settings else {}))
+            for name, value in own.items()
+            if given.get(name) != value
         ]
-        found += [
-            f"{name} is {settings.get(name)!r}, the scale {self.name!r} was fitted with {value!r}"
-            for name, value in self.settings.items()
-            if settings and settings.get(name) != value
-        ]
-        if not settings:
-            found.append("the engine and its settings are unknown, so the scale may not fit")
-        return found
+        return found if settings else [*found, "the engine and its settings are unknown, so the scale may not fit"]
 
     def filter_warnings(self, about: Mapping[str, Any]) -> list[str]:
         """Return which filters of the decisions differ from those of the scale's own data."""
@@ -196,11 +190,19 @@ def scale(name: str = "default") -> Scale:
     return Scale.from_json(file.read_text(), source=name)
 
 
-def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Prior:
-    """Return the prior of Elo by name: `flat`, `population` (the scale's) or `header` (the rating in the games).
+def axis_or_scale(name: str) -> tuple[EloAxis | None, Scale | None]:
+    """Return the axis or the agent's scale of that name; a JSON file is one or the other by what it holds."""
+    if not name.endswith(".json"):
+        return elo_axis(name), scale(name) if name == "default" else None
+    try:
+        held = read_object(Path(name).read_bytes())
+    except (OSError, InputError) as error:
+        raise InputError(f"{name}: not a scale that can be read ({error})", hint="a JSON file, or `default`") from error
+    return (elo_axis(name), None) if "efforts" in held else (None, scale(name))
 
-    `opponents` and `file` belong to the Elo axis; along a scale they are `population`.
-    """
+
+def elo_prior(name: str, scale: Scale, *, header_elo: float | None = None) -> Prior:
+    """Return the prior by name; the axis's `opponents` and `file` are the population along a scale."""
     low, high = _FLAT_RANGE
     if name == "flat":
         return Uniform(low, high)

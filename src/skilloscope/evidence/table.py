@@ -176,10 +176,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EvidenceTable(Mapping[Any, Evidence]):
-    """Rows of evidence: label, person, game, event, source, moves, curve. A mapping from label to summed `Evidence`.
-
-    A column that a source does not know is empty. `games` and `headers` number games as the caller does.
-    """
+    """Rows of label, person, game, event, source, moves, curve: a mapping from label to summed `Evidence`."""
 
     grid: Grid
     labels: Sequence[Any]  # the group of each row: a player, a player's endgames, a game, whatever was asked for
@@ -320,7 +317,9 @@ _COLUMNS = [one.name for one in fields(EvidenceTable) if one.name not in ("grid"
 
 def write_evidence(table: EvidenceTable, path: str | os.PathLike[str]) -> None:
     """Write a table of evidence as Parquet; curves are not rounded."""
-    labels = _label_columns(table.labels)
+    labels = {"label": pa.array(list(table.labels))}
+    if len(table.labels) and all(isinstance(label, tuple) for label in table.labels):
+        labels = {f"label_{i}": pa.array(part) for i, part in enumerate(zip(*table.labels, strict=True))}
     flat = pa.array(np.ascontiguousarray(table.curves).ravel())
     curves = pa.FixedSizeListArray.from_arrays(flat, table.grid.size)
     about = {
@@ -346,27 +345,17 @@ def read_evidence(path: str | os.PathLike[str]) -> EvidenceTable:
     if about.get("schema") != _SCHEMA:
         raise InputError(f"{path}: evidence of schema {about.get('schema')}, this version reads {_SCHEMA}")
     try:
-        return _stored_table(arrow, about)
+        grid = Grid(**about["grid"])
+        curves = arrow.column("curve").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        names = [name for name in arrow.column_names if name.startswith("label")]
+        labels = [arrow.column(name).to_pylist() for name in names]
+        return EvidenceTable(
+            grid,
+            list(zip(*labels, strict=True)) if about["tuples"] else labels[0],
+            curves.reshape(len(arrow), grid.size),
+            arrow.column("decisions").to_numpy().astype(np.int64),
+            Tally.from_dict(about["skipped"]),
+            about["about"],
+        )
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, pa.ArrowException) as error:
         raise InputError(f"{path} holds no evidence that can be read ({error})") from error
-
-
-def _stored_table(arrow: pa.Table, about: Mapping[str, Any]) -> EvidenceTable:
-    grid = Grid(**about["grid"])
-    curves = arrow.column("curve").combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    names = [name for name in arrow.column_names if name.startswith("label")]
-    labels = [arrow.column(name).to_pylist() for name in names]
-    return EvidenceTable(
-        grid,
-        list(zip(*labels, strict=True)) if about["tuples"] else labels[0],
-        curves.reshape(len(arrow), grid.size),
-        arrow.column("decisions").to_numpy().astype(np.int64),
-        Tally.from_dict(about["skipped"]),
-        about["about"],
-    )
-
-
-def _label_columns(labels: Sequence[Any]) -> dict[str, pa.Array]:
-    if len(labels) and all(isinstance(label, tuple) for label in labels):
-        return {f"label_{i}": pa.array(part) for i, part in enumerate(zip(*labels, strict=True))}
-    return {"label": pa.array(list(labels))}

@@ -91,28 +91,27 @@ def plan(
     both_sides: bool = False,
     measure: bool = True,
 ) -> AnalysisPlan:
-    """Return what analysing the games, or one player's moves in them, will cost.
-
-    A few positions are searched to learn how long one takes, and kept; without `measure` none, and what is not known
-    counts as never done.
-    """
+    """Return what an analysis will cost, measured by a few positions; unmeasured, the rest is never done."""
     games.refuse_empty()
     batch = positions(games, player=player, both_sides=both_sides, scope=work.settings.scope)
     quiet = replace(work, progress=None, export=None)
     # A search that may take no time takes what is known, and learns from the engine under which key to look.
     known = replace(quiet, deadline_seconds=0.0, workers=None).analyse(batch)
-    unknown = _by_game(batch, ~known.answered, work)
+    unknown: dict[int, set[str]] = {}
+    fens = batch.fen.to_pylist()
+    for at in np.flatnonzero(~known.answered).tolist():
+        unknown.setdefault(int(batch.game[at]), set()).add(work.settings.problem(fens[at]))
     pool = sorted(frozenset().union(*unknown.values()))
     drawn = {pool[at] for at in np.random.default_rng(seed).permutation(len(pool))[:MEASURED]}
     done, seconds = _measure(batch, drawn, replace(work, export=None)) if measure else (frozenset[str](), np.inf)
     return AnalysisPlan(
         games=len(games),
-        total=len({work.settings.problem(fen) for fen in batch.fen.to_pylist()}),
+        total=len({work.settings.problem(fen) for fen in fens}),
         cached=known.cached,
         imported=known.imported,
         measured=len(done),
         seconds_each=seconds,
-        unknown={game: left for game, wanted in unknown.items() if (left := wanted - done)},
+        unknown={game: frozenset(left) for game, wanted in unknown.items() if (left := wanted - done)},
         settings=known.settings,
     )
 
@@ -127,10 +126,7 @@ def sample_games(
     order: npt.NDArray[np.int64] | None = None,
     known_too: bool = False,
 ) -> Sample:
-    """Return the games from the beginning of an order, the seed's by default, that can be analysed in the minutes.
-
-    With `known_too` also the later games that cost nothing, because all of their positions are known by then.
-    """
+    """Return the first games of an order that fit the minutes; with `known_too` also later ones known by then."""
     each, left = planned.seconds_each or 0.0, minutes * 60
     if minutes <= 0 and each < np.inf:
         raise OptionError(f"a budget of {minutes:g} minutes", hint="give more than 0")
@@ -171,10 +167,7 @@ def game_order(games: Games, seed: int, strata: Sequence[Any] | None = None) -> 
 
 
 def fair_order(games: Games, seed: int) -> npt.NDArray[np.int64]:
-    """Return the rows of the games so that all players are helped: next comes a game of those who have had the fewest.
-
-    Of games alike in that, the one that the seed puts first.
-    """
+    """Return the games so that next comes one of those players who have had the fewest; ties by the seed."""
     white, black = (games.headers[side].to_pylist() for side in ("white", "black"))
     had: Counter[str | None] = Counter()
     rank = {row: place for place, row in enumerate(game_order(games, seed).tolist())}
@@ -196,16 +189,7 @@ def fair_order(games: Games, seed: int) -> npt.NDArray[np.int64]:
     return np.array(order, dtype=np.int64)
 
 
-def _by_game(batch: Positions, wanted: npt.NDArray[np.bool_], work: EngineJob) -> dict[int, frozenset[str]]:
-    found: dict[int, set[str]] = {}
-    fens = batch.fen.to_pylist()
-    for at in np.flatnonzero(wanted).tolist():
-        found.setdefault(int(batch.game[at]), set()).add(work.settings.problem(fens[at]))
-    return {game: frozenset(problems) for game, problems in found.items()}
-
-
 def _measure(batch: Positions, drawn: set[str], work: EngineJob) -> tuple[frozenset[str], float | None]:
-    """Search the drawn positions; return those that are done, and how long one took."""
     if not drawn:
         return frozenset(), None
     fens = [work.settings.problem(fen) for fen in batch.fen.to_pylist()]

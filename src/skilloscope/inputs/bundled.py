@@ -21,10 +21,7 @@ def analyses_file() -> Path:
 
 
 def century_analyses_file() -> Path:
-    """Return the path of Stockfish's answers, one line to depth 13, to every position of the 1956 game.
-
-    It holds the positions after the engine's own first choice too, from which its own gains follow.
-    """
+    """Return the path of Stockfish's answers to depth 13 on the 1956 game, after the engine's own first choices too."""
     return demo_file("century_depth_13.jsonl.gz")
 
 

@@ -153,10 +153,7 @@ def check_values(values: str, mate_cap: float) -> None:
 
 
 def gains_of_games(games: Games, work: EngineJob, *, values: str = "auto", mate_cap: float = MATE_CAP) -> Gained:
-    """Return the gains of games, from their comments or by the engine of `work`.
-
-    With `auto` the comments are used where more than half of the moves carry an [%eval]: then no engine is started.
-    """
+    """Return the gains of games by their comments (`auto`: if most moves have one), else by the engine of `work`."""
     games.refuse_empty()
     check_values(values, mate_cap)
     share = share_with_comments(games)
@@ -178,10 +175,9 @@ def gains_of_games(games: Games, work: EngineJob, *, values: str = "auto", mate_
 def engine_gains(gained: Gained, kind: str, work: EngineJob) -> EngineGains:
     """Return the engine's own distribution of gain, which FER12 leaves to future work. [FER12 sect. 6, 10]
 
-    `peak` is the paper's single peak. `agreed` takes the moves of the games that are the engine's own first choice:
-    free, but the positions are those in which people find that move. `searched` lets the engine judge the position
-    after its own first choice everywhere: twice the searches, no such selection. `auto` is `agreed` where the engine's
-    choices are known and at least FEWEST_AGREED were played, else `peak`.
+    `peak` is the paper's single peak; `agreed` takes the moves that are the engine's own first choice, found by people;
+    `searched` has the engine judge the position after its own first choice everywhere, at twice the searches; `auto` is
+    `agreed` where at least FEWEST_AGREED such moves are known, else `peak`.
     """
     if kind not in ENGINE_GAINS:
         raise OptionError(f"no engine gains {kind!r}", hint=f"they are {', '.join(ENGINE_GAINS)}")

@@ -6,10 +6,13 @@ cannot take is refused here, in one sentence that says what the file is and who 
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,24 +21,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skilloscope.core.columns import encode
-from skilloscope.core.errors import InputError
-from skilloscope.decision import Decisions
-from skilloscope.decision.text import read_decisions
-
-if TYPE_CHECKING:
-    from skilloscope.chess.analysis.analyses import Analyses
-    from skilloscope.chess.pgn.games import Games
-from collections.abc import Callable
-from enum import Enum
-from typing import TYPE_CHECKING
-
 from skilloscope.chess.engine.settings import DFH13, Settings
+from skilloscope.core.columns import encode
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.files import head_lines, is_parquet
 from skilloscope.core.paths import given_once
 from skilloscope.core.table_files import parquet_names
 from skilloscope.core.text import read_object
-from skilloscope.decision.text import table_kind
+from skilloscope.decision import Decisions
+from skilloscope.decision.text import read_decisions, table_kind
 
 if TYPE_CHECKING:
     from skilloscope.chess.analysis.analyse import Progress
@@ -58,12 +52,19 @@ class EngineJob:
     workers: int | None = None
     scheduler: str | None = None
     export: Path | None = None
-    """Where the answers are written to, if anywhere."""
     progress: Callable[[Progress], None] | None = None
     skip_moves: int | None = None
     """How many moves of each side are left out as known; None: as the scope has it, 12 where there is a decision."""
     max_abs_value: float = 3.0
     """Positions whose best value lies beyond are left out as decided."""
+
+    def refuse_single_lines(self) -> None:
+        """Refuse a search that lists one move: it cannot be used for ratings."""
+        if self.settings.multipv < 2:
+            raise OptionError(
+                "one line is not a choice set: it cannot be used for ratings",
+                hint="let the engine list more moves, as --multipv 10 does; `analyse` takes single lines",
+            )
 
     def analyse(self, batch: Positions) -> Analyses:
         """Return the analyses of positions, made as the job says."""
@@ -111,6 +112,10 @@ class Kind(Enum):
     RESULTS = "a table of results", "`results fit` takes it"
 
 
+_OF_RECORD = {"rows": Kind.ANALYSED, "format": Kind.ANALYSES, "moves": Kind.EVALUATED, "utilities": Kind.DECISIONS}
+"""What a file of JSON lines holds, by a key of its first line."""
+
+
 def by_kind(paths: Sequence[Path], *takes: Kind) -> dict[Kind, list[Path]]:
     """Return the files by kind; the first of `takes` is the default for a file whose content is ambiguous."""
     found: dict[Kind, list[Path]] = {kind: [] for kind in takes}
@@ -119,15 +124,10 @@ def by_kind(paths: Sequence[Path], *takes: Kind) -> dict[Kind, list[Path]]:
         if kind is None:  # a table by its name, where tables are taken
             kind = Kind.DECISIONS if Kind.DECISIONS in takes and table_kind(path) else takes[0]
         if kind not in found:
-            raise refusal(path, kind)
+            what, takers = kind.value
+            raise InputError(f"{path} holds {what}: that is not what is asked for here", hint=takers)
         found[kind].append(path)
     return found
-
-
-def refusal(path: Path, kind: Kind) -> InputError:
-    """Return the one message about a file that is not what a command takes."""
-    what, takers = kind.value
-    return InputError(f"{path} holds {what}: that is not what is asked for here", hint=takers)
 
 
 def kind_of(path: Path) -> Kind | None:
@@ -138,14 +138,17 @@ def kind_of(path: Path) -> Kind | None:
         return _of_columns(path)
     head = head_lines(path)
     for line in head:
-        if (kind := _of_record(line)) is not None:
-            return kind
-    columns = {cell.strip(' "') for cell in (head[0] if head else "").replace(";", ",").replace("\t", ",").split(",")}
+        if line.startswith("{"):
+            with contextlib.suppress(InputError):
+                record = read_object(line)
+                if key := next(filter(record.__contains__, _OF_RECORD), ""):
+                    return _OF_RECORD[key]
+    columns = set(re.split(r'[ "]*[,;\t][ "]*', head[0].strip(' "'))) if head else set()
     if {"decider", "utility"} <= columns:
         return Kind.DECISIONS
     if {"player_1", "player_2"} <= columns:
         return Kind.RESULTS
-    return Kind.GAMES if any(line.startswith("[") and line.endswith('"]') for line in head) else None
+    return Kind.GAMES if any(map(re.compile(r'\[.*"\]').fullmatch, head)) else None
 
 
 def _of_columns(path: Path) -> Kind | None:
@@ -157,18 +160,6 @@ def _of_columns(path: Path) -> Kind | None:
         Kind.RESULTS: {"player_1", "player_2"},
     }
     return next((kind for kind, columns in known.items() if columns <= names), None)
-
-
-def _of_record(line: str) -> Kind | None:
-    """Return what a line of JSON belongs to."""
-    if not line.startswith("{"):
-        return None
-    try:
-        record = read_object(line)
-    except InputError:
-        return None
-    known = {"rows": Kind.ANALYSED, "format": Kind.ANALYSES, "moves": Kind.EVALUATED, "utilities": Kind.DECISIONS}
-    return known.get(next(filter(record.__contains__, known), ""))
 
 
 _DECIDED = ("mate_cap", "max_abs_value", "skip_moves", "notes")  # what was decided about the values, beside the engine
@@ -184,7 +175,6 @@ class AnalysedDecisions:
     imported: int = 0
     failed: int = 0
     analyses: Analyses | None = None
-    """What the engine said of the games, where there were games."""
     players: tuple[str, ...] = ()
     """The players that were asked for, by their whole names."""
     sample: Mapping[str, Any] = field(default_factory=dict)
@@ -214,14 +204,19 @@ def load_decisions(
 ) -> AnalysedDecisions:
     """Return the decisions of games (PGN, analysed as `work` says), of analysed games and of tables, together.
 
-    Spellings are replaced by names first. With a `player`, or several, only their decisions, or with `both_sides` those
-    of everybody in their games: the rest is not analysed. A game that comes again counts once; with a `budget` only
-    so many games are analysed as fit it. Tables must say that they are chess, unless there are no
-    games with them and any domain will do.
+    With players only their decisions (with `both_sides` everybody's in their games); with a `budget` only games that
+    fit it; a game that comes again counts once. Tables must say that they are chess, unless `any_domain` will do.
     """
     found = by_kind(paths, Kind.GAMES, Kind.DECISIONS, Kind.ANALYSED)
     files, others = found[Kind.GAMES], [*found[Kind.DECISIONS], *found[Kind.ANALYSED]]
-    games = _read(files, aliases or {}) if files or not others else None
+    games = None
+    if files or not others:
+        from skilloscope.chess.pgn.games import distinct_games, read_games
+
+        games = distinct_games(
+            read_games(files).renamed(aliases or {})
+        )  # renamed first: spellings part what is the same
+        games.refuse_empty()
     told = renamed(told_decisions(others, any_domain=any_domain and not files), aliases or {}) if others else None
     here = [] if games is None else players(games)
     wanted = _wanted(player, [*here, *([] if told is None else told.names())])
@@ -241,32 +236,27 @@ def load_decisions(
 def told_decisions(paths: Sequence[Path], *, any_domain: bool = True) -> Decisions:
     """Return the decisions of tables and of analysed games, whose values are known, as one batch without depths."""
     batches = told_tables(paths)
-    if not any_domain:
-        batches = [_chess(batch, path) for batch, path in zip(batches, paths, strict=True)]
+    for batch, path in zip(batches, paths, strict=True):  # a scale of chess must not be put under other decisions
+        if not any_domain and batch.about.get("domain") != "chess":
+            raise InputError(
+                f"{path}: the table does not say that its decisions are chess, so they have no Elo",
+                hint="rate them with `skilloscope decisions rate`; `analyse --out FILE.parquet` writes tables that say "
+                "so",
+            )
     return Decisions.concat([batch.at_depths() for batch in batches])
 
 
 def told_tables(paths: Sequence[Path]) -> list[Decisions]:
     """Return the decisions of each table, or file of analysed games, with its depths and the names it has."""
     games = by_kind(paths, Kind.DECISIONS, Kind.ANALYSED)[Kind.ANALYSED]
-    return [decisions_of_analysed(path) if path in games else read_decisions(path) for path in paths]
-
-
-def decisions_of_analysed(path: Path) -> Decisions:
-    """Return the decisions of games that come with their analysis, with the names of the listed moves."""
+    if not games:
+        return [read_decisions(path) for path in paths]
     from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.analysis.files import read_analysed
 
-    return decisions(read_analysed(path), named_moves=True)
-
-
-def _read(files: Sequence[Path], aliases: Mapping[str, str]) -> Games:
-    """Return the games of PGN files, each once, spellings replaced by names."""
-    from skilloscope.chess.pgn.games import distinct_games, read_games
-
-    games = distinct_games(read_games(files).renamed(aliases))  # renamed first: spellings part what is the same
-    games.refuse_empty()
-    return games
+    return [
+        decisions(read_analysed(path), named_moves=True) if path in games else read_decisions(path) for path in paths
+    ]
 
 
 def _judged_sample(
@@ -309,10 +299,7 @@ def analyse_games(
     rows: npt.NDArray[np.int64] | None = None,
     both_sides: bool = False,
 ) -> AnalysedDecisions:
-    """Return the decisions of games, or of some players in them, searching what is not in the store.
-
-    With `rows` only the positions of these games; with `both_sides` those of everybody in the players' games.
-    """
+    """Return the decisions of games (of some players, of these `rows`), searching what is not in the store."""
     from skilloscope.chess.analysis.analyses import decisions
     from skilloscope.chess.pgn.positions import positions
 
@@ -372,7 +359,6 @@ def engine_of(batch: Decisions) -> dict[str, Any]:
 
 
 def _of(batch: Decisions, wanted: Sequence[str]) -> Decisions:
-    """Return the decisions of the wanted players; of everybody where none is named."""
     if not wanted:
         return batch
     codes = [code for code, name in enumerate(batch.deciders) if name in wanted]
@@ -382,13 +368,3 @@ def _of(batch: Decisions, wanted: Sequence[str]) -> Decisions:
 def players(games: Games) -> list[str]:
     """Return the names of all players."""
     return [name for side in ("white", "black") for name in games.headers[side].to_pylist() if name]
-
-
-def _chess(batch: Decisions, path: Path) -> Decisions:
-    """Refuse a table that does not say it is chess: a scale of chess must not be put under other decisions."""
-    if batch.about.get("domain") != "chess":
-        raise InputError(
-            f"{path}: the table does not say that its decisions are chess, so they have no Elo",
-            hint="rate them with `skilloscope decisions rate`; `analyse --out FILE.parquet` writes tables that say so",
-        )
-    return batch

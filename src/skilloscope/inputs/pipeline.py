@@ -1,16 +1,9 @@
-"""From files to analysed games: read once, searched where the method needs an engine, within a budget of time.
+"""From files to evidence about Elo: games read once, searched where the method needs an engine, in a budget of time.
 
-In: files or games, a request, and the engine's job. Out: `AnalysedGames`, from which all evidence about Elo is made:
-the command line, Python functions and the web all come this way. Where no engine is found and none was asked for by
-name, the human model is used alone, and a note says so.
-
-From analysed games to evidence about Elo: a row for each label, person, game and source, by any method.
-
-In: `AnalysedGames`, and what their moves are to be grouped by. Out: `GameEvidence`: an `EvidenceTable` for each method
-that was asked for, the label of each move, and a tally of moves that count for nobody.
-
-The games are read a few at a time, several at once where there are workers: what a position says does not depend on
-its neighbours, so any number of workers gives the same.
+In: files or games, a request, and the engine's job. Out: `AnalysedGames`, then `GameEvidence`: an `EvidenceTable` for
+each method that was asked for, the label of each move, and a tally of moves that count for nobody. The command line,
+Python functions and the web all come this way. Where no engine is found and none was asked for by name, the human model
+is used alone, and a note says so. Games are read a few at a time; any number of workers gives the same.
 """
 
 from __future__ import annotations
@@ -44,8 +37,9 @@ from skilloscope.chess.human.played import (
     move_losses,
     movers_of,
     played_moves,
+    unused_moves,
 )
-from skilloscope.chess.pgn.facts import FIDE, pools_of
+from skilloscope.chess.pgn.facts import split_pools
 from skilloscope.chess.pgn.games import Games, distinct_games, read_games
 from skilloscope.core.columns import Bools, Ints
 from skilloscope.core.errors import EngineError, InputError, Tally
@@ -54,21 +48,13 @@ from skilloscope.evidence import EvidenceTable, Normal, Prior
 from skilloscope.evidence.axis import ELO_GRID, Effort, EloAxis, pool_priors
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.budget import fair_order, plan, sample_games
-from skilloscope.inputs.load import (
-    AnalysedDecisions,
-    EngineBudget,
-    EngineJob,
-    analyse_games,
-    games_of,
-    resolve_player,
-)
+from skilloscope.inputs.load import AnalysedDecisions, EngineBudget, EngineJob, analyse_games, games_of, resolve_player
 from skilloscope.inputs.load import players as known_players
-from skilloscope.inputs.request import AUTO, RatingRequest
+from skilloscope.inputs.request import RatingRequest
 from skilloscope.models.joint import HumanChoices
 
 PathLike = str | os.PathLike[str]
 GamesGiven = Games | PathLike | Sequence[PathLike]
-"""Games, or one or several PGN files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +68,6 @@ class AnalysedGames:
     told: Sequence[str] = ()
     """Why something is otherwise than asked for."""
     sample: Mapping[str, Any] = field(default_factory=dict)
-    """The games that fit a budget."""
     others: Sequence[AnalysedGames] = ()
     """The games of other pools in the same files, the most frequent first."""
 
@@ -108,8 +93,7 @@ def analysed_files(
 ) -> tuple[AnalysedGames, list[str]]:
     """Return games or those of PGN files, searched where the method needs an engine, and the players' full names.
 
-    With players only their games, and only their moves are searched unless both sides are wanted. A player may be named
-    by a part of the name that nobody else's has.
+    With players only their games, and only their moves are searched unless both sides are wanted.
     """
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
@@ -133,24 +117,6 @@ def analysed_files(
     return replace(parts[0], told=told, others=parts[1:]), names
 
 
-def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
-    """Return the pools of games, the most frequent first; unrated games of servers are left out and counted.
-
-    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
-    """
-    pools = np.array(pools_of(games) if wanted else [], dtype=object)
-    if wanted not in ("", AUTO):
-        own = pools == wanted
-        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
-    counts = Counter(pools[pools != ""].tolist())
-    if not counts or (counts.total() == len(games) and len(counts) == 1):
-        return [(next(iter(counts), FIDE if wanted else ""), games)]
-    kept = games.select(pools != "", reason="unrated game or variant of a server")
-    known = pools[pools != ""]
-    found = [(pool, kept.select(known == pool)) for pool, _ in counts.most_common()]
-    return [found[0], *((pool, replace(own, tally=Tally())) for pool, own in found[1:])]
-
-
 def pools_told(parts: Sequence[tuple[str, Games]]) -> list[str]:
     """Return what must be said where games are of several pools."""
     first, *rest = (f"{pool} ({len(games):,} games)" for pool, games in parts)
@@ -169,34 +135,30 @@ def analysed_games(
     limit = limit or EngineBudget()
     games.refuse_empty()
     names = [resolve_player(player, known_players(games)) for player in players]
-    if asked.model is None:
-        pool = asked.axis.pool
-        model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
-        asked = replace(asked, model=model)
-    asked = with_priors(asked, games)
-    if not asked.needs_engine:
-        return AnalysedGames(games, None, asked)
-    rows, sample = None, dict[str, Any]()
+    judged, rows, sample, told = None, None, dict[str, Any](), list[str]()
     try:
-        if limit.minutes is not None:
+        if asked.needs_engine and limit.minutes is not None:
             planned = plan(games, work, seed=limit.seed, player=names or None)
             order = fair_order(games, limit.seed)
             found = sample_games(games, planned, limit.minutes, seed=limit.seed, order=order)
             rows, sample = found.rows, found.as_dict()
-        judged = analyse_games(games, work, player=names, rows=rows)
+        if asked.needs_engine:
+            judged = analyse_games(games, work, player=names, rows=rows)
     except EngineError as error:
         if limit.strict or work.scheduler or engine_found(work.engine):
             raise
-        said = f"{error}: rated by the human model alone, effort instant"
-        return AnalysedGames(games, None, asked.without_engine(), [said])
-    return AnalysedGames(games, judged, asked, sample=sample)
+        asked, sample, told = asked.without_engine(), {}, [f"{error}: rated by the human model alone, effort instant"]
+    if asked.model is None:
+        pool = asked.axis.pool
+        model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
+        asked = replace(asked, model=model)
+    return AnalysedGames(games, judged, with_priors(asked, games), told, sample)
 
 
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
-    """Return the request with what all the games say of each player before any move of that player is read.
+    """Return the request with what the games say of each player before any move of that player is read.
 
-    A part of a player has the prior of all moves. The prior `file` reads what people play alone, so that it is
-    the same at every effort.
+    The prior `file` reads what people play alone, so that it is the same at every effort.
     """
     if asked.priors is not None:
         return asked
@@ -238,8 +200,7 @@ def analysed_given(
 ) -> tuple[AnalysedGames, list[str]]:
     """Return games as Python functions are given them, analysed, and the players' full names.
 
-    `asking` are further fields of the request: prior, by, mass. An engine that was not asked for, by `method` or
-    `effort`, may be missing: then the human model is used alone.
+    `asking` are further fields of the request. An engine may be missing unless `method` or `effort` asked for it.
     """
     if method == "agent":
         raise InputError("the papers' agent rates decisions", hint="give decisions(analyse(games))")
@@ -320,7 +281,7 @@ def elo_evidence(
     analyses = None if found.judged is None else found.judged.analyses
     columns = (by,) if isinstance(by, str) else by or (asked.by,)
     read = [kind for kind in asked.kinds if kind not in DECISION_SOURCES] or ["human"]
-    question = _Question(columns, asked, read, frozenset(players))
+    question = _Question(columns, asked, read, frozenset(players), asked.model_for(len(games)))
     playable = playable_games(games)
     parts: dict[str, list[EvidenceTable]] = {kind: [] for kind in read}
     labels: dict[MoveKey, Any] = {}
@@ -332,31 +293,28 @@ def elo_evidence(
         _count_moves(part, labels, tally, seen)
         if asked.progress:
             asked.progress(int(part.rows[-1]) + 1, len(games))
-    tables = {kind: EvidenceTable.concat(own) if own else _no_rows() for kind, own in parts.items()}
-    for kind in (kind for kind in asked.kinds if kind in DECISION_SOURCES):
-        tables[kind] = (
-            _no_rows() if found.judged is None else _of_decisions(kind, games, found.judged.decisions, labels)
-        )
-    in_order = {kind: tables[kind] for kind in [*asked.kinds, *tables]}
-    return GameEvidence(in_order, labels, tally, _idle(games, question.wanted, seen))
+    idle, tables = _idle(games, question.wanted, seen), dict[str, EvidenceTable]()
+    for kind in [*asked.kinds, *read]:
+        if kind in parts:
+            tables[kind] = EvidenceTable.concat(parts[kind]) if parts[kind] else _no_rows()
+        else:
+            judged = None if found.judged is None else found.judged.decisions
+            tables[kind] = _no_rows() if judged is None else _of_decisions(kind, games, judged, labels)
+    return GameEvidence(tables, labels, tally, idle)
 
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked of the games."""
-
     by: tuple[str, ...]
     asked: RatingRequest
     kinds: Sequence[str]
     wanted: frozenset[str]
+    model: Human
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What a few games say."""
-
     rows: Ints
-    """The rows of the games among all."""
     moves: PlayedMoves
     labels: list[Any]
     people: list[Any]
@@ -378,21 +336,18 @@ def in_parts(ask: Callable[[int], Part | None], total: int, workers: int) -> Ite
 
 def _part(games: Games, analyses: Analyses | None, question: _Question, playable: Bools, first: int) -> _Part | None:
     rows = first + np.flatnonzero(playable[first : first + GAMES_AT_ONCE])
-    some = games.select(rows)
-    wanted = moves_of(some, question.wanted)
-    if not wanted.any():
+    some = games if len(rows) == len(games) else games.select(rows)
+    wanted = moves_of(some, question.wanted) if question.wanted else None
+    if not (len(some.moves) if wanted is None else wanted.any()):
         return None
     asked, effort = question.asked, question.asked.effort
     opening_moves = asked.axis.opening_moves
-    moves = played_moves(some, wanted=wanted, model=asked.model_for(len(games)))
-    own = None if analyses is None else analyses.of_games(rows)
+    moves = played_moves(some, wanted=wanted, model=question.model)
+    own = analyses if analyses is None or some is games else analyses.of_games(rows)
     if own is not None and effort.weights is not None and "joint" in question.kinds:
         moves = moves.with_engine(own, len(effort.weights.depths))
-    columns = [move_labels(moves, name, opening_moves) for name in question.by]
-    labels = columns[0] if len(columns) == 1 else [None if None in row else row for row in zip(*columns, strict=True)]
-    people = movers_of(moves)
-    reasons = _reasons(moves, labels, people, question.by[-1], own)
-    counted = [None if reason else label for reason, label in zip(reasons, labels, strict=True)]
+    labels, people = move_labels(moves, question.by, opening_moves), movers_of(moves)
+    reasons, counted = unused_moves(moves, labels, people, question.by[-1], own)
     alone = replace(moves, joint=None, judged=None, preferred=None, answer=None)
     tables = {}
     for kind in question.kinds:
@@ -403,24 +358,6 @@ def _part(games: Games, analyses: Analyses | None, question: _Question, playable
             table = EvidenceTable.concat([table, loss_evidence(alone, losses, counted, effort.losses)])
         tables[kind] = replace(table, games=rows[table.games])
     return _Part(rows, moves, labels, people, tables, reasons)
-
-
-def _reasons(moves: PlayedMoves, labels: list[Any], people: list[Any], by: str, analyses: Analyses | None) -> list[str]:
-    failed: set[MoveKey] = set()
-    if analyses is not None and analyses.given_up is not None:
-        where = analyses.positions.game, analyses.positions.ply
-        failed = set(zip(*(column[analyses.given_up].tolist() for column in where), strict=True))
-    reasons, free = [], moves.free.tolist()
-    for at, key in enumerate(zip(moves.game.tolist(), moves.ply.tolist(), strict=True)):
-        if not free[at]:
-            reasons.append("forced")
-        elif people[at] is None:
-            reasons.append("unknown player")
-        elif labels[at] is None:
-            reasons.append(f"no {by}")
-        else:
-            reasons.append("engine failed" if key in failed else "")
-    return reasons
 
 
 def _count_moves(part: _Part, labels: dict[MoveKey, Any], tally: Tally, seen: dict[str, Counter[str]]) -> None:

@@ -9,15 +9,13 @@ from typing import Any
 
 from skilloscope.chess.human.model import CachedHuman, Human, human
 from skilloscope.chess.human.played import GROUPINGS
-from skilloscope.chess.pgn.facts import FIDE, checked_pool
+from skilloscope.chess.pgn.facts import AUTO, FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
 from skilloscope.evidence.axis import DEFAULT_PRIOR, EVALUATIONS, Axis, Effects, Effort, EloAxis, elo_axis
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 
-AUTO = "auto"
-"""The pool by the games' tags."""
 KEPT_GAMES = 2000
 """Games up to which what people play is kept next to the store: some 70 kB each."""
 METHODS = ("joint", "human", "agent", "curves", "gain", "all")
@@ -26,25 +24,19 @@ COMPARED = ("engine", "net", "depth", "nodes", "multipv", "hash_mb", "fen_rule",
 """What of a search changes its answers."""
 
 
-def check_method(method: str | None, effort: str | None, axis: EloAxis) -> None:
-    """Refuse a method or an effort that does not exist or contradicts the other."""
+def effort_for(axis: EloAxis, method: str | None, effort: str | None, depth: int | None = None) -> Effort:
+    """Return the effort asked for, else by the method, else the deepest of that depth; contradictions are refused."""
     if method is not None and method not in METHODS:
         raise OptionError(f"no method {method!r}", hint=f"the methods: {', '.join(METHODS)}")
     if effort is not None:
-        needs = axis.effort(effort).weights is not None
-        if method == "human" and needs:
+        found = axis.effort(effort)
+        if method == "human" and found.weights is not None:
             raise OptionError(f"the method 'human' asks no engine, the effort {effort!r} does", hint="leave one out")
-        if method not in (None, "human") and not needs:
+        if method not in (None, "human") and found.weights is None:
             raise OptionError(
                 f"the method {method!r} needs an engine, the effort {effort!r} has none", hint="quick or full"
             )
-
-
-def effort_for(axis: EloAxis, method: str | None, effort: str | None, depth: int | None = None) -> Effort:
-    """Return the effort: the one asked for; else by the method; else the deepest whose depth was asked for."""
-    check_method(method, effort, axis)
-    if effort is not None:
-        return axis.effort(effort)
+        return found
     if method == "human":
         return axis.effort(_INSTANT)
     searching = [one for one in axis.efforts.values() if one.weights is not None]
@@ -107,11 +99,17 @@ class RatingRequest:
 
     @classmethod
     def of(
-        cls, axis: EloAxis | None = None, method: str | None = None, effort: str | None = None, **more: Any
+        cls,
+        axis: EloAxis | None = None,
+        method: str | None = None,
+        effort: str | None = None,
+        *,
+        depth: int | None = None,
+        **more: Any,
     ) -> RatingRequest:
-        """Return the rating that was asked for, the rest by default."""
+        """Return the rating that was asked for, the rest by default; `depth` is the depth asked for."""
         found = axis or elo_axis()
-        chosen = effort_for(found, method, effort)
+        chosen = effort_for(found, method, effort, depth)
         pool = more.pop("pool", None) or (AUTO if axis is None and method in (None, "human") else "")
         return cls(found, chosen, method or ("joint" if chosen.weights else "human"), pool=pool, **more)
 
@@ -157,12 +155,13 @@ class RatingRequest:
         """Return the prior of the person whose evidence the rows are; of several people that of anybody."""
         people = set(rows.people)
         known = self.priors.get(people.pop()) if self.priors and len(people) == 1 else None
-        return known or self.axis.prior(self.prior, header_elo=rows.header_elo)
+        return known or self.axis.prior(self.prior, header_elo=rows.header_elo if self.prior == "header" else None)
 
     def posteriors(self, rows: Mapping[str, EvidenceTable]) -> dict[str, Posterior]:
         """Return the posterior of Elo by each method, under one prior: the one place where an Elo is computed."""
         prior = self.prior_of(next(iter(rows.values())))
-        return {method: self.elo_by(method).posterior(own, prior) for method, own in rows.items()}
+        axes = {method: self.elo if method == self.kinds[0] else self.elo_by(method) for method in rows}
+        return {method: axes[method].posterior(own, prior) for method, own in rows.items()}
 
     def posterior(self, rows: EvidenceTable) -> Posterior:
         """Return the posterior of Elo given some rows of evidence of the main method."""

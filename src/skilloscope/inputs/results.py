@@ -49,7 +49,6 @@ def read_files(paths: Sequence[Path], how: Reading | None = None, aliases: Mappi
 
 
 def _files(path: Path, stack: contextlib.ExitStack) -> list[Path]:
-    """Return the files that a path stands for."""
     if str(path) == "-":
         held = stack.enter_context(tempfile.NamedTemporaryFile(prefix="stdin-"))  # noqa: SIM115 the stack closes it
         shutil.copyfileobj(sys.stdin.buffer, held)

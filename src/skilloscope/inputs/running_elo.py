@@ -12,13 +12,13 @@ from typing import Any
 
 import chess
 import numpy as np
-import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.evaluations import Evaluations
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import Human, human
 from skilloscope.chess.human.played import PlayedMoves, loss_evidence, move_evidence, move_losses
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import MissingExtraError
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
 from skilloscope.evidence.axis import (
@@ -35,21 +35,16 @@ from skilloscope.evidence.sources.human import single_move_curves
 from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
 from skilloscope.models.joint import loss_features, scaled_loss
 
-Array = npt.NDArray[np.float64]
 EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]
 """From a game's moves, its positions, their values and its first ply to White's and Black's Elo on the one axis."""
 UNKNOWN: dict[str, Any] = {"axis_elo": None, "axis_low": None, "axis_high": None}
-"""The fields where nothing is known."""
 
 _E4 = chess.E2 + 64 * chess.E4
 _MATCHED = ("depth", "nodes", "multipv")
 
 
 def elo_of_sides() -> EloOfSides | None:
-    """Return `EloOfBoards.sides`, or nothing where the model cannot be had.
-
-    The model is loaded here, before any time is measured: ended in the middle of it, it would seem not to be installed.
-    """
+    """Return `EloOfBoards.sides`, the model loaded before any time is measured; nothing where it cannot be had."""
     try:
         boards = EloOfBoards()
         boards.warm_up()
@@ -107,8 +102,7 @@ def running_elo(
 ) -> list[dict[str, Any]]:
     """Return after every move of one game the mover's Elo from the mover's moves up to it.
 
-    The effort is the one whose search the answers come from, unless it is given; one that reads what moves lost takes
-    the values of `evaluations`.
+    The effort is that of the answers unless given; one that reads what moves lost takes the `evaluations`.
     """
     axis = axis or elo_axis()
     effort = effort or effort_of(analyses, axis)

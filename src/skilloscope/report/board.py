@@ -46,7 +46,6 @@ class BoardMove:
     """A move of a game as a page shows it: its notation, the remarks, the board after it."""
 
     name: str
-    """Of the anchor."""
     text: str
     """The move as it is written, with its mark; empty for the position before the first."""
     words: str

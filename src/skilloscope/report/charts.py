@@ -12,12 +12,13 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skilloscope.core.text import visible
+from skilloscope.report.table import Estimated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,11 +52,9 @@ STYLE: Any = {
     "xtick.color": "#444444",
     "ytick.color": "#444444",
 }
-"""Parameters of matplotlib for every figure."""
 
 Values = Sequence[float] | npt.NDArray[Any]
 Look = dict[str, Any]
-"""Arguments of matplotlib."""
 Colour = int | str
 """A place among `COLOURS`, which is taken round and round, or a colour."""
 
@@ -98,7 +97,12 @@ class Figure:
 
     def file(self, kind: str) -> bytes:
         """Return the chart as a file: svg, png or pdf."""
-        return drawn_file(self.chart.drawing(), kind)
+        drawing = self.chart.drawing()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=_NO_GLYPH)
+            content = _saved(drawing, kind)
+        pyplot().close(drawing)
+        return content
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,6 @@ class Dot:
     shift: float = 0.0
     """How far below the middle of its row it is drawn; rows have a height of 1."""
     thin: bool = False
-    """Whether it is drawn smaller than the main estimate."""
     pale: tuple[float, float] | None = None
     """A wide pale bar, such as ± one standard deviation."""
 
@@ -267,39 +270,25 @@ class Histogram(Chart):
         axes.set_ylabel(self.y_axis)
 
 
-class Gridded(Protocol):
-    """A density on a grid, such as a posterior."""
-
-    @property
-    def at(self) -> npt.NDArray[np.float64]:
-        """Where it is known."""
-
-    @property
-    def density(self) -> npt.NDArray[np.float64]:
-        """How dense it is there."""
-
-    def interval(self, mass: float = 0.95, /) -> tuple[float, float]:
-        """Return the equal-tailed interval that holds `mass`."""
-
-
 @dataclass(frozen=True, eq=False)
 class Densities(Chart):
     """Densities of one quantity on the same axis."""
 
-    curves: Sequence[tuple[str, Gridded]]
+    curves: Sequence[tuple[str, Estimated]]
     axis: str
     marks: Sequence[float | None] = field(default_factory=tuple)
     """A known true value of each, dashed."""
     ordered: bool = False
     """Whether the curves have an order, which colours from dark to light show."""
     legend: str = ""
-    """The title of the legend."""
     shown: float = 0.999
     """The mass that the axis holds."""
 
     def draw(self, axes: Axes) -> None:
         """Draw the densities, shaded."""
-        colours = ladder(len(self.curves)) if self.ordered else [_colour(at) for at in range(len(self.curves))]
+        colours: list[Any] = [_colour(at) for at in range(len(self.curves))]
+        if self.ordered:
+            colours = [pyplot().get_cmap("viridis")(share) for share in np.linspace(0.0, 0.88, len(self.curves))]
         for place, ((name, curve), colour) in enumerate(zip(self.curves, colours, strict=True)):
             at, density = thinned(curve)
             axes.plot(at, density, color=colour, label=name)
@@ -325,7 +314,6 @@ class Panels(Chart):
     height: float = 2.6
     """Inches of a row of panels."""
     ratios: Sequence[float] | None = None
-    """How high the rows are in relation to each other."""
     share_x: bool = False
     share_y: bool = False
 
@@ -383,15 +371,6 @@ def svg_text(drawing: Drawing) -> str:
     return text[text.index("<svg") :]
 
 
-def drawn_file(drawing: Drawing, kind: str) -> bytes:
-    """Return a drawing as a file of a kind (svg, png or pdf), and close it."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=_NO_GLYPH)
-        content = _saved(drawing, kind)
-    pyplot().close(drawing)
-    return content
-
-
 def _saved(drawing: Drawing, kind: str, style: Any = None) -> bytes:
     """Return the bytes of a drawing; names that would leave no room are cut, since the tables have them whole."""
     for axes in drawing.axes:
@@ -413,17 +392,12 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…"
 
 
-def thinned(curve: Gridded) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def thinned(curve: Estimated) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return some three hundred points of a density, which draw the same line."""
     low, high = curve.interval(0.9999)
     inside = np.flatnonzero((curve.at >= low) & (curve.at <= high))
     step = max(1, len(inside) // 300)
     return curve.at[inside][::step], curve.density[inside][::step]
-
-
-def ladder(n: int) -> list[Any]:
-    """Return colours from dark to light for things that have an order."""
-    return [pyplot().get_cmap("viridis")(share) for share in np.linspace(0.0, 0.88, max(n, 1))]
 
 
 def _colour(colour: Colour) -> str:

@@ -36,7 +36,6 @@ class Card:
 
     title: str
     picture: str
-    """SVG."""
     lines: Sequence[tuple[str, str]]
     """The remarks: a name and a value each."""
     fen: str = ""
@@ -65,7 +64,6 @@ class Section:
     text: str = ""
     table: Table = field(default_factory=lambda: Table(""))
     notes: str = ""
-    """Below the table."""
     figure: Figure | None = None
     cards: Sequence[Card] = ()
     game: Sequence[BoardMove] = ()
@@ -212,7 +210,6 @@ def pdf_bytes(page: str) -> bytes:
 
 
 def _nothing(url: str, *_: Any, **__: Any) -> Any:
-    """Refuse every address: a page holds all it needs."""
     if url.startswith("data:"):
         from weasyprint import default_url_fetcher
 

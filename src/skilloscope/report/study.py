@@ -38,7 +38,6 @@ class Study(Framed):
     """What was left out, by reason."""
 
     SCHEMA: ClassVar[int] = 1
-    """The version of the JSON document."""
     FIELDS: ClassVar[tuple[str, ...]] = ()
     """What JSON sends; empty for all fields."""
     ROWS: ClassVar[str] = ""

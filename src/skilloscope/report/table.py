@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.table import Table as RichTable
@@ -142,6 +144,14 @@ class Estimated(Protocol):
     def edge(self) -> str | None:
         """`low`, `high` or `both` where it is at the edge of the allowed range."""
 
+    @property
+    def at(self) -> npt.NDArray[np.float64]:
+        """Where its density is known."""
+
+    @property
+    def density(self) -> npt.NDArray[np.float64]:
+        """How dense it is there."""
+
     def interval(self, mass: float = 0.95, /) -> tuple[float, float]:
         """Return the equal-tailed interval that holds `mass`."""
 
@@ -221,9 +231,9 @@ class CompetenceEstimate:
         """Return the estimate that a posterior gives."""
         return cls(posterior.mean, posterior.sd, *posterior.interval(mass), posterior.edge)
 
-    def with_interval(self, digits: int = 2) -> str:
+    def with_interval(self) -> str:
         """Return c with its interval, e.g. `1.21 (1.05 to 1.38)`."""
-        return f"{self.c:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
+        return f"{self.c:.2f} ({self.low:.2f} to {self.high:.2f})"
 
     def __str__(self) -> str:
         return f"{self.c:.2f} ± {self.sd:.2f}{edge_mark(self.edge)}"

@@ -307,9 +307,7 @@ def rate_decisions(
 ) -> AgentRatings:
     """Rate every player (or group of another column) by the papers' agent, on the Elo axis of a scale.
 
-    The prior is `population`, `flat` or `header` (`opponents` and `file` are of games on the Elo axis); the ratings in
-    the games' headers are used by `header` only.
-    Who is among `everybody` and has no usable decision is named as unrated.
+    The prior is `population`, `flat` or `header`. Who is among `everybody` without a usable decision is unrated.
     """
     check_mass(mass)
     scale = scale or load_scale()
@@ -346,11 +344,31 @@ def rated_groups(
     priors: Mapping[str, Prior] | None = None,
 ) -> list[PlayerRating]:
     """Return the rating of each group of decisions with evidence; `priors` are of players whose prior is known."""
-    return [
-        _player(group_name(label), groups[label], table[label], scale, prior=prior, mass=mass, priors=priors or {})
-        for label in table
-        if table[label].decisions > 0
-    ]
+    found = []
+    for label in table:
+        name, batch, curve, header = group_name(label), groups[label], table[label], None
+        if not curve.decisions:
+            continue
+        columns = batch.context.column_names
+        if "elo" in columns:
+            known = batch.context.column("elo").cast(pa.float64()).drop_null().to_numpy()
+            header = float(known.mean()) if len(known) else None
+        elo = scale.posterior(curve, (priors or {}).get(name) or elo_prior(prior, scale, header_elo=header))
+        outside = scale.extrapolates(elo.mean)
+        rating = PlayerRating(
+            player=name,
+            games=len(batch.groups("game")[0]) if "game" in columns else 0,
+            decisions=curve.decisions,
+            evidence=curve,
+            c=curve.posterior(Uniform(curve.grid.low, curve.grid.high)),
+            elo=elo,
+            mass=mass,
+            statistics=MoveStatistics.of(batch, mass),
+            unlisted=int((~batch.listed).sum()),
+            extrapolated=outside,
+        )
+        found.append(rating)
+    return found
 
 
 def scale_warnings(decisions: Decisions, scale: Scale, model: Mapping[str, Any]) -> list[str]:
@@ -368,32 +386,3 @@ def scale_warnings(decisions: Decisions, scale: Scale, model: Mapping[str, Any])
 def provisional_note(scale: Scale) -> list[str]:
     """Return the warning about a scale that was fitted to little data."""
     return [f"the scale {scale.name!r} is provisional ({scale.data})"] if scale.provisional else []
-
-
-def _player(
-    name: str,
-    batch: Decisions,
-    curve: Evidence,
-    scale: Scale,
-    *,
-    prior: str,
-    mass: float,
-    priors: Mapping[str, Prior],
-) -> PlayerRating:
-    columns, header = batch.context.column_names, None
-    if "elo" in columns:
-        known = batch.context.column("elo").cast(pa.float64()).drop_null().to_numpy()
-        header = float(known.mean()) if len(known) else None
-    elo = scale.posterior(curve, priors.get(name) or elo_prior(prior, scale, header_elo=header))
-    return PlayerRating(
-        player=name,
-        games=len(batch.groups("game")[0]) if "game" in columns else 0,
-        decisions=curve.decisions,
-        evidence=curve,
-        c=curve.posterior(Uniform(curve.grid.low, curve.grid.high)),
-        elo=elo,
-        mass=mass,
-        statistics=MoveStatistics.of(batch, mass),
-        unlisted=int((~batch.listed).sum()),
-        extrapolated=scale.extrapolates(elo.mean),
-    )

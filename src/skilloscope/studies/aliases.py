@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from skilloscope.core.errors import Tally
@@ -19,8 +18,6 @@ from skilloscope.report.study import Study
 from skilloscope.report.table import Column, Table, plural
 from skilloscope.results.aliases import may_be_one, near_duplicates
 from skilloscope.results.table import Results
-
-Years = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

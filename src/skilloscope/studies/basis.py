@@ -31,7 +31,6 @@ METHOD_WORDS = {
     "gain": "FER12's gains against a fixed field, after the opening in undecided positions",
     "all": "all methods side by side; first engine and what people play",
 }
-"""The methods in words."""
 
 _SERVERS = ("lichess.org", "chess.com", "freechess.org", "chessclub.com")
 _HARDLY = 0.9  # of a constant's error

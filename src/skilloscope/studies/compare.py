@@ -182,10 +182,7 @@ class Comparisons(Study):
             return lines[1:] if self.two_players else lines
         return [*lines, *self._agent_caveats(), *self.sides.notes]
 
-    @property
-    def caution(self) -> Sequence[str]:
-        """The caveats, under the name that JSON has for them."""
-        return self.caveats
+    caution = caveats  # the name that JSON has for them
 
     def _agent_caveats(self) -> Iterator[str]:
         assert isinstance(self.basis, AgentBasis)

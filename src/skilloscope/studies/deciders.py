@@ -202,19 +202,15 @@ def rate_fitting_k(
     prior: str = "uniform",
     c_range: tuple[float, float] | None = None,
     *,
-    reference: float = 0.1,
     mass: float = 0.95,
 ) -> DeciderRatings:
-    """Return the rating at a fitted k, and in `k_fit` what fitting it gains on held-out decisions.
-
-    Without a range c reaches up to that of the sharpest agent of the fit, for c moves with k.
-    """
+    """Return the rating at a fitted k; without a range c reaches up to the sharpest agent of the fit."""
     if len(batch) < FEWEST_FOR_K:
         raise InputError(
             f"k cannot be fitted to {plural(len(batch), 'decision')}: it takes {FEWEST_FOR_K}",
             hint="give it in units of the utilities, as in --k 0.1: an agent hardly distinguishes losses below k",
         )
-    gain = k_gain(batch, rule, reference=reference, mass=mass)
+    gain = k_gain(batch, rule, mass=mass)
     if gain.fit.edge is not None:
         end = {"low": "below", "high": "above"}[gain.fit.edge]
         raise InputError(
@@ -229,10 +225,7 @@ def rate_fitting_k(
 def rate_deciders_by_curves(
     batch: Decisions, model: CurveModel, how: str = "likelihood", *, unit: float = 1.0
 ) -> CurveRatings:
-    """Return each decider's s and c with standard errors, the least expected loss first.
-
-    `unit` is the size of a pawn in the utilities: s is searched up to twice that.
-    """
+    """Return each decider's s and c, least expected loss first; s is searched up to two `unit`s, the size of a pawn."""
     model = model.prepared(batch)
     columns, tally = model.columns(batch)
     labels, codes = batch.groups("decider")
@@ -342,10 +335,7 @@ class DeciderStream:
 def growing_lines(
     path: Path, *, once: bool = False, seconds: float | None = None, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[str]:
-    """Yield the whole lines of a file, then those that are added to it; a last line without its end waits for it.
-
-    With `once` what the file holds now, the last line as it is; with `seconds` so long at most.
-    """
+    """Yield a file's whole lines, then those added: with `once` what it holds now, with `seconds` so long."""
     begin, rest = clock(), ""
     with path.open(encoding="utf-8", errors="replace") as stream:
         while True:

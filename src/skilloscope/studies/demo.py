@@ -67,7 +67,7 @@ class DemoRatings(Study):
         columns: list[Column[EloRating]] = [
             Column("player", lambda one: one.player, label=True),
             Column("", lambda one: self.known_as.get(one.player, ""), label=True),
-            Column(f"Elo ({100 * self.ratings.mass:g} % interval)", lambda one: str(one.estimate)),
+            Column(f"Elo ({100 * self.ratings.basis.mass:g} % interval)", lambda one: str(one.estimate)),
             Column("true Elo", lambda one: number(self.truth.get(one.player), 0)),
             Column("games", lambda one: f"{one.games:,}"),
             Column("moves", lambda one: f"{one.decisions:,}"),

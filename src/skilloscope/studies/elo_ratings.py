@@ -22,7 +22,7 @@ from skilloscope.evidence.axis import EloAxis, game_precisions, games_for_sd
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
-from skilloscope.inputs.pipeline import UNPLAYABLE, AnalysedGames, GameEvidence, MoveKey, elo_evidence
+from skilloscope.inputs.pipeline import UNPLAYABLE, AnalysedGames, MoveKey, elo_evidence
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import Figure
@@ -148,7 +148,6 @@ class EloRatings(Study):
     scale: EloAxis
     fusion: Fusion | None = None
     others: Sequence[EloRatings] = ()
-    """The ratings of other pools in the same files."""
 
     ROWS: ClassVar = "players"
 
@@ -160,7 +159,7 @@ class EloRatings(Study):
 
     def __repr__(self) -> str:
         rated = plural(len(self.players), "player") if self.by == "player" else f"{len(self.players):,} by {self.by}"
-        return f"<EloRatings: {rated}, effort {self.effort}, method {self.method}; skipped: {self.tally}>"
+        return f"<EloRatings: {rated}, effort {self.basis.effort.name}, method {self.method}; skipped: {self.tally}>"
 
     def __getitem__(self, player: str) -> EloRating:
         return next(one for one in self.players if one.player == player)
@@ -174,11 +173,6 @@ class EloRatings(Study):
     def method(self) -> str:
         """The method by name."""
         return self.basis.method
-
-    @property
-    def effort(self) -> str:
-        """The effort by name."""
-        return self.basis.effort.name
 
     @property
     def mass(self) -> float:
@@ -208,14 +202,15 @@ class EloRatings(Study):
         little = [one for one in self.players if one.little_evidence]
         head = f"Little evidence: an interval wider than ± {WIDE:.0f}, or fewer than {FEW_MOVES} moves"
         axis = self.basis.axis if self.by in WHOLE else f"{self.basis.axis}, by {self.by}: {INDEPENDENT}"
-        blocks = [(known, axis, False)] if known else []
+        blocks = [(axis, known, self._columns(False))] if known else []
         if little:
-            blocks.append((little, head if known else f"{axis}. {head}", self.by == "player"))
-        own = [
-            Table.of(title, rows[:top], self._columns(missing), notes=self.notes() if rows is blocks[-1][0] else ())
-            for rows, title, missing in blocks
-        ]
-        return [*own, *(table for other in self.others for table in other.tables(top))]
+            blocks.append((head if known else f"{axis}. {head}", little, self._columns(self.by == "player")))
+        tables, notes = [], self.notes()
+        for title, rows, columns in blocks:
+            tables.append(Table.of(title, rows[:top], columns, notes=notes if rows is blocks[-1][1] else ()))
+        for other in self.others:
+            tables += other.tables(top)
+        return tables
 
     def _columns(self, missing: bool) -> list[Column[EloRating]]:
         several = [name for name in ("human", "agent", "curves", "gain") if self.method == "all"]
@@ -236,7 +231,11 @@ class EloRatings(Study):
             Column("PGN Elo", lambda one: number(one.header_elo, 0)),
         ]
         if self.scale.across:
-            columns.append(Column("plays like FIDE", lambda one: _like(one.plays_like_fide)))
+
+            def like(one: EloRating) -> str:
+                return "{:.0f} ({:.0f} to {:.0f})".format(*one.plays_like_fide) if one.plays_like_fide else "–"
+
+            columns.append(Column("plays like FIDE", like))
         if self.fusion:
             columns.append(Column("score", lambda one: str(one.results or "–")))
         if self.method != "human":
@@ -251,9 +250,10 @@ class EloRatings(Study):
         unrated = [f"{one.player} ({one.reason})" for one in self.unrated[:_MOST_NAMES]]
         more = f" and {len(self.idle) - _MOST_NAMES:,} others" if len(self.idle) > _MOST_NAMES else ""
         little = self.by == "player" and any(one.little_evidence for one in self.players)
+        used, basis = sum(one.decisions for one in self.players), self.basis_notes
         return [
-            skipped_line(sum(one.decisions for one in self.players), self.skipped, what="moves"),
-            *self.basis_notes,
+            skipped_line(used, self.skipped, what="moves"),
+            *basis,
             str(self.fusion or ""),
             _LITTLE if little else "",
             f"not rated: {'; '.join(unrated)}{more}" if unrated else "",
@@ -276,19 +276,15 @@ class EloRatings(Study):
         return figures
 
 
-def _like(fide: tuple[float, float, float] | None) -> str:
-    return "–" if fide is None else "{:.0f} ({:.0f} to {:.0f})".format(*fide)
-
-
 def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRatings:
     """Rate every player (or group) of analysed games, or some players only."""
     asked, judged = found.asked, found.judged
     if found.others:
         return _with_others(found, players)
-    evidence = elo_evidence(found, players=players)
     engine = {} if judged is None else engine_of(judged.decisions)
+    evidence = elo_evidence(found, players=players)
+    groups = dict(zip(evidence.tables, map(EvidenceTable.groups, evidence.tables.values()), strict=True))
     tally = left_out(found, evidence)
-    groups = {kind: table.groups() for kind, table in evidence.tables.items()}
     rated = [_rated(label, groups, asked) for label in groups[asked.kinds[0]]]
     if not rated:
         hint = "--method agent rates by the engine alone" if tally.counts.get(UNPLAYABLE) else ""
@@ -296,14 +292,19 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
     if judged is not None:
         names = {key: group_name(label) for key, label in evidence.labels.items()}
         agents = agents_by_move(found, names)
-        rated = [_with_agent(one, agents.get(one.player), judged, asked) for one in rated]
+        for place, one in enumerate(rated):
+            if agent := agents.get(one.player):
+                methods = {**one.methods, "agent": agent_figures(agent, judged, asked)}
+                rated[place] = replace(one, methods=methods, statistics=agent.statistics, judged=agent.decisions)
     warnings = elo_warnings(found, evidence, asked.by)
-    by_player = asked.by in ("player", "decider")
-    if by_player:
-        rated = _with_more_games(rated, groups[asked.kinds[0]], asked)
+    idle: dict[str, str] = {}
+    if asked.by in ("player", "decider"):
+        rated, idle = _with_more_games(rated, groups[asked.kinds[0]], asked), dict(evidence.idle)
+        if asked.kinds[0] in DECISION_SOURCES:  # who has moves, and none that this method reads
+            idle |= {group_name(one): NO_DECISION for one in evidence.tables["human"] if one not in evidence.main}
     return EloRatings(
         players=in_order(rated),
-        idle={**evidence.idle, **_unused(evidence, asked)} if by_player else {},
+        idle=idle,
         basis=replace(EloBasis.of(found, asked.by, warnings), engine=engine),
         scale=asked.axis,
         tally=tally,
@@ -342,9 +343,10 @@ def agents_by_move(found: AnalysedGames, labels: Mapping[MoveKey, str]) -> dict[
         return {}
     names, codes = encode([label for label in own_labels if label is not None])
     own = replace(batch.select(known), deciders=names, decider=codes)
+    groups = own.group_by("player")
     line = replace(asked.agent_scale or agent_scale(), population=asked.axis.population)  # one prior for all methods
     table = agent_evidence(own, Agent.from_about(line.model), by="player")
-    rated = rated_groups(table, own.group_by("player"), line, prior=asked.prior, mass=asked.mass, priors=asked.priors)
+    rated = rated_groups(table, groups, line, prior=asked.prior, mass=asked.mass, priors=asked.priors)
     return {one.player: one for one in rated}
 
 
@@ -376,20 +378,9 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
     )
 
 
-def _with_agent(
-    one: EloRating, agent: PlayerRating | None, judged: AnalysedDecisions, asked: RatingRequest
-) -> EloRating:
-    """Return the rating with the agent's figures, and with match and loss in the decisions that the agent reads."""
-    if agent is None:
-        return one
-    methods = {**one.methods, "agent": agent_figures(agent, judged, asked)}
-    return replace(one, methods=methods, statistics=agent.statistics, judged=agent.decisions)
-
-
 def _with_more_games(
     rated: Sequence[EloRating], groups: Mapping[Any, EvidenceTable], asked: RatingRequest
 ) -> list[EloRating]:
-    """Return the players with how many more games each needs."""
     effects = asked.effects
     people = [(one.elo.mean, sources) for one in rated for sources in groups[one.player].by_person().values()]
     worth = game_precisions(people, effects)
@@ -405,10 +396,3 @@ def _with_more_games(
         )
         found.append(replace(one, more_games=more))
     return found
-
-
-def _unused(evidence: GameEvidence, asked: RatingRequest) -> dict[str, str]:
-    """Return who has moves, and none that the main method reads."""
-    if asked.kinds[0] not in DECISION_SOURCES:
-        return {}
-    return {group_name(label): NO_DECISION for label in evidence.tables["human"] if label not in evidence.main}

@@ -168,10 +168,7 @@ class EventGains:
 
     @property
     def disagreement(self) -> float:
-        """The mean distance between a pair's difference and the one by way of the engine. [FER12 sect. 7]
-
-        In section 7 they are 113 and 142: a distance of 29 points. Pairs with an infinite difference do not count.
-        """
+        """The mean distance of a pair's difference from the one by way of the engine. [FER12 sect. 7: 29]"""
         first, second = _ends(self.pairs)
         to_engine = self.engine_leads.value
         with np.errstate(invalid="ignore"):
@@ -348,7 +345,6 @@ def _comparison(players: Field, tables: _Tables, request: GainRequest) -> list[_
 
 
 def _ends(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
-    """Return the first and the second entry of each pair."""
     ends = np.array([(pair.first, pair.second) for pair in pairs], dtype=np.int64)
     return ends[:, 0], ends[:, 1]
 

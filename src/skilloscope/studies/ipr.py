@@ -89,10 +89,7 @@ def years_from_text(text: str) -> tuple[int, int]:
 
 
 def repeated(decisions: Decisions) -> Bools:
-    """Return which decisions are made in a position that occurred before in the same game.
-
-    Whose move it is, castling and en passant belong to the position; the counters of moves do not.
-    """
+    """Return which decisions repeat a position of the same game (mover, castling and en passant included)."""
     names = set(decisions.context.column_names)
     if not {"game", "fen"} <= names or not len(decisions):
         return np.zeros(len(decisions), dtype=bool)
@@ -138,10 +135,7 @@ class Prediction:
         return np.where(sd > 0, difference / np.where(sd > 0, sd, 1.0), np.nan)
 
     def means(self, group: int = 0, unlisted: int = 0) -> GroupMeans:
-        """Return the means of a group, by its place.
-
-        A match rate is over all moves: an `unlisted` choice, which the rule leaves out, is a move without a match.
-        """
+        """Return a group's means; a match rate is over all moves, `unlisted` choices too."""
         n = max(int(self.decisions[group]), 1)
         sums = (self.actual, self.expected, self.sd)
         moves = {"match": n + unlisted, "loss": n, "blunders": n}
@@ -309,9 +303,8 @@ def milepost_table(
 ) -> IntrinsicRatings:
     """Return s and c of each group, c_fit by a line through the c of all groups, and s refitted there. [RH11 sect. 7]
 
-    With `milepost` the groups are the hundreds of Elo, of movers near one as the window says; any other column groups
-    as it says. The line needs an Elo in the context and at least three groups of different Elo, or it is given:
-    the paper takes that of 2006–2009 for every era.
+    With `milepost` the groups are the hundreds of Elo, of movers near one; else a column's. The line needs three groups
+    of different Elo, or it is given: the paper takes that of 2006–2009 for every era.
     """
     window = window or MilepostWindow()
     batch = window.inside(decisions)
@@ -346,10 +339,7 @@ def milepost_table(
 
 
 def with_intrinsic_elo(study: IntrinsicRatings, decisions: Decisions, *, mass: float = 0.95) -> IntrinsicRatings:
-    """Return the study with each group's Elo and its interval, and with what must be known of it. [RH11 sect. 8]
-
-    Another model than the scale's has no Elo: the line from s and c to Elo is of one mapping, curve, scaling and rule.
-    """
+    """Return the study with each group's Elo and its interval, where the model is that of the scale. [RH11 sect. 8]"""
     line, axis, about = scale("curves"), elo_axis(), study.model
     if any(line.model.get(name) != value for name, value in about.items() if name in line.model):
         note = f"no Elo: the bundled scale is for {line.model['mapping']} with {line.model['curve']}"
@@ -370,10 +360,7 @@ def with_intrinsic_elo(study: IntrinsicRatings, decisions: Decisions, *, mass: f
 
 
 def intrinsic_elo(decisions: Decisions, *, by: str = MILEPOST, prior: str = "population") -> dict[Any, Posterior]:
-    """Return the Elo of each group by the curves; groups without a usable decision are absent.
-
-    The games of each person are discounted as was measured, and every person has an effect of his own.
-    """
+    """Return each group's Elo by the curves, discounted as measured, with an effect of every person."""
     batch = decisions if by != MILEPOST else with_mileposts(decisions, _WITHIN, both=False)
     source, games = DECISION_SOURCES["curves"], ["game"] if "game" in batch.context.column_names else []
     labels, curves, counts = source.rows(batch, [by, "decider", *games])

@@ -27,7 +27,7 @@ from skilloscope.evidence.scales import Scale
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
 from skilloscope.inputs.pipeline import AnalysedGames, moves_of, playable_games
 from skilloscope.models.agent import Agent, ChoiceSets, log_likelihood, scaled_losses
-from skilloscope.models.joint import elo_basis, log_alternatives
+from skilloscope.models.joint import elo_basis, log_alternatives, log_sums
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study, json_value
 from skilloscope.report.table import Column, Table, caveats_table, engine_line, probability_text, skipped_line
@@ -221,10 +221,7 @@ def sequence_moments(logs: Array, offsets: Ints) -> tuple[Array, Array]:
 
 
 def outcome_log_probabilities(sets: ChoiceSets, c: float, *, k: float = 0.1) -> tuple[Array, Ints]:
-    """log p(a|c) of every alternative of every set, end to end, with where each set begins. [DFH13 (2) in logs]
-
-    The weighted extra alternative of a rule, where there is one, is the last of its set.
-    """
+    """log p(a|c) of all alternatives, a rule's extra one last, and where each set begins. [DFH13 (2) in logs]"""
     weighted = sets.extra_weight > 0
     counts = np.diff(sets.offsets) + weighted
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -331,7 +328,6 @@ def move_logs(moves: PlayedMoves, found: AnalysedGames, elo: npt.ArrayLike) -> A
 
 
 def _chosen(moves: PlayedMoves, logs: Array) -> ChoiceLogs:
-    """Return the log-probabilities of the moves that were a choice."""
     counts, free = np.diff(moves.choices.offsets), moves.free
     kept = logs[np.repeat(free, counts)]
     offsets = np.concatenate([[0], np.cumsum(counts[free])]).astype(np.int64)
@@ -343,10 +339,7 @@ def _chosen(moves: PlayedMoves, logs: Array) -> ChoiceLogs:
 
 def _normalised(logs: Array, offsets: Ints) -> Array:
     """Return the logs less the log of the sum of their exponentials, set by set."""
-    counts = np.diff(offsets)
-    top = np.maximum.reduceat(logs, offsets[:-1])
-    total = top + np.log(np.add.reduceat(np.exp(logs - np.repeat(top, counts)), offsets[:-1]))
-    return np.asarray(logs - np.repeat(total, counts))
+    return np.asarray(logs - np.repeat(log_sums(logs, offsets), np.diff(offsets)))
 
 
 def _part(label: str, sums: Sequence[float], simulated: Array, dispersion: float) -> SequencePart:

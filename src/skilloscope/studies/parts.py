@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from skilloscope.chess.human.played import ORDERS
-from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.evidence import EvidenceTable, Posterior
 from skilloscope.evidence.axis import Axis, Effects
@@ -168,9 +167,8 @@ def rate_parts(
 ) -> RatedParts:
     """Return the Elo of each player's parts; without players everybody's together.
 
-    Parts are the values of a column of moves; or, with a `place`, what it says of each game (by row): a part with its
-    time, or why it has none. They hang together in a `way`, `chain` or `star`, with an sd of which `belief` is the
-    prior; without one each part is rated independently.
+    Parts are the values of a column of moves, or what `place` says of each game (by row): a part with its time, or why
+    it has none. They form a `chain` or a `star`; without the prior `belief` of the sd each is rated independently.
     """
     evidence = elo_evidence(found, ("player", "game" if place else by), players)
     played, labels = _played_parts(evidence, by, players, place)
@@ -193,7 +191,8 @@ def person_parts(own: Sequence[PlayedPart], axis: Axis) -> PersonParts:
     """Return the parts of one person for the sums; those of many people together, each with an effect of their own."""
     times = [part.time for part in own]
     if all(len({*part.rows.people}) == 1 for part in own):
-        return PersonParts.of([_by_source(part.rows) for part in own], axis.effects, times, axis.person)
+        curves = [sources for part in own for sources in part.rows.by_person().values()]
+        return PersonParts.of(curves, axis.effects, times, axis.person)
     whole = [{"all": [axis.curve(part.rows)]} for part in own]
     return PersonParts.of(whole, {"all": Effects()}, times)
 
@@ -211,7 +210,10 @@ def _played_parts(
 ) -> tuple[dict[str, list[PlayedPart]], dict[MoveKey, str]]:
     """Return the evidence of the parts of each player, and the part of each move; moves without one are counted."""
     groups = evidence.main.groups()
-    ranks = _ranks(by, [value for _, value in groups])
+    values = {value for _, value in groups}
+    order = [one for one in ORDERS.get(by, ()) if one in values]
+    order = order or sorted(values, key=lambda one: (str(type(one)), one))
+    ranks = {value: rank for rank, value in enumerate(order)}
     tables: dict[tuple[str, str], list[EvidenceTable]] = {}
     times: dict[tuple[str, str], float] = {}
     part_of: dict[Any, str] = {}
@@ -235,21 +237,6 @@ def _played_parts(
 def _label(player: str, part: str) -> str:
     """Return one text for a player's part, by which the agent knows its moves."""
     return repr((player, part))
-
-
-def _ranks(by: str, values: Sequence[Any]) -> dict[Any, int]:
-    order = [one for one in ORDERS.get(by, ()) if one in values]
-    order = order or sorted({*values}, key=lambda one: (str(type(one)), one))
-    return {value: rank for rank, value in enumerate(order)}
-
-
-def _by_source(rows: EvidenceTable) -> dict[str, list[Array]]:
-    """Return the curves of all people by source, a row for each game."""
-    curves: dict[str, list[Array]] = {}
-    for sources in rows.by_person().values():
-        for name, own in sources.items():
-            curves.setdefault(name, []).extend(own)
-    return curves
 
 
 def _pooled(

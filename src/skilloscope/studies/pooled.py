@@ -247,7 +247,6 @@ def pooled_from(
 
 
 def _line_words(line: EloLine) -> str:
-    """Return the line from c̄ to Elo in one sentence."""
     sign = "+" if line.intercept >= 0 else "−"
     return (
         f"Elo = {line.slope:.0f} (± {line.slope_sd:.0f}) · c̄ {sign} {abs(line.intercept):.0f} "

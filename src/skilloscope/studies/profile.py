@@ -29,11 +29,12 @@ from skilloscope.evidence.lattice import PERIOD_PRIORS, Filtered, check_period_p
 from skilloscope.evidence.parts import DRIFT
 from skilloscope.evidence.periods import (
     EVERY,
-    GameCounts,
+    HeaderElos,
     PeriodHistories,
     check_every,
     column_periods,
     date_periods,
+    header_elos,
     period_histories,
     period_of_game,
 )
@@ -82,7 +83,6 @@ class Period:
     log_score: float = 0.0
     """The agent's log-probability of the decisions, given the earlier periods."""
     scaled: Posterior | None = None
-    """The agent's Elo, on a scale."""
 
     FIELDS: ClassVar = ("period", "time", "*part", "*agent")
 
@@ -148,9 +148,7 @@ class Profile(Study):
     drift: FittedSpread | None = None
     """The fitted sd of the change in one unit of time; None where there was none to fit."""
     unit: str = "year"
-    """What one unit of time is."""
     scale: Scale | None = None
-    """The scale from c to Elo."""
     by_agent: AgentPeriods | None = None
     """The agent's evidence, on which other priors can be tried."""
 
@@ -208,17 +206,19 @@ class Profile(Study):
 
     def tables(self, top: int | None = None) -> Sequence[Table]:
         """Return a row for each player and period."""
-        level, digits = f"({100 * self.basis.mass:g} % interval)", 0 if self.elo else 2
+        mass, digits = self.basis.mass, 0 if self.elo else 2
+        level = f"({100 * mass:g} % interval)"
         changed = any(period.part.change for _, period in self.rows)
+        column = Column[tuple[str, Period]]
         columns = [
-            Column[tuple[str, Period]]("player" if self.elo else "decider", lambda row: row[0], label=True),
-            Column(self.every, lambda row: row[1].period, label=True),
-            Column(f"{'Elo' if self.elo else 'c'} {level}", lambda row: row[1].part.text(digits, row[1].posterior)),
-            *([Column(f"since the {self.every} before", _change)] if changed else []),
-            *([Column("c", _competence)] if self.scale else []),
-            *([Column[tuple[str, Period]]("games", lambda row: f"{row[1].part.games:,}")] if self.elo else []),
-            Column(f"{self.basis.unit}s", lambda row: f"{row[1].part.decisions:,}"),
-            *([Column("PGN Elo", lambda row: number(row[1].part.header_elo, 0))] if self.elo else []),
+            column("player" if self.elo else "decider", lambda row: row[0], label=True),
+            column(self.every, lambda row: row[1].period, label=True),
+            column(f"{'Elo' if self.elo else 'c'} {level}", lambda row: row[1].part.text(digits, row[1].posterior)),
+            column(f"since the {self.every} before", lambda row: str(row[1].part.change or "–")) if changed else None,
+            column("c", lambda row: str(CompetenceEstimate.of(row[1].part.posterior, mass))) if self.scale else None,
+            column("games", lambda row: f"{row[1].part.games:,}") if self.elo else None,
+            column(f"{self.basis.unit}s", lambda row: f"{row[1].part.decisions:,}"),
+            column("PGN Elo", lambda row: number(row[1].part.header_elo, 0)) if self.elo else None,
         ]
         title = f"{self.axis if self.elo else self.basis.heading}; prior {self.prior}: {PRIOR_WORDS[self.prior]}"
         return [Table.of(title, self.rows, columns, notes=self._notes())]
@@ -321,10 +321,7 @@ def profile(
 
 
 def elo_profile(found: AnalysedGames, players: Sequence[str], *, every: str = "year", prior: str = "drift") -> Profile:
-    """Return the Elo of each player in each period; with one period each a drift cannot be fitted, and a note says so.
-
-    What a model says of a person's style is common to all periods, so changes are more precise than levels.
-    """
+    """Return each player's Elo by period; changes are more precise than levels, as style bias is common."""
     check_every(every)
     check_axis_prior(prior)
     columns = (found.games.headers[name].to_pylist() for name in ("date", "year", "event"))
@@ -366,8 +363,7 @@ def agent_profile(
 ) -> Profile:
     """Return chess players' c and Elo by year, month or event.
 
-    The range of c is that of the flat prior of Elo, read along the scale: so a year alone (`reset`) has the Elo that
-    `rate --by year` gives it. The dispersion is the scale's unless given; 1 uses all evidence as it is.
+    The range of c is that of the flat prior of Elo: a year alone (`reset`) has the Elo of `rate --by year`.
     """
     scale = scale or load_scale()
     flat = elo_prior("flat", scale)
@@ -441,11 +437,11 @@ class AgentPeriods:
         )
         if self.scale is not None:
             warnings += [*scale_warnings(periods.decisions, self.scale, about), *provisional_note(self.scale)]
-        counts = GameCounts(periods)
+        elos = header_elos(periods)
         engine = dict(periods.decisions.about.get("settings", {}))
         return Profile(
             players=[
-                PlayerProfile(player, [self._period(counts, player, code, one, at) for at, code in enumerate(codes)])
+                PlayerProfile(player, [self._period(elos, player, code, one, at) for at, code in enumerate(codes)])
                 for player, (_, codes), one in zip(players, histories, filtered, strict=True)
             ],
             every=self.every,
@@ -459,15 +455,16 @@ class AgentPeriods:
             tally=self.found.table.tally,
         )
 
-    def _period(self, counts: GameCounts, player: str, code: int, found: Filtered, at: int) -> Period:
+    def _period(self, elos: HeaderElos, player: str, code: int, found: Filtered, at: int) -> Period:
         c, scale, periods = found.posteriors[at], self.scale, self.found.periods
-        elo = None if scale is None else scale.read(c)
+        elo, games = None if scale is None else scale.read(c), elos.get((player, code), {})
+        known = [elo for elo in games.values() if elo is not None]
         part = AgentPart(
             decisions=self.found.table[player, code].decisions,
-            games=counts.games(player, code),
+            games=len(games),
             mass=self.mass,
             posterior=c,
-            header_elo=counts.header_elo(player, code),
+            header_elo=float(np.mean(known)) if known else None,
             extrapolated=scale is not None and elo is not None and scale.extrapolates(elo.mean),
         )
         time, score = float(periods.times[code]), float(found.log_scores[at])
@@ -494,10 +491,7 @@ def profile_chart(study: Profile, *, named: bool = True, limits: tuple[float, fl
 
 
 def priors_chart(profiles: Sequence[Profile], truth: Mapping[float, float] | None = None) -> Panels:
-    """Return a panel for each prior, of the same players; dashed, where it is known, the true c by time.
-
-    [DFH13 figure 6]
-    """
+    """Return a panel for each prior, of the same players; dashed the true c by time, where known. [DFH13 figure 6]"""
     limits = _limits(profiles)
     charts = [profile_chart(one, named=not at, limits=limits) for at, one in enumerate(profiles)]
     if truth:
@@ -554,11 +548,3 @@ def mean_log_score(players: Sequence[PlayerProfile]) -> float | None:
 
 def _no_drift(every: str) -> str:
     return f"only one {every}: no drift can be fitted, it is estimated alone (prior reset)"
-
-
-def _competence(row: tuple[str, Period]) -> str:
-    return str(CompetenceEstimate.of(row[1].part.posterior, row[1].part.mass))
-
-
-def _change(row: tuple[str, Period]) -> str:
-    return str(row[1].part.change or "–")

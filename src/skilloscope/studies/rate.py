@@ -45,6 +45,7 @@ from skilloscope.studies.elo_ratings import (
 RATED_SD = 60.0
 """How far a rating in a header is from the strength, one standard deviation in Elo."""
 _KNOWN_BY = ("header", "moves", "population")
+_HEADERS = ("white", "black", "white_elo", "black_elo", "result")
 
 
 @overload
@@ -108,24 +109,18 @@ def _rate_games(
 
 @dataclass(frozen=True)
 class _Side:
-    """One game seen by one player."""
-
     opponent: str | None
     rating: float | None  # the opponent's in the header
     score: float
 
 
 def fuse(ratings: EloRatings, results: Results | Games) -> EloRatings:
-    """Return the ratings with the results of the players in them; who has none is left as he is.
-
-    Moves and results of one game share information, so both count with the weights `beside` of the effort.
-    """
-    beside = ratings.scale.effort(ratings.effort).beside
+    """Return the ratings with the players' results; `beside` weighs moves and results of one game."""
+    effort = ratings.basis.effort.name
+    beside = ratings.scale.effort(effort).beside
     if beside is None:
-        raise InputError(
-            f"the axis {ratings.scale.name!r} has no weights for moves with results at effort {ratings.effort!r}",
-            hint="use the bundled axis",
-        )
+        said = f"the axis {ratings.scale.name!r} has no weights for moves with results at effort {effort!r}"
+        raise InputError(said, hint="use the bundled axis")
     if ratings.method in ("curves", "gain"):
         raise InputError(
             f"the weight of results together with the method {ratings.method!r} was not fitted", hint="joint or human"
@@ -197,35 +192,21 @@ def _belief(side: _Side, beliefs: Mapping[str, tuple[float, float]], ratings: El
 
 def _sides(results: Results | Games) -> tuple[dict[str, list[_Side]], Tally]:
     """Return every game as each of its players saw it, and how many have no result."""
-    rows = _rows_of_games(results) if isinstance(results, Games) else _rows_of_table(results)
+    if isinstance(results, Games):
+        whites, blacks, *elos, texts = (results.headers[name].to_pylist() for name in _HEADERS)
+        parsed = [parse_score(text or "") for text in texts]
+        scores: list[float | None] = [None if reason else score for score, reason in parsed]
+    else:
+        whites, blacks = ([results.players[at] for at in side] for side in (results.player_1, results.player_2))
+        scores, elos = results.score.tolist(), [[None] * len(results)] * 2
     found: dict[str, list[_Side]] = {}
     tally = Tally()
-    for names, ratings, score in rows:
+    for white, black, white_elo, black_elo, score in zip(whites, blacks, *elos, scores, strict=True):
         if score is None:
             tally.count("game without a result")
             continue
-        for own, other in ((0, 1), (1, 0)):
-            name = names[own]
-            if name is not None:
-                seen = _Side(names[other], ratings[other], score if own == 0 else 1 - score)
-                found.setdefault(name, []).append(seen)
+        if white is not None:
+            found.setdefault(white, []).append(_Side(black, black_elo, score))
+        if black is not None:
+            found.setdefault(black, []).append(_Side(white, white_elo, 1 - score))
     return found, tally
-
-
-_Row = tuple[tuple[str | None, str | None], tuple[float | None, float | None], float | None]
-
-
-def _rows_of_games(games: Games) -> list[_Row]:
-    columns = [games.headers[name].to_pylist() for name in ("white", "black", "white_elo", "black_elo", "result")]
-
-    def score_of(text: Any) -> float | None:
-        score, reason = parse_score(text or "")
-        return None if reason else score
-
-    return [((w, b), (we, be), score_of(result)) for w, b, we, be, result in zip(*columns, strict=True)]
-
-
-def _rows_of_table(results: Results) -> list[_Row]:
-    names = results.players
-    columns = (results.player_1.tolist(), results.player_2.tolist(), results.score.tolist())
-    return [((names[a], names[b]), (None, None), score) for a, b, score in zip(*columns, strict=True)]

@@ -225,7 +225,6 @@ class Sensitivity(Study):
         return [Table.of(title, self.settings, columns, notes=notes), groups]
 
     def _reasons(self) -> list[str]:
-        """Return why some settings cannot be compared, each reason once."""
         reasons: dict[str, list[str]] = {}
         for row in self.settings:
             if row.comparison.not_comparable:

@@ -26,7 +26,7 @@ from skilloscope.chess.analysis.analyse import Progress
 from skilloscope.chess.analysis.evaluations import evaluations_from_analyses, evaluations_from_comments
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import CachedHuman, Human, Network, shipped_network
-from skilloscope.chess.pgn.facts import FIDE
+from skilloscope.chess.pgn.facts import FIDE, split_pools
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.errors import InputError
 from skilloscope.core.paths import effective_settings, store_file
@@ -41,7 +41,6 @@ from skilloscope.inputs.pipeline import (
     effort_settings,
     engine_found,
     pools_told,
-    split_pools,
     with_priors,
 )
 from skilloscope.inputs.request import RatingRequest

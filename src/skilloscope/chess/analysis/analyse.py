@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from skilloscope.chess.moves import is_chess960, legal_moves
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.core.errors import EngineError, SkilloscopeError, Tally
-from skilloscope.store import Claims, Store, StoredAnalysis, settings_digest
+from skilloscope.store import Claims, Store, StoredAnalysis
 
 _LOG = logging.getLogger(__name__)
 _WAIT_SECONDS = 0.2  # between two looks at what another process has finished
@@ -34,7 +35,7 @@ _WAIT_SECONDS = 0.2  # between two looks at what another process has finished
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the work is, in different positions; `seconds` are those since the first search began."""
+    """How far the work is, in different positions; what was in the store or imported is done from the start."""
 
     total: int
     done: int
@@ -43,12 +44,9 @@ class Progress:
     imported: int
     failed: int
     seconds: float
-
-    @property
-    def remaining_seconds(self) -> float | None:
-        """How long the rest will take at the speed so far; None before the first search."""
-        tried = self.searched + self.failed
-        return (self.total - self.done) * self.seconds / tried if tried else None
+    """Since the first search began."""
+    remaining_seconds: float | None
+    """How long the rest will take at the speed so far; None before the first search."""
 
 
 def analyse(
@@ -144,9 +142,10 @@ class _Work:
     def recall(self) -> None:
         """Take what the store and the imports hold under the key; imported answers that cannot be are faults."""
         if self.shelf:
-            problems = list(self.legal)
-            _, self.answers = self._sound(self.shelf, problems)
-            self.answers |= _deeper_answers(self.shelf, self.key, [p for p in problems if p not in self.answers])
+            stored, found = self.shelf.get_many(self.key, list(self.legal), faulty=True), self.shelf.all_settings()
+            _, self.answers = self._sound(self.shelf, stored)
+            missing = [problem for problem in self.legal if problem not in self.answers]
+            self.answers |= _deeper_answers(self.shelf, self.key, cast(list[SearchKey], found), missing)
         self.cached = len(self.answers)
         new = {}
         for problem, lines in _held(self.exports, self.key).items():
@@ -162,9 +161,10 @@ class _Work:
         self.imported = len(new)
         self._report()
 
-    def _sound(self, shelf: Store, problems: list[str]) -> tuple[dict[str, StoredAnalysis], dict[str, LineArray]]:
+    def _sound(
+        self, shelf: Store, stored: Mapping[str, StoredAnalysis]
+    ) -> tuple[dict[str, StoredAnalysis], dict[str, LineArray]]:
         """Return what is stored, and the answers in it; a damaged one is named, and left to be searched again."""
-        stored = shelf.get_many(self.key, problems, faulty=True)
         answers = {problem: lines for problem, row in stored.items() if (lines := _lines(row)) is not None}
         damaged = [problem for problem, row in stored.items() if row.status == "done" and problem not in answers]
         for problem in damaged:
@@ -175,8 +175,8 @@ class _Work:
 
     def give_up_failures(self) -> None:
         """Count what failed in an earlier run as failed: without an engine it cannot be tried again."""
-        stored = self.shelf.get_many(self.key, list(self.legal)) if self.shelf else {}
-        self.failures = {p: row.reason for p, row in stored.items() if p not in self.answers}
+        left = [problem for problem in self.legal if problem not in self.answers]
+        self.failures = {p: row.reason for p, row in self.shelf.get_many(self.key, left).items()} if self.shelf else {}
 
     def search(self, runner: SearchRunner, until: float | None) -> None:
         """Search what is not known, or has failed before; on a shared store wait for what other processes search."""
@@ -218,7 +218,7 @@ class _Work:
         return problem in self.answers or problem in self.failures
 
     def _left(self, shelf: Store, problems: list[str], since: int) -> list[str]:
-        stored, answered = self._sound(shelf, problems)
+        stored, answered = self._sound(shelf, shelf.get_many(self.key, problems, faulty=True))
         self.answers |= answered
         self.cached += len(answered)
         self.failures |= {p: row.reason for p, row in stored.items() if p not in answered and row.created >= since}
@@ -251,15 +251,17 @@ class _Work:
 
     def _at_hand(self, shelf: Store | None) -> list[tuple[int, SearchKey]]:
         """Return the keys that match the settings, with how many of the wanted answers each has, most first."""
-        keys = [export.settings for export in self.exports] + (stored_keys(shelf) if shelf else [])
+        known = stored_keys(shelf) if shelf else []
+        keys = [*(export.settings for export in self.exports), *known]
         keys += [found for deep in keys if (found := shallower_key(deep, self.settings.depth or 0))]
-        distinct = {settings_digest(key): key for key in keys if self.settings.matches(key)}
-        counted = []
-        for key in distinct.values():
+        counted: list[tuple[int, SearchKey]] = []
+        for key in keys:
+            if not self.settings.matches(key) or any(key == known for _, known in counted):
+                continue
             held = self.legal.keys() & _held(self.exports, key).keys()
             if shelf:
                 held |= {p for p, row in shelf.get_many(key, list(self.legal)).items() if _lines(row) is not None}
-                held |= _deeper_answers(shelf, key, [p for p in self.legal if p not in held]).keys()
+                held |= _deeper_answers(shelf, key, known, [p for p in self.legal if p not in held]).keys()
             counted.append((len(held), key))
         return sorted(counted, key=lambda pair: -pair[0])  # stable: of equals the first
 
@@ -271,9 +273,11 @@ class _Work:
 
     def _report(self) -> None:
         if self.progress:
-            seconds = time.monotonic() - self.begin if self.begin else 0.0
-            counts = self.searched, self.cached, self.imported, len(self.failures)
-            self.progress(Progress(len(self.legal), len(self.answers) + len(self.failures), *counts, seconds=seconds))
+            done, failed = len(self.answers) + len(self.failures), len(self.failures)
+            seconds, tried = time.monotonic() - self.begin if self.begin else 0.0, self.searched + failed
+            remaining = (len(self.legal) - done) * seconds / tried if tried else None
+            counts = self.searched, self.cached, self.imported, failed
+            self.progress(Progress(len(self.legal), done, *counts, seconds=seconds, remaining_seconds=remaining))
 
 
 def _held(exports: Sequence[Export], key: SearchKey) -> dict[str, LineArray]:
@@ -287,10 +291,12 @@ def _held(exports: Sequence[Export], key: SearchKey) -> dict[str, LineArray]:
     return held
 
 
-def _deeper_answers(shelf: Store, key: SearchKey, problems: Sequence[str]) -> dict[str, LineArray]:
-    """Return the answers of deeper searches, cut, where that is proven to be the same."""
+def _deeper_answers(
+    shelf: Store, key: SearchKey, stored: Sequence[SearchKey], problems: Sequence[str]
+) -> dict[str, LineArray]:
+    """Return the answers of deeper searches, of the keys that are stored, cut, where that is proven to be the same."""
     answers: dict[str, LineArray] = {}
-    for deep in deeper_keys(key, stored_keys(shelf)) if problems else ():
+    for deep in deeper_keys(key, stored) if problems else ():
         missing = [problem for problem in problems if problem not in answers]
         for problem, row in shelf.get_many(deep, missing).items():
             lines = _lines(row)
@@ -311,5 +317,5 @@ def _opened(store: Store | str | os.PathLike[str] | None) -> Iterator[Store | No
         return
     path = Path(store)
     locked = path.is_file() and not (os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK))
-    with Store(path, read_only=locked) as opened:
+    with contextlib.closing(Store(path, read_only=locked)) as opened:
         yield opened

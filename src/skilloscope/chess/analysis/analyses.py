@@ -222,15 +222,17 @@ def decisions(
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         named = pa.LargeListArray.from_arrays(pa.array(offsets), moves_uci(moves))
         context = context.append_column(LABELS, named)
+    chosen = chosen_places(moves, counts, analyses.positions.played[index])
+    tally = analyses.games.tally + analyses.positions.tally + analyses.tally + tally
     return Decisions.from_columns(
         encode(player.take(pa.array(index)).to_pylist()),
         values,
         counts,
-        chosen_places(moves, counts, analyses.positions.played[index]),
+        chosen,
         analyses.positions.n_legal[index],
         depths=depths,
         context=context,
-        tally=analyses.games.tally + analyses.positions.tally + analyses.tally + tally,
+        tally=tally,
         about={
             "domain": "chess",
             "settings": dict(analyses.settings),

@@ -191,7 +191,7 @@ class Human:
             parts.append(self._chunk(boards[begin : begin + _CHUNK]))
             if progress:
                 progress(min(begin + _CHUNK, len(boards)))
-        return HumanChoices.concat(parts)
+        return parts[0] if len(parts) == 1 else HumanChoices.concat(parts)
 
     def moves(self, fen: str, elo: float | Sequence[float] = (1200, 1600, 2000, 2400)) -> HumanMoves:
         """Return the probability of every legal move at one or several Elos, likeliest (on average) first."""
@@ -246,7 +246,7 @@ class CachedHuman(Human):
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients, from the file or computed and kept."""
         try:
-            with Store(self.path) as store:
+            with contextlib.closing(Store(self.path)) as store:
                 parts: list[bytes] = []
                 for begin in range(0, len(boards), _CACHE_CHUNK):
                     parts += self._answers_of(store, boards[begin : begin + _CACHE_CHUNK])

@@ -203,16 +203,34 @@ ORDERS = {
 Labels = list[Any]
 
 
-def check_grouping(by: str) -> None:
-    """Refuse what moves cannot be grouped by."""
-    if by not in GROUPINGS:
-        raise OptionError(f"no column {by!r}", hint=f"the columns: {', '.join(GROUPINGS)}")
+def move_labels(moves: PlayedMoves, by: Sequence[str], opening_moves: int) -> Labels:
+    """Return the label of each move, a tuple if it is by several columns; None where it is not known."""
+    for name in by:
+        if name not in GROUPINGS:
+            raise OptionError(f"no column {name!r}", hint=f"the columns: {', '.join(GROUPINGS)}")
+    columns = [GROUPINGS[name](moves, name, opening_moves) for name in by]
+    return columns[0] if len(columns) == 1 else [None if None in row else row for row in zip(*columns, strict=True)]
 
 
-def move_labels(moves: PlayedMoves, by: str, opening_moves: int) -> Labels:
-    """Return the label of each move; None where it is not known."""
-    check_grouping(by)
-    return GROUPINGS[by](moves, by, opening_moves)
+def unused_moves(
+    moves: PlayedMoves, labels: Labels, people: Labels, by: str, analyses: Analyses | None
+) -> tuple[list[str], Labels]:
+    """Return why each move counts for nobody, empty where it counts, and the labels without those of such moves."""
+    failed: set[tuple[int, int]] = set()
+    if analyses is not None and analyses.given_up is not None:
+        where = analyses.positions.game, analyses.positions.ply
+        failed = set(zip(*(column[analyses.given_up].tolist() for column in where), strict=True))
+    reasons, counted, free = list[str](), Labels(), moves.free.tolist()
+    for at, key in enumerate(zip(moves.game.tolist(), moves.ply.tolist(), strict=True)):
+        if not free[at]:
+            reason = "forced"
+        elif people[at] is None:
+            reason = "unknown player"
+        else:
+            reason = f"no {by}" if labels[at] is None else "engine failed" if key in failed else ""
+        reasons.append(reason)
+        counted.append(None if reason else labels[at])
+    return reasons, counted
 
 
 def movers_of(moves: PlayedMoves) -> Labels:
@@ -294,14 +312,15 @@ def move_evidence(
     names, group = _groups(moves, labels)
     use = (source >= 0) & (group >= 0)
     rows, row = _rows(group, moves.game, source, use)
-    alone = use & (source != JOINT)
-    curves = human_curves(moves.choices.take(np.flatnonzero(alone)), moves.chosen[alone], row[alone], len(rows))
+    alone, judged = use & (source != JOINT), None
     if moves.joint is not None and moves.judged is not None and weights is not None:
         inside = use[moves.judged] & (source[moves.judged] == JOINT)
-        curves += judged_curves(moves.joint.select(inside), weights, row[moves.judged][inside], len(rows))
-    return _table(
-        moves, names, rows, on_elo(curves, moves.choices.elo_range), np.bincount(row[use], minlength=len(rows))
-    )
+        judged = moves.joint.select(inside), weights, row[moves.judged][inside], len(rows)
+    curves = human_curves(moves.choices.take(np.flatnonzero(alone)), moves.chosen[alone], row[alone], len(rows))
+    if judged is not None:
+        curves += judged_curves(*judged)
+    counts = np.bincount(row[use], minlength=len(rows))
+    return _table(moves, names, rows, on_elo(curves, moves.choices.elo_range), counts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -24,7 +26,7 @@ import numpy.typing as npt
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Ints
-from skilloscope.core.errors import OptionError
+from skilloscope.core.errors import OptionError, Tally
 
 PHASES = ("full board", "middlegame", "endgame")
 
@@ -194,6 +196,28 @@ def pools_of(games: Games) -> list[str]:
     for row in found:
         found[row] = pool_of(*row) or ""
     return list(map(found.__getitem__, rows))
+
+
+AUTO = "auto"
+"""The pool by the games' tags."""
+
+
+def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
+    """Return the pools of games, the most frequent first; unrated games of servers are left out and counted.
+
+    A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
+    """
+    pools = np.array(pools_of(games) if wanted else [], dtype=object)
+    if wanted not in ("", AUTO):
+        own = pools == wanted
+        return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
+    counts = Counter(pools[pools != ""].tolist())
+    if not counts or (counts.total() == len(games) and len(counts) == 1):
+        return [(next(iter(counts), FIDE if wanted else ""), games)]
+    kept = games.select(pools != "", reason="unrated game or variant of a server")
+    known = pools[pools != ""]
+    found = [(pool, kept.select(known == pool)) for pool, _ in counts.most_common()]
+    return [found[0], *((pool, replace(own, tally=Tally())) for pool, own in found[1:])]
 
 
 def openings_of(games: Games) -> tuple[list[str | None], list[str | None]]:

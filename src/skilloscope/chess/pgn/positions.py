@@ -112,10 +112,10 @@ def positions(
         sides = np.stack(own, axis=1).astype(bool)
         sides = sides | sides[:, ::-1] if both_sides else sides
     noted = _replay(_Wanted(games, starts, sides, first, every))
+    game, ply, mover, n_legal = (np.ascontiguousarray(column) for column in noted.rows.T)
     tally = Tally()
     for reason, n in zip((opening_reason(first), "forced", "game over"), noted.passed, strict=True):
         tally.count(reason, n)
-    game, ply, mover, n_legal = (np.ascontiguousarray(column) for column in noted.rows.T)
     last = ply == games.counts[game]
     entry = games.offsets[game] + ply - last  # after the last move the one before
     return Positions(

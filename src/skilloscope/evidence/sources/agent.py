@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.decision import Decisions, Losses
 from skilloscope.decision.arrow import as_decisions
 from skilloscope.evidence.table import EvidenceTable, Grid
-from skilloscope.models.agent import Agent, ChoiceSets
+from skilloscope.models.agent import Agent
 from skilloscope.models.kernels.choices import add_curves
 
 _TOLERANCE = 1e-9  # error of a curve between its nodes, per decision, at which no more nodes are added
@@ -48,14 +48,16 @@ def agent_evidence(
             hint="analyse the games so that every alternative has a value, or ask for gain statistics",
         )
     decisions = decisions if isinstance(decisions, Decisions) else as_decisions(decisions)
+    chosen, (labels, codes) = grid or Grid(*span), decisions.groups(by)
+    bare = replace(decisions, context=None, tally=Tally())
     model = (model or Agent()).prepared(decisions)
-    labels, codes = decisions.groups(by)
-    chosen = grid or Grid(*span)
+    about = model.about()
     while True:
         curves = np.zeros((len(labels), chosen.size))
         counts = np.zeros(len(labels), dtype=np.int64)
         tally = Tally()
-        for start, sets in _batches(decisions, model):
+        for start in range(0, len(bare), _BATCH):
+            sets = model.choice_sets(bare if len(bare) <= _BATCH else bare.select(slice(start, start + _BATCH)))
             largest = float(sets.losses.max(initial=0.0))
             if not largest < _LARGEST * min(model.k, 1.0):
                 raise InputError(
@@ -75,12 +77,4 @@ def agent_evidence(
             f"the log-likelihood cannot be carried by {chosen}: losses are too large for this k and range",
             hint="use a larger k (it scales with the utilities) or a smaller range",
         )
-    return EvidenceTable(chosen, labels, curves, counts, decisions.tally + tally, model.about())
-
-
-def _batches(decisions: Decisions, model: Agent) -> Iterator[tuple[int, ChoiceSets]]:
-    """Yield the choice sets of some decisions at a time, and where these begin."""
-    bare = replace(decisions, context=None, tally=Tally())
-    for start in range(0, len(bare), _BATCH):
-        whole = start == 0 and len(bare) <= _BATCH
-        yield start, model.choice_sets(bare if whole else bare.select(slice(start, start + _BATCH)))
+    return EvidenceTable(chosen, labels, curves, counts, decisions.tally + tally, about)

@@ -34,7 +34,8 @@ def curve_evidence(
     low, high = (float(v) for v in scale.parameter(list(_ELO_RANGE)))
     grid = Grid(max(low, 0.0), high, size)
     curves = np.zeros((len(labels), size))
-    for j, (s, c) in enumerate(zip(*line_parameters(scale, grid.nodes), strict=True)):
+    at = scale.parameters(scale.elo(grid.nodes))
+    for j, (s, c) in enumerate(zip(at["s"], np.maximum(at["c"], LEAST_C), strict=True)):
         log_p = scores(columns, model.mapping, model.curve, np.log(s), c).log_p
         curves[:, j] = np.bincount(groups, log_p, len(labels))
     counts = np.bincount(groups, minlength=len(labels)).astype(np.int64)
@@ -45,9 +46,3 @@ def curves_on_elo(table: EvidenceTable, scale: Scale) -> Array:
     """Return each group's evidence along the scale's line as a curve on ELO; beyond the line's ends it stays."""
     at = np.clip(scale.parameter(ELO), table.grid.low, table.grid.high)
     return np.asarray(table.grid.interpolate(table.curves.T, at))
-
-
-def line_parameters(scale: Scale, parameter: Array) -> tuple[Array, Array]:
-    """Return s and c at values of the line's parameter, −log s."""
-    at = scale.parameters(scale.elo(parameter))
-    return at["s"], np.maximum(at["c"], LEAST_C)

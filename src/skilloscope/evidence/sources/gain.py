@@ -20,12 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skilloscope.core.errors import InputError
+from skilloscope.core.columns import Array
 from skilloscope.core.text import typed
 from skilloscope.evidence.axis import ELO, Effects
-from skilloscope.models.gain import GainHistogram
-
-Array = npt.NDArray[np.float64]
 
 ORIGIN = 2100.0
 CAP = 3.0
@@ -85,19 +82,6 @@ def field_scores(losses: npt.ArrayLike, centipawns: npt.ArrayLike, counts: npt.A
     at, weight = np.asarray(centipawns, dtype=np.int64), np.asarray(counts, dtype=float)
     below = np.concatenate([[0.0], np.cumsum(weight)]) / weight.sum()
     return np.asarray(0.5 * (below[np.searchsorted(at, own, "left")] + below[np.searchsorted(at, own, "right")]))
-
-
-def fit_gain_line(losses: Array, elo: Array) -> dict[str, Any]:
-    """Return the field of these moves, the line of their expected scores along Elo, and the sd of a move about it."""
-    if len(losses) < 3 or np.ptp(elo) == 0:
-        raise InputError("a line needs moves of players of different rating", hint="games whose headers have Elo")
-    histogram = GainHistogram.from_gains(-np.minimum(losses, CAP))
-    own = tuple(histogram.centipawns.tolist()), tuple(histogram.counts.tolist())
-    scores = field_scores(losses, *own)
-    slope, intercept = np.polyfit(elo - ORIGIN, scores, 1)
-    sd = float(np.std(scores - intercept - slope * (elo - ORIGIN)))
-    line = {"intercept": float(intercept), "slope": float(slope), "sd": sd}
-    return {"centipawns": own[0], "counts": own[1], **line}
 
 
 def gain_scale() -> GainScale:

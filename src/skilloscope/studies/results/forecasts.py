@@ -148,10 +148,8 @@ def fit_results(
     mass: float = 0.95,
     each: FitEach = map,
 ) -> FitStudy:
-    """Fit what is not given to results, by the `method` quick or nelder-mead.
-
-    `intervals` adds where the true σ0 and ν may lie, from simulated games (`each` may fit those elsewhere); `lengths`
-    compares how well other periods predict; `posterior` adds the figure of the joint posterior.
+    """Fit what is not given to results; `intervals` adds those of the true values, from simulated games (by `each`),
+    `lengths` how well other periods predict, `posterior` the figure of the joint posterior.
     """
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
@@ -255,9 +253,8 @@ def predict_pairs(
 ) -> Predictions:
     """Predict games between pairs of players in the period of `at` (None: the period after the last).
 
-    With `draws` a draw has a probability of its own, with the κ that fits the games of the run best. With `joint` all
-    games of all periods are estimated jointly, and each pair has its gap with its deviation. With `link` slope, bias
-    and κ are learned from past games, if all of them are at hand.
+    `draws` gives draws a probability of their own; `joint` estimates all games jointly, with each pair's gap; `link`
+    learns slope, bias and κ from past games, if all of them are at hand.
     """
     number = run.latest + 1 if at is None else int(run.calendar.number(at, last=True))
     if number < run.latest:

@@ -203,9 +203,8 @@ def rated(
 ) -> Rated:
     """Rate everybody. With `kept` ratings only the new games are played on them, under their parameters.
 
-    With `rewind` the kept ratings go back to before that period, and the source holds all games from there on. If not,
-    late games are put into their period. Games that were already played are refused unless they are `corrected` and
-    replace the kept ones of their day and players, or are to count `again`.
+    `rewind` goes back to before that period, and the source holds all games from there on; else late games are put into
+    their period. Games played already are refused unless `corrected` (they replace kept ones) or to count `again`.
     """
     options = options or RatingOptions()
     results, (entry, left_out) = options.read(source), options.entering()
