@@ -32,6 +32,7 @@ bench: test-setup engine ## how fast each part is
 accuracy: test-setup ## how good the ratings are
 	$(BIN)/python tools/accuracy.py
 	cd tools && ../$(BIN)/python accuracy_people.py
+	cd tools && ../$(BIN)/python alternatives.py
 	cd tools && ../$(BIN)/python accuracy_axis.py
 	cd tools && ../$(BIN)/python forecast_fused.py
 	cd tools && ../$(BIN)/python years_check.py

@@ -12,7 +12,10 @@ moves under the prior of the population.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 import axis_data
 from fit_people import (
@@ -25,6 +28,7 @@ from fit_people import (
     effort_of,
     evidence,
     fit_opponents,
+    own_rows,
     parts_of,
     used,
 )
@@ -42,11 +46,22 @@ def main() -> None:
     for name in DEPTHS:
         effort = effort_of(name, opponents, elo_axis(), asked.kept)
         show(f"{name}, people of many events, held out", effort.held_out(asked.folds))
+        if name != "instant":
+            evenly = effort.held_out(asked.folds, 1)
+            show(f"{name}, as many people of each 100 Elo, held out", evenly)
+            show("the same, weighted as the ratings of all are", {n: like(e, alone[0]) for n, e in evenly.items()})
         path = None if asked.kept is None else asked.kept / f"persons-{name}.npz"
         show(f"{name}, two strong opens, as it ships", as_it_ships(evidence(axis_data.persons(), name, path), name))
     path = None if asked.kept is None else asked.kept / "many-instant.npz"
     many = evidence(axis_data.forty_games(), "instant", path)
     show("instant, forty games of one person, as it ships", as_it_ships(many, "instant", sizes=(1, 10, 20, 40)))
+
+
+def like(found: Estimates, everybody: PlayerGames) -> Estimates:
+    """Return people weighted so that their ratings are spread as those of everybody are."""
+    ratings = everybody.elo[[rows[0] for rows in own_rows(everybody)]]
+    there, here = (np.bincount((elo // 200).astype(np.int64), minlength=20) for elo in (ratings, found.elo))
+    return replace(found, weight=(there / np.maximum(here, 1))[(found.elo // 200).astype(np.int64)])
 
 
 def as_it_ships(games: PlayerGames, name: str, sizes: tuple[int, ...] = (1, 4, 7)) -> dict[str, Estimates]:

@@ -36,7 +36,11 @@ from skilloscope.papers.harness import SHARED_ANALYSES
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 PEOPLE = ROOT / "measurements" / "people_depth10_sf151.parquet"
-EVENT_PEOPLE = ROOT / "measurements" / "events_people_depth10_sf151.parquet"
+EVENT_PEOPLE = {
+    "random": ROOT / "measurements" / "events_random_depth10_sf151.parquet",
+    "evenly": ROOT / "measurements" / "events_people_depth10_sf151.parquet",
+}
+"""Analyses of people of data/people: drawn at random with four games, and as many of each 100 Elo with all games."""
 BAND_GAMES = ROOT / "measurements" / "band_games_depth10_sf151.parquet"
 OPENINGS = ROOT / "measurements" / "openings_depth10_sf151.parquet"
 EARLY_SKIP = 2
@@ -246,10 +250,15 @@ def people_of_events(rows: npt.NDArray[np.integer[Any]] | None = None) -> Known:
     return Known(_games(headers, played))
 
 
-def people_searched() -> tuple[Known, list[int]]:
+def searched_rows(drawn: str) -> npt.NDArray[np.int64]:
+    """Return the player-games of data/people whose moves an engine has judged, of people drawn `evenly` or `random`."""
+    return np.array(json.loads((ROOT / "tools" / "events_searched.json").read_text())[drawn])
+
+
+def people_searched(drawn: str) -> tuple[Known, list[int]]:
     """Return the people of data/people whose moves an engine has judged, and the event of each game."""
-    rows = np.array(json.loads((ROOT / "tools" / "events_searched.json").read_text())["rows"])
-    known, export = people_of_events(rows), read_export(EVENT_PEOPLE)
+    rows = searched_rows(drawn)
+    known, export = people_of_events(rows), read_export(EVENT_PEOPLE[drawn])
     events = np.load(SHARED / "people" / "games.npz")["event"][rows].tolist()
     return _answered(known, export.settings, {row.fen: row.lines for row in export.rows}), events
 

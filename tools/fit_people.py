@@ -299,10 +299,11 @@ def scored(logs: Array, elo: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Posteriors of people of known rating, and how good they are."""
+    """Posteriors of people of known rating, and how good they are; `weight` is how much each person counts."""
 
     elo: Array
     logs: Array
+    weight: Array | None = None
 
     def row(self, name: str, bands: bool = False) -> list[str]:
         """Return a line of figures, and one for each 200 points of rating where they are wanted."""
@@ -314,16 +315,17 @@ class Estimates:
         place = np.array([np.interp(at, GRID, row) for at, row in zip(self.elo, below, strict=True)])
         error, inside = mean - self.elo, (place > 0.025) & (place < 0.975)
 
-        def line(label: str, own: npt.NDArray[Any]) -> str:
-            e, n = error[own], int(own.sum())
-            rmse = float(np.sqrt((e**2).mean()))
-            sides = f"±{(e**2).std() / np.sqrt(n) / 2 / rmse:3.0f}", f"±{e.std() / np.sqrt(n):3.0f}"
-            z = np.sqrt(((e / sd[own]) ** 2).mean())
-            mae = np.abs(e).mean()
-            said = f"{rmse:5.0f} {sides[0]} {mae:5.0f} {sd[own].mean():5.0f} {e.mean():+5.0f} {sides[1]}"
-            return f"{label:44s} {n:5d} {said}  {z:5.2f}  {inside[own].mean():.3f}"
+        weight = np.ones(len(error)) if self.weight is None else self.weight
 
-        found = [f"{line(name, self.elo > 0)}  {scored(self.logs, self.elo).mean():.4f}"]
+        def line(label: str, own: npt.NDArray[Any]) -> str:
+            e, w = error[own], weight[own] / weight[own].sum()
+            n = 1 / float(w @ w)  # so many people of equal weight
+            rmse, bias = float(np.sqrt(w @ e**2)), float(w @ e)
+            sides = f"±{np.sqrt((w @ e**4 - rmse**4) / n) / 2 / rmse:3.0f}", f"±{np.sqrt((rmse**2 - bias**2) / n):3.0f}"
+            said = f"{rmse:5.0f} {sides[0]} {w @ np.abs(e):5.0f} {w @ sd[own]:5.0f} {bias:+5.0f} {sides[1]}"
+            return f"{label:44s} {len(e):5d} {said}  {np.sqrt(w @ (e / sd[own]) ** 2):5.2f}  {w @ inside[own]:.3f}"
+
+        found = [f"{line(name, self.elo > 0)}  {np.average(scored(self.logs, self.elo), weights=weight):.4f}"]
         for low in range(1000, 2800, 200) if bands else ():
             own = (self.elo >= low) & (self.elo < low + 200)
             found += [line(f"    rated {low} to {low + 199}", own)] if own.sum() >= 20 else []
@@ -335,7 +337,7 @@ HEAD = f"{'':44s}     n  rmse      mae    sd  bias       rms z  covers  log-scor
 
 @dataclass(frozen=True, eq=False)
 class Effort:
-    """What is fitted at an effort: the people, of many events first, and the weights of sources that are known."""
+    """What is fitted at an effort: the people (of many events first), and the weights of sources that are known."""
 
     name: str
     parts: Sequence[PlayerGames]
@@ -349,14 +351,15 @@ class Effort:
         free = [name for name in ("opening", "human", "joint") if name in whole.curves and name not in self.known]
         return fit_effects([Sample.of(whole, size, self.opponents) for size in SIZES], free, self.known, self.like)
 
-    def held_out(self, folds: int) -> dict[str, Estimates]:
-        """Return the posteriors of the people of many events, judged by fits to other events, by what is used."""
-        first = self.parts[0]
+    def held_out(self, folds: int, of: int = 0) -> dict[str, Estimates]:
+        """Return the posteriors of the people of a part, judged by fits to people of other events, by what is used."""
+        first = self.parts[of]
         events, code = np.unique(first.event, return_inverse=True)
         fold = np.random.default_rng(1).permutation(len(events))[code] % folds
         found: dict[str, list[tuple[Array, Array]]] = {}
         for number in range(folds):
-            rest = [first.take(fold != number), *self.parts[1:]]
+            out = first.event[fold == number]
+            rest = [part.take(~np.isin(part.event, out)) for part in self.parts]
             fit = self.fitted(rest)
             whole = PlayerGames.concat(rest)
             beside = fit_results([Sample.of(whole, size, self.opponents) for size in (1, 2, 4, 99)], fit)
@@ -409,8 +412,9 @@ def main() -> None:
         effort = effort_of(name, opponents, axis, asked.kept)
         if asked.folds:
             print(f"\n{name}, people of other events than those fitted on\n{HEAD}")
-            for label, found in effort.held_out(asked.folds).items():
-                print("\n".join(found.row(label, bands=label.endswith("moves, prior opponents"))), flush=True)
+            for part in range(1 if name == "instant" else len(axis_data.EVENT_PEOPLE)):
+                for label, found in effort.held_out(asked.folds, part).items():
+                    print("\n".join(found.row(label, bands=label.endswith("moves, prior opponents"))), flush=True)
         best = effort.fitted(effort.parts)
         whole = PlayerGames.concat(effort.parts)
         beside = fit_results([Sample.of(whole, size, opponents) for size in (1, 2, 4, 99)], best)
@@ -429,8 +433,9 @@ def parts_of(effort: str, kept: Path | None) -> list[PlayerGames]:
         return None if kept is None else kept / f"{name}-{effort}.npz"
 
     if effort != "instant":
-        known, events = axis_data.people_searched()
-        return [evidence(known, effort, path("searched"), events), evidence(axis_data.people(), effort, path("people"))]
+        drawn = {name: axis_data.people_searched(name) for name in axis_data.EVENT_PEOPLE}
+        of_events = [evidence(known, effort, path(name), events) for name, (known, events) in drawn.items()]
+        return [*of_events, evidence(axis_data.people(), effort, path("people"))]
     events = np.load(axis_data.SHARED / "people" / "games.npz")["event"].tolist()
     drawn = axis_data.strata(STRATA, 0.0, axis_data.HELD_OUT, 1)
     everybody = evidence(axis_data.people_of_events(), effort, path("events"), events)

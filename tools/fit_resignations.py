@@ -25,8 +25,7 @@ from axis_data import ROOT, SHARED, Known, analysed, human_games, people
 from skilloscope.chess.engine.lines import value_of
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games
-from skilloscope.simulate.games import Standing, material
-from skilloscope.simulate.people import weighed
+from skilloscope.simulate.games import Standing, material, weighed
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[tuple[int, int], float]

@@ -94,8 +94,9 @@ def main() -> None:
     batches = {name: axis_data.judged(getattr(axis_data, name)()) for name in ("analysed", "people")}
     for name, depth in EFFORT_DEPTHS.items():
         rows, choices, preferred = joined(batches, depth)
-        weights = axis.effort(name).weights
-        assert weights is not None
+        shipped = axis.effort(name).weights
+        assert shipped is not None
+        weights = replace(shipped, adjustments=())
         cluster = codes(rows.name)
         covariance = weights_covariance(choices, weights, rows.elo, elo_basis(rows.elo), cluster)
         spreads = fitted(cross_fitted(rows, choices, preferred, depth), rows)

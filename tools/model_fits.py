@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.core.columns import Array, Ints
 from skilloscope.models.joint import (
+    BENDS,
+    CONTEXT,
     LOSS_EDGES,
+    MOST_LOSS,
     ORIGIN,
+    PARTS,
     UNIT,
     JointChoices,
     JointWeights,
     LossWeights,
+    context_columns,
+    elo_terms,
     log_alternatives,
+    log_people,
     log_sums,
     weighted_parts,
 )
@@ -33,22 +42,53 @@ def fit_weights(
     return JointWeights(depths, tuple(pairs[: len(depths)]), pairs[-2], pairs[-1])
 
 
+def fit_adjustments(
+    choices: JointChoices,
+    weights: JointWeights,
+    elo: npt.ArrayLike,
+    basis: Array,
+    names: tuple[str, ...] = (*BENDS[:2], *CONTEXT),
+    *,
+    ridge: float = 1e-5,
+) -> JointWeights:
+    """Return the weights with the adjustments of these names that make the choices likeliest, with a little ridge."""
+    assert choices.context is not None
+    owner, places, n = choices.owner, choices.offsets[:-1] + choices.chosen, len(choices)
+    base = log_alternatives(choices, weights, elo, basis)
+    root, places_of = choices.roots[:, -1].astype(float), [(*BENDS, *CONTEXT).index(name) for name in names]
+    parts = np.column_stack([log_people(choices, basis), -root, -np.minimum(root**2, MOST_LOSS)])
+    columns = np.column_stack([elo_terms(elo)[:, 1:], context_columns(choices.context)])[:, places_of]
+
+    def cost(free: Array) -> tuple[float, Array]:
+        w = free.reshape(len(PARTS), len(names))
+        z = base + (parts * (columns @ w.T)[owner]).sum(axis=1)
+        total = log_sums(z, choices.offsets)
+        residual = -np.exp(z - total[owner])
+        residual[places] += 1.0
+        gradient = np.add.reduceat(residual[:, None] * parts, choices.offsets[:-1], axis=0).T @ columns
+        return float(-(z[places] - total).sum() / n + 0.5 * ridge * free @ free), ridge * free - gradient.ravel() / n
+
+    found = minimize(cost, np.zeros(len(PARTS) * len(names)), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    rows = np.array(weights.adjustments) if weights.adjustments else np.zeros((len(PARTS), len(BENDS) + len(CONTEXT)))
+    rows[:, places_of] = found.reshape(len(PARTS), len(names)).round(4)
+    return replace(weights, adjustments=tuple(tuple(map(float, row)) for row in rows))
+
+
 def fit_logit(
     design: Array,
     offsets: Ints,
     chosen: Ints,
     *,
     ridge: float,
-    base: float | Array = 0.0,
 ) -> Array:
     """Return the weights of the design's columns under which the choices are likeliest, with a little ridge.
 
-    P is the softmax of base + design · w over the alternatives of a decision.
+    P is the softmax of design · w over the alternatives of a decision.
     """
     owner, places, n = np.repeat(np.arange(len(chosen)), np.diff(offsets)), offsets[:-1] + chosen, len(chosen)
 
     def cost(w: Array) -> tuple[float, Array]:
-        z = base + design @ w
+        z = design @ w
         total = log_sums(z, offsets)
         residual = -np.exp(z - total[owner])
         residual[places] += 1.0

@@ -8,7 +8,7 @@ from skilloscope.chess.analysis.files import import_file
 from skilloscope.store import Store
 
 FOLDER = Path(__file__).resolve().parents[2] / "measurements"
-LIMIT = 20_000_000
+LIMIT = 30_000_000
 FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.name != "README.md")
 
 

@@ -13,15 +13,15 @@ sys.path.insert(0, str(ROOT / "tools"))
 from house import TARGETS, measurements  # noqa: E402
 
 LIMITS: dict[str, float] = {
-    "rate: functions": 644,
-    "rate: modules": 63,
+    "rate: functions": 630,
+    "rate: modules": 48,
     "rate: depth": 20,
-    "rate: changes of room": 171,
+    "rate: changes of room": 118,
     "results rate: functions": 268,
     "results rate: modules": 32,
     "results rate: depth": 21,
-    "results rate: changes of room": 58,
-    "modules loaded by rate": 117,
+    "results rate: changes of room": 54,
+    "modules loaded by rate": 105,
     "modules loaded by results rate": 59,
     "modules loaded by --help": 4,
     "import cycles": 0,
@@ -29,7 +29,7 @@ LIMITS: dict[str, float] = {
     "Any-dicts": 77,
     "lines of src": 49_600,
     "files of src": 230,
-    "lines of frame per line of substance": 0.92,
+    "lines of frame per line of substance": 0.88,
     "first-level commands": 22,
 }
 

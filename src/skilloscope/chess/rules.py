@@ -6,9 +6,6 @@ opponent's. Passant: the square behind a pawn that just advanced two squares if 
 otherwise 64. A place numbers a move from the mover's view: 64·from + to, and for underpromotions
 4096 + 64·piece + 8·file + file.
 
-`san_move` reads a word of movetext on such a board. It returns NOT_READ where the move is illegal, ambiguous, or
-written in a way that no program writes; python-chess then says what it is.
-
 Whole numbers are int64 in every call between compiled functions, never a literal: each other kind that a function is
 called with is compiled once more.
 """

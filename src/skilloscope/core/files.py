@@ -1,12 +1,11 @@
 """The one opener of files: compressed or not, streams too, as bytes or as lines of text.
 
-The first bytes say how a file is compressed, not its name: gzip, bzip2, zstd, xz, of one piece or of several
-concatenated, or zip, whose members follow one another. Text is UTF-8, or UTF-16 with a mark; a byte that is not UTF-8
-is read as Latin-1, one by one, because many collections concatenate files of both kinds.
+The first bytes say how a file is compressed, not its name. Text is UTF-8, or UTF-16 with a mark; a byte that is not
+UTF-8 is read as Latin-1, one by one, because many collections concatenate files of both kinds.
 
-A small archive can hold more than any disk, or a line of gigabytes. Whatever decompresses to more than MOST_UNPACKED
-bytes and to more than MOST_TIMES its own size is stopped there, and no line is longer than MOST_LINE. A file that is
-damaged or truncated yields what comes before the damage, down to half a line, and then raises.
+Whatever decompresses to more than MOST_UNPACKED bytes and to more than MOST_TIMES its own size is stopped there, and no
+line is longer than MOST_LINE. A file that is damaged or truncated yields what comes before the damage, down to half a
+line, and then raises.
 """
 
 import bz2

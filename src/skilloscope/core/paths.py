@@ -1,15 +1,8 @@
 """Paths: the files that users name, files written whole or not at all, resources to close, and the user's settings.
 
-Files, folders, patterns and `-` (standard input) become a list of files, each once, in a fixed order.
-
-An output file is written next to its place under another name and then replaces the old one, so that a full disk, a
-kill or an error leaves the old file as it was; an input is never overwritten.
-
-Effective settings and where each came from: default < the user's skilloscope.toml < ./skilloscope.toml < environment
-< flag.
-
-A folder may come from anybody: a skilloscope.toml in the current one may set numbers and name files, but no program.
-The engine comes from the user's own file, the environment or a flag.
+An output file is written next to its place under another name and then replaces the old one; an input is never
+overwritten. Effective settings and where each came from: default < the user's skilloscope.toml < ./skilloscope.toml <
+environment < flag. A folder may come from anybody: a skilloscope.toml in the current one may name no program.
 """
 
 import atexit

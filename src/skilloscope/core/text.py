@@ -1,11 +1,8 @@
 """Text from unknown sources, and text that is safe to print.
 
 In: lines of JSON and rows of CSV. Anything unusable is one bad record: JSON nested too deeply, numbers of a thousand
-digits, lone surrogates, a CSV cell without an end. Each would break something behind the reader.
-
-Out: text for a terminal without control sequences. Names, events, engines and servers may contain anything: ESC and
-the C1 controls start sequences that set titles, fill the clipboard or move the cursor; controls of writing direction
-make one name look like another.
+digits, lone surrogates, a CSV cell without an end. Out: text for a terminal without control sequences, which set
+titles, fill the clipboard or move the cursor, and without controls of writing direction.
 """
 
 import csv

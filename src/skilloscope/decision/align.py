@@ -1,8 +1,7 @@
 """Two sets of decisions to compare: the same choices under two judges, or one batch divided at a date or by a column.
 
-Under two judges decisions are matched by identity and alternatives by name, never by their place: two batches of the
-same length come out, row for row the same choice among the same alternatives, each valued by its own judge. What only
-one judge listed is left out for both: conditioning on the alternatives in common is exact for the agent, and the two
+Under two judges decisions are matched by identity and alternatives by name, never by their place. What only one judge
+listed is left out for both: conditioning on the alternatives in common is exact for the agent, and the two
 log-likelihoods are of the same event.
 """
 

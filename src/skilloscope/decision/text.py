@@ -1,12 +1,8 @@
 """Decisions of any domain from text: JSON lines and long CSV, read with every fault named, written and read back.
 
-JSON lines: `{"decider": "Ann", "utilities": [0.3, 0.1], "chosen": 0}`; other keys become context columns.
-Long CSV: `decider,problem,alternative,utility,chosen`, one row per alternative, and `n_legal` where more existed than
-are listed; `alternative` becomes the context column `alternatives`, a list of names, and any other column is context of
-its own. In both, a missing `n_legal` means that the list is complete, 0 that nobody knows; a choice outside the list is
-`"chosen": null`, or no row marked.
-A decision with a fault (a utility that is no finite number, a chosen index out of range, nothing chosen) is left out,
-counted and named with its file and line; the others go on.
+docs/data.md describes both. A missing `n_legal` means that the list is complete, 0 that nobody knows; a choice outside
+the list is `"chosen": null`, or no row marked. A decision with a fault is left out, counted and named with its file and
+line; the others go on.
 """
 
 from __future__ import annotations

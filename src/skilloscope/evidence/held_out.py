@@ -186,10 +186,7 @@ _FEWEST = 20  # replicates, below which there are no tails
 
 
 def widening(clusters: float, mass: float, *, weighed: bool = False) -> float:
-    """√(n/(n − 1)) · t/z: a few resampled clusters vary less than new ones would, by this factor.
-
-    Clusters that are `weighed` again, by exponential weights, vary still less: √((n + 1)/(n − 1)) · t/z.
-    """
+    """√(n/(n − 1)) · t/z, by which few resampled clusters vary less; √((n + 1)/(n − 1)) · t/z if `weighed`."""
     upper = (1 + mass) / 2
     few = np.sqrt((clusters + weighed) / (clusters - 1))
     return float(few * stdtrit(clusters - 1, upper) / ndtri(upper))
@@ -230,10 +227,7 @@ def resampled_mean(total: Array, n: Array, *, rng: np.random.Generator) -> float
 
 
 def game_dispersion(table: EvidenceTable, groups: Sequence[Sequence[int]]) -> float:
-    """φ = Σ score² / Σ information · G/(G − groups) over the games of groups with a c of their own each; at least 1.
-
-    Under the model alone a game's score has its information as variance. What games scatter beyond that is φ.
-    """
+    """φ = Σ score² / Σ information · G/(G − groups), at least 1: how much more games scatter than the model says."""
     squares, information, games = 0.0, 0.0, 0
     for rows in groups:
         if any(table.labels[row][2] is None for row in rows):

@@ -117,10 +117,7 @@ def lattice_for(evidences: Sequence[Sequence[Evidence]], low: float, high: float
 
 
 def forward(lattice: Lattice, logs: Array, gaps: Array, drift: float) -> Walk:
-    """Filter: p(c_t | past) = ∫ N(c_t − c_{t−1}; q·Δt) p(c_{t−1} | past) dc, then Bayes' rule. Uniform at the start.
-
-    `logs` is the log-likelihood of each period (rows) at the cells, `gaps` the time between neighbouring periods.
-    """
+    """Filter: p(c_t | past) = ∫ N(c_t − c_{t−1}; q·Δt) p(c_{t−1} | past) dc, then Bayes' rule. Uniform at the start."""
     predicted, filtered, scores = np.empty_like(logs), np.empty_like(logs), np.empty(len(logs))
     mass = np.full(lattice.cells, 1.0 / lattice.cells)
     steps: dict[float, Array] = {}
@@ -155,10 +152,7 @@ def backward(walk: Walk, logs: Array, gaps: Array) -> Array:
 
 
 def fit_drift(lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *, mass: float = 0.95) -> SdFit:
-    """Return the drift (sd of the change in a unit of time), one for all sequences, that makes the evidence likeliest.
-
-    Tried is none, then what changes a thousandth to half of the range over the usual gap.
-    """
+    """Return the sd of the change in a unit of time that makes the evidence of all sequences likeliest."""
     if not any(len(t) > 1 for t in times):
         raise InputError("a drift cannot be seen in a single period", hint="use another prior, or shorter periods")
     gaps = np.concatenate([np.diff(t) for t in times])
@@ -368,10 +362,7 @@ def filter_histories(
     dispersion: float = 1.0,
     mass: float = 0.95,
 ) -> tuple[list[Filtered], SdFit | None]:
-    """Filter every history under the named prior; the drift, if there is one, is common to all of them.
-
-    Evidence is divided by `dispersion` first; the scores are those of the decisions themselves, undivided.
-    """
+    """Filter every history under the named prior, evidence divided by `dispersion`; a drift is common to all."""
     check_period_prior(prior)
     if not histories:
         return [], None

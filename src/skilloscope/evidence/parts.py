@@ -187,10 +187,7 @@ def parts_under(person: PersonParts, prior: Prior, way: str, sd: float, points: 
 
 
 def pair_beliefs(person: PersonParts, prior: Prior, sd: float) -> PartBeliefs:
-    """Return the posterior of two parts that vary around a common level with an sd; the last change is second − first.
-
-    Neither part is the first: E₁ and E₂ are drawn about the same E, which has the prior.
-    """
+    """Return the posterior of two parts that vary around a common level with an sd; last change: second − first."""
     points = effect_points(person, prior, "star", sd)
     found = parts_under(person, prior, "star", sd, points)
     step, start = _kernel(float(sd), 1.0), np.exp(np.asarray(prior.log_density(CELLS)))

@@ -110,9 +110,7 @@ def period_of_game(every: str, date: str | None, year: int | None, event: str | 
 
 
 def column_periods(batch: Decisions, column: str) -> DecisionPeriods:
-    """Return the periods that the values of a column define: numbers are times, dates are in years, other texts come in
-    the order in which they first appear, one unit of time apart.
-    """
+    """Return the periods of a column's values: numbers, dates in years, other texts in order of appearance."""
     values = batch.column(column).to_pylist()
     known = np.array([value is not None and value == value for value in values], dtype=bool)
     batch = batch.select(known, reason=f"no {column}")
@@ -170,11 +168,7 @@ def period_histories(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunningCompetence:
-    """The decisions of one game in order, and the decider's posterior of c after each; one entry per decision.
-
-    `probability` is that of the choice before it was made, averaged over the decider's posterior so far. It is NaN
-    where the rule cannot use the decision (an unlisted choice under `listed`); the posterior then stays as it was.
-    """
+    """Decisions of one game in order, the `probability` of each before it (NaN if unusable), and c after each."""
 
     batch: Decisions
     ply: Ints

@@ -128,10 +128,7 @@ class Scale:
         return along.widened(self.line_sd(along.mean))
 
     def posterior(self, evidence: Evidence, prior: Prior) -> Posterior:
-        """Return the posterior of Elo: the tempered curve convolved with the line's error, then the prior.
-
-        The line's error is convolved with the evidence, not with the prior.
-        """
+        """Return the posterior of Elo: the tempered curve convolved with the line's error, then the prior."""
         low, high = sorted(float(e) for e in self.elo([evidence.grid.low, evidence.grid.high]))
         low, high = max(low, prior.low), min(high, prior.high)
         tempered = evidence.tempered(self.dispersion)

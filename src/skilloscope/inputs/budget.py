@@ -149,11 +149,7 @@ def sample_games(
 
 
 def game_order(games: Games, seed: int, strata: Sequence[Any] | None = None) -> npt.NDArray[np.int64]:
-    """Return the rows of the games in the order of the seed, which does not depend on what else is in the batch.
-
-    With `strata`, one label per game, the first game of each stratum comes before the second of any: a sample from the
-    beginning of the order then has about equally many of each. None as a label leaves the game out.
-    """
+    """Return the games in the seed's order, whatever else is there; with `strata` the first of each comes first."""
     marks = [hashlib.sha256(f"{seed}/{game}".encode()).digest() for game in games.headers["game"].to_pylist()]
     order = sorted(range(len(marks)), key=marks.__getitem__)
     if strata is not None:

@@ -91,10 +91,7 @@ def analysed_files(
     both_sides: bool = False,
     limit: EngineBudget | None = None,
 ) -> tuple[AnalysedGames, list[str]]:
-    """Return games or those of PGN files, searched where the method needs an engine, and the players' full names.
-
-    With players only their games, and only their moves are searched unless both sides are wanted.
-    """
+    """Return games, searched where the method needs an engine, and the players' full names; only theirs if named."""
     games = distinct_games((what if isinstance(what, Games) else read_games(what)).renamed(aliases or {}))
     games.refuse_empty()
     names = list(dict.fromkeys(map(partial(resolve_player, known=known_players(games)), players))) if players else []
@@ -156,10 +153,7 @@ def analysed_games(
 
 
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:
-    """Return the request with what the games say of each player before any move of that player is read.
-
-    The prior `file` reads what people play alone, so that it is the same at every effort.
-    """
+    """Return the request with what the games say of each player before any move of that player is read."""
     if asked.priors is not None:
         return asked
     priors: dict[str, Prior] = {}
@@ -198,10 +192,7 @@ def analysed_given(
     scheduler: str | None = None,
     **asking: Any,
 ) -> tuple[AnalysedGames, list[str]]:
-    """Return games as Python functions are given them, analysed, and the players' full names.
-
-    `asking` are further fields of the request. An engine may be missing unless `method` or `effort` asked for it.
-    """
+    """Return games given to a Python function, analysed, and full names; `asking` are fields of the request."""
     if method == "agent":
         raise InputError("the papers' agent rates decisions", hint="give decisions(analyse(games))")
     asked = RatingRequest.of(axis, method, effort, workers=workers, **asking)
@@ -273,10 +264,7 @@ class GameEvidence:
 def elo_evidence(
     found: AnalysedGames, by: str | tuple[str, ...] | None = None, players: Sequence[str] = ()
 ) -> GameEvidence:
-    """Return what the moves of analysed games, or of some players in them, say about Elo.
-
-    Rows are labelled by the column that was asked for, or by `by`; with several columns a label is a tuple.
-    """
+    """Return what moves of analysed games say about Elo, labelled by the column asked for, or by `by`."""
     games, asked = found.games, found.asked
     analyses = None if found.judged is None else found.judged.analyses
     columns = (by,) if isinstance(by, str) else by or (asked.by,)

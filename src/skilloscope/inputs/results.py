@@ -36,11 +36,7 @@ Done = TypeVar("Done")
 
 
 def read_files(paths: Sequence[Path], how: Reading | None = None, aliases: Mapping[str, str] | None = None) -> Results:
-    """Read tables of results and the headers of games, and put them together; a file given twice is refused.
-
-    A folder stands for the tables and games in it, `-` for the standard input. Spellings of a name that differ by
-    blanks, capitals, commas and dots only are one player; `aliases` say who else is the same.
-    """
+    """Read tables of results and headers of games (in a folder, or `-`) as one; `aliases` say who is the same."""
     with contextlib.ExitStack() as stack:
         files = [file for path in paths for file in _files(path, stack)]
         games = by_kind(files, Kind.RESULTS, Kind.GAMES)[Kind.GAMES]

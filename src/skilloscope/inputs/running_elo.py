@@ -100,10 +100,7 @@ def running_elo(
     evaluations: Evaluations | None = None,
     mass: float = 0.95,
 ) -> list[dict[str, Any]]:
-    """Return after every move of one game the mover's Elo from the mover's moves up to it.
-
-    The effort is that of the answers unless given; one that reads what moves lost takes the `evaluations`.
-    """
+    """Return the mover's Elo after every move of one game; the effort is that of the answers unless given."""
     axis = axis or elo_axis()
     effort = effort or effort_of(analyses, axis)
     if effort.weights is not None and analyses is not None:
@@ -134,11 +131,7 @@ class _KnownMove:
 
 @dataclass(eq=False)
 class EloOfBoards:
-    """Elo on the one axis of both sides of games that are being played; every move is asked once.
-
-    What people play is known at once; where a value stands before and after a move, what it lost is evidence as well.
-    A move is known by the position before it: one that comes back, or is on two boards, costs nothing.
-    """
+    """Elo of both sides of games that are being played; a move, known by the position before it, is asked once."""
 
     axis: EloAxis = field(default_factory=elo_axis)
     model: Human = field(default_factory=human)
@@ -153,10 +146,7 @@ class EloOfBoards:
     def sides(
         self, moves: Sequence[int], fens: Sequence[str], values: Sequence[float | None], first_ply: int
     ) -> list[dict[str, Any]]:
-        """Return White's and Black's fields after these moves.
-
-        `fens` are the positions before each move, and the last; `values` their values in pawns, White's view.
-        """
+        """Return both sides' fields after these moves; `fens` has the last position too; `values`: White's, pawns."""
         self._ask(moves, fens)
         sides = [RunningElo(self.axis, {}) for _ in range(2)]
         for at, (fen, move) in enumerate(zip(fens, moves, strict=False)):

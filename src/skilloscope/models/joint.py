@@ -12,6 +12,14 @@ p is a model of people's choices, given by coefficients of a basis in E; δ_d is
 d plies of thought; v, w_d and u are lines in E. Alternatives that the judge did not list count as the worst listed one,
 and share what is left as people do. Without losses the model is p itself; without p it is a choice by losses alone.
 
+People err more in some positions than in others of like losses. Adjustments add
+
+    a·log p(m | E) − b·√δ(m) − c·min(δ(m), 3)
+
+to z, with δ at the last depth. a, b and c are sums: a parabola in Elo with a knee at 1600, and broken lines in the
+number of the move, in the material left and in the value before the move. So people play first moves that they know
+and hardly ever blunder there, the side that stands worse takes more care, the winning side the shortest way.
+
 For games in which only the move that was played has a value, `LossWeights` says how much a move loses, given who makes
 it:
 
@@ -242,6 +250,37 @@ def checked_elo(elo: float | Sequence[float], within: tuple[float, float] = ELO_
 
 
 ORIGIN, UNIT = 2100.0, 450.0  # weights are lines in x = (Elo − ORIGIN) / UNIT
+PARTS = ("human", "root", "loss")
+"""What adjustments multiply: log p, −√δ and −min(δ, 3)."""
+KNOTS = {
+    "move": (3.0, 8.0, 13.0, 20.0, 40.0),
+    "pieces": (0.0, 20.0, 40.0, 62.0),
+    "value": (-10.0, -6.0, -3.0, -1.0, 0.0, 1.0, 3.0, 6.0, 10.0),
+}
+"""Where the broken lines are given: number of the move, value of all pieces, the mover's value in pawns."""
+CONTEXT = tuple(f"{name} {knot:g}" for name, knots in KNOTS.items() for knot in knots)
+BENDS = ("Elo", "Elo^2", "below 1600")
+_LOW_ELO = 1600.0
+MOST_LOSS = 3.0
+
+
+def context_columns(context: npt.ArrayLike) -> Array:
+    """Return for each decision how much of each broken line every knot of CONTEXT says; outside, the last one.
+
+    >>> [CONTEXT[at] for at in np.flatnonzero(context_columns([[30, 62, -20]])[0])]
+    ['move 20', 'move 40', 'pieces 62', 'value -10']
+    """
+    columns: list[Array] = []
+    for at, knots in zip(np.asarray(context, dtype=float).T, KNOTS.values(), strict=True):
+        for hat in np.eye(len(knots)):
+            columns.append(np.interp(at, knots, hat))
+    return np.stack(columns, axis=1)
+
+
+def elo_terms(elo: npt.ArrayLike) -> Array:
+    """Return 1, x, x² and what lies below 1600, a row for each Elo."""
+    x = (np.asarray(elo, dtype=float) - ORIGIN) / UNIT
+    return np.stack([np.ones_like(x), x, x * x, np.maximum((_LOW_ELO - ORIGIN) / UNIT - x, 0.0)], axis=-1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,6 +293,8 @@ class JointChoices:
     """Coefficients of log p, up to a constant a decision: a column for each function of the basis."""
     roots: npt.NDArray[np.float32]  # √δ_d, a column for each depth; of unlisted alternatives the worst listed one's
     listed: Bools
+    context: Array | None = None
+    """Move number, value of all pieces and value before the move of each decision; only adjustments read it."""
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -269,37 +310,56 @@ class JointChoices:
     def select(self, wanted: Bools) -> JointChoices:
         """Return some of the decisions."""
         offsets, entries = ragged_take(self.offsets, np.flatnonzero(wanted))
+        context = None if self.context is None else self.context[wanted]
         return JointChoices(
-            offsets, self.chosen[wanted], self.human[entries], self.roots[entries], self.listed[entries]
+            offsets, self.chosen[wanted], self.human[entries], self.roots[entries], self.listed[entries], context
         )
 
 
 @dataclass(frozen=True)
 class JointWeights:
-    """The lines v, w_d and u: each a pair (value at ORIGIN, slope in x)."""
+    """The lines v, w_d and u, each a pair (value at ORIGIN, slope in x), and the adjustments."""
 
     depths: tuple[int, ...]
     losses: tuple[tuple[float, float], ...]
     human: tuple[float, float] = (1.0, 0.0)
     unlisted: tuple[float, float] = (0.0, 0.0)
+    adjustments: tuple[tuple[float, ...], ...] = ()
+    """Of each of PARTS the weights of BENDS and CONTEXT; none where there are none."""
 
     def __post_init__(self) -> None:
         if len(self.depths) != len(self.losses) or min(self.depths, default=1) < 1 or max(self.depths, default=1) > 99:
             raise InputError(f"{len(self.losses)} weights for the depths {self.depths}")
+        if self.adjustments and np.shape(self.adjustments) != (len(PARTS), len(BENDS) + len(CONTEXT)):
+            raise InputError(f"adjustments are {len(PARTS)} rows of {len(BENDS) + len(CONTEXT)} numbers")
 
     def as_dict(self) -> About:
         """Return the weights for JSON."""
         pairs = {"human": list(self.human), "unlisted": list(self.unlisted)}
-        return {"depths": list(self.depths), "losses": [list(pair) for pair in self.losses], **pairs}
+        adjusted = {"adjustments": [list(row) for row in self.adjustments]} if self.adjustments else {}
+        return {"depths": list(self.depths), "losses": [list(pair) for pair in self.losses], **pairs, **adjusted}
 
-    def parts(self, choices: JointChoices) -> tuple[Array, Array]:
-        """Return what losses and list add to z of each alternative: the value at ORIGIN, and the slope in x."""
+    def lines(self, choices: JointChoices) -> tuple[Array, Array]:
+        """Return weights of `elo_terms`: of each of PARTS in each decision, and of all of z that is not log p.
+
+        The first say what log p is multiplied by and how far losses are adjusted, the others are of each alternative.
+        """
         if choices.roots.shape[1] != len(self.depths):
             raise InputError(f"{choices.roots.shape[1]} depths of losses, the weights are for {len(self.depths)}")
-        pairs = np.array(self.losses).reshape(-1, 2)
-        apart = (~choices.listed).astype(float)[:, None] * np.array(self.unlisted)
-        both = -(choices.roots.astype(float) @ pairs) - apart
-        return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
+        counts = np.diff(choices.offsets)
+        shares, z = np.zeros((len(PARTS), len(counts), 4)), np.zeros((len(choices.listed), 4))
+        z[:, :2] = -(choices.roots.astype(float) @ np.array(self.losses).reshape(-1, 2))
+        z[:, :2] -= (~choices.listed).astype(float)[:, None] * np.array(self.unlisted)
+        if self.adjustments:
+            if choices.context is None:
+                raise InputError("adjustments need the context of the decisions")
+            weights, last = np.array(self.adjustments), choices.roots[:, -1:].astype(float)
+            shares[:, :, 0] = weights[:, len(BENDS) :] @ context_columns(choices.context).T
+            shares[:, :, 1:] = weights[:, None, : len(BENDS)]
+            _, root, loss = np.repeat(shares, counts, axis=1)
+            z -= last * root + np.minimum(last**2, MOST_LOSS) * loss
+        shares[0, :, :2] += self.human
+        return shares, z
 
 
 def scaled_roots(best: npt.ArrayLike, value: npt.ArrayLike) -> Array:
@@ -318,10 +378,9 @@ def log_choice(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike,
 
 def log_alternatives(choices: JointChoices, weights: JointWeights, elo: npt.ArrayLike, basis: Array) -> Array:
     """Return log P of every alternative, the decider's Elo given; `basis` has a row a decision."""
-    owner = choices.owner
-    x = ((np.asarray(elo, dtype=float) - ORIGIN) / UNIT)[owner]
-    value, slope = weights.parts(choices)
-    z = (weights.human[0] + weights.human[1] * x) * log_people(choices, basis) + value + slope * x
+    owner, terms = choices.owner, np.broadcast_to(elo_terms(elo), (len(choices), 1 + len(BENDS)))
+    (human, *_), lines = weights.lines(choices)
+    z = (human * terms).sum(axis=1)[owner] * log_people(choices, basis) + (lines * terms[owner]).sum(axis=1)
     return np.asarray(z - log_sums(z, choices.offsets)[owner])
 
 
@@ -330,10 +389,9 @@ def joint_curves(
 ) -> Array:
     """Return Σ log P of each group's choices at every Elo (a column, and a row of the basis)."""
     out = np.zeros((n_groups, len(elo)))
-    value, slope = weights.parts(choices)
-    x = (np.asarray(elo, dtype=float) - ORIGIN) / UNIT
-    columns = (choices.offsets, choices.chosen, choices.human, value, slope)
-    add_joint_curves(*columns, np.array(weights.human), np.asarray(groups), x, np.ascontiguousarray(basis), out)
+    (human, *_), lines = weights.lines(choices)
+    columns = (choices.offsets, choices.chosen, choices.human, human, lines, np.asarray(groups))
+    add_joint_curves(*columns, elo_terms(elo), np.ascontiguousarray(basis), out)
     return out
 
 

@@ -1,12 +1,8 @@
 """The choices that DFH13 leaves open (k, the range of c, the filter), made on games of 2006–2009, judged on 2010–2014.
 
-In: decisions of dated games near mileposts, of every position whatever its value. Out: each option with its score on
-both spans, which option the first span chose, and how it does on the later span compared with the papers' own. The
-analysed games hold few of the early years; with engine time or imported analyses more of them are sampled.
-
 k and range are scored by prediction: the second half of each player-game, given its first half under the uniform prior
-on the range. Both see the same decisions under every option. Filters keep different positions, so no likelihood
-compares them; they are scored by what the player-games say of Elo: the gain of a line c = a + b·Elo over one c for all.
+on the range. Both see the same decisions under every option. Filters keep different positions, so they are scored by
+what the player-games say of Elo: the gain of a line c = a + b·Elo over one c for all.
 """
 
 from collections.abc import Sequence

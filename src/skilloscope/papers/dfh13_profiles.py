@@ -1,12 +1,8 @@
 """DFH13 VII: profiles of four players over the years, and the within-game chart.
 
-VII.A: Figures 4 to 6 print no number, so the rows are ours. What can be compared is the shape: how the Elo from the
-moves follows the Elo in the headers of the same games, year by year, under the paper's three priors and as a random
-walk. Only the moves are rated; nothing else about the players is used.
-
-VII.B–C: Figure 7 is of twenty games of 1948; the chart is drawn from the same games under another engine, and what the
-text says of it is counted. Figure 8 is of a person under suspicion; here it is of simulated players, whose truth is
-known.
+VII.A: Figures 4 to 6 print no number, so the rows are ours: how the Elo from the moves follows the Elo in the headers
+of the same games, year by year, under the paper's three priors and as a random walk. VII.B–C: Figure 7 is of twenty
+games of 1948, here under another engine. Figure 8 is of a person under suspicion; here it is of simulated players.
 """
 
 from collections.abc import Callable, Sequence

@@ -45,12 +45,6 @@ _ERRORS = 3.0
 _NO_DATA = "Needs real results (--data): –."
 
 
-def great_players(data: Path) -> Results:
-    """Return the games between great chess players, 1857 to 1991, without those of plain namesakes."""
-    columns = {"player_1": "white", "player_2": "black", "score": "white_score"}
-    return without_namesakes(read_results(data / "results" / "chess_great_players_1857_1991.csv", columns=columns))
-
-
 def without_namesakes(results: Results) -> Results:
     """Return results without namesakes: who comes back after 40 years is somebody else, the smaller part counted.
 
@@ -191,7 +185,9 @@ def _table_3(budget: Budget) -> Outcome:
     table = paper_table("GLI99_table_3")
     if budget.data is None:
         return Outcome([Row(f"{line['player']}: peak", printed(line["strength"])) for line in table], [_NO_DATA])
-    results = great_players(budget.data)
+    columns = {"player_1": "white", "player_2": "black", "score": "white_score"}
+    file = budget.data / "results" / "chess_great_players_1857_1991.csv"
+    results = without_namesakes(read_results(file, columns=columns))
     model = Periods(period="1Y", smoothing="eq14").fit(results)
     board, years = peaks(model.history_)
     rated = zip(board.rows(), years, strict=True)

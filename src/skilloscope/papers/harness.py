@@ -1,10 +1,7 @@
 """The harness of reproduction: printed numbers with their precision, rows that compare, entries, tables and the page.
 
-What has not been computed is shown as –, never as the paper's figure.
-
 The games of a reproduction are those of the data folder, sampled by a seeded rule to what is known or may be searched:
-in the seed's order, stratum by stratum in turn. What the imported analyses hold costs nothing, so that a run without
-any engine time takes the beginning of that order as far as it is known.
+in the seed's order, stratum by stratum in turn. What has not been computed is shown as –, never as the paper's figure.
 """
 
 from __future__ import annotations

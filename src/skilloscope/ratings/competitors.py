@@ -1,8 +1,8 @@
 """Fair competitors of our forecasts: a published rating, Elo, Glicko-2 and TrueSkill, fitted on the same past.
 
 Each predicts a game from the periods before its own, with parameters that predict the games before the held-out ones
-best. Slope and constant of each are fitted again every year to the year before, so that nobody loses by a slope that
-the pool has outgrown. Glicko-2: Glickman (2012); TrueSkill: Herbrich, Minka, Graepel (2006), two players with draws.
+best. Slope and constant of each are fitted again every year to the year before. Glicko-2: Glickman (2012); TrueSkill:
+Herbrich, Minka, Graepel (2006), two players with draws.
 """
 
 import math

@@ -2,13 +2,11 @@
 
 In: gains with the group (a player in an event, a player in a match, the engine) and the game of each. Out: a GainTable:
 expected scores between groups, and a Slopes for each such number: how it changes as one game counts a little more.
-
 Games are the unit: the moves of one game are not independent of each other, nor are the two players in it.
 
-The variance of a number is then a sum of parts V = Σ s_i, estimated by Σ s_i χ²(ν_i) / ν_i, each part with its own
-degrees of freedom: no Student's variable unless there is one part. Satterthwaite takes the one whose variance has the
-same two moments; with parts of one degree of freedom, matches of two games, that is far off: 6.8 where 3.5 is right for
-shares of .85 (ν = 1) and .15 (ν = 13). `t_mixture_quantile` solves for the quantile itself.
+The variance of a number is a sum of parts V = Σ s_i, estimated by Σ s_i χ²(ν_i) / ν_i. With parts of one degree of
+freedom, matches of two games, Satterthwaite is far off: 6.8 where 3.5 is right for shares of .85 (ν = 1) and .15
+(ν = 13). `t_mixture_quantile` solves for the quantile itself.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Elo mileposts, and the papers' regression line from competence to Elo over the groups at them.
 
-A milepost is a round figure, 2400 or 2500, near which players count as one group. [DFHR09 V.A, RH11 sect. 5] There is
-one rule: the nearest multiple of 100, midway the one above. The papers differ in the parameters: how near a rating
-must be, and whether the opponent must be near the same milepost too.
+A milepost is a round figure near which players count as one group: the nearest multiple of 100, midway the one above.
+[DFHR09 V.A, RH11 sect. 5] The papers differ in how near a rating must be, and whether the opponent must be near the
+same milepost too.
 
-The line is ordinary least squares over composite players, with its standard errors and the interval in which the Elo of
-a further group is expected. It is figure 2b of [DFH13] and nothing more: every group has the same weight and c̄ counts
-as exact. The line of a `Scale` is fitted by likelihood, c on Elo, over player-games.
+The line is ordinary least squares over composite players, figure 2b of [DFH13]: every group has the same weight and c̄
+counts as exact. The line of a `Scale` is fitted by likelihood, c on Elo, over player-games.
 """
 
 from dataclasses import dataclass, replace

@@ -8,16 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-import numpy as np
-import numpy.typing as npt
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from skilloscope.core.text import visible
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 EDGE_NOTE = "↑ ↓ ↕ values at the top, bottom or both ends of the range are still plausible: a bound, not a value"
 STAR_NOTE = "* at the edge of the allowed range; the true value may lie outside it"

@@ -34,7 +34,7 @@ from skilloscope.chess.pgn.facts import PIECE_VALUES
 from skilloscope.core.columns import About, Array
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.models.joint import HumanChoices, JointWeights, checked_elo
-from skilloscope.simulate.people import DepthLimited, human_chances, weighed
+from skilloscope.simulate.people import drawn_depth_limited, human_chances
 
 _MOST_PAWNS = 9.0  # what is more than a queen makes no difference
 _UNIT_ELO, _ORIGIN_ELO = 450.0, 2100.0
@@ -353,12 +353,16 @@ class GameMaker:
         search, weights = self.search, self.weights
         assert search is not None
         assert weights is not None
-        numbers = np.array([float(game.board.fullmove_number) for game in games])
 
         def valued(moves: Sequence[tuple[int, int]]) -> list[float]:
             return values_after([games[row].board for row, _ in moves], [code for _, code in moves], search)
 
-        return DepthLimited.shipped(weights).drawn(choices, found, elo, numbers, [game.rng for game in games], valued)
+        return drawn_depth_limited(choices, found, elo, weights, [game.rng for game in games], valued)
+
+
+def weighed(columns: Mapping[str, Array], line: Mapping[str, float]) -> Array:
+    """Return the line: the sum of its columns by their weights."""
+    return np.asarray(np.sum([line[name] * column for name, column in columns.items()], axis=0))
 
 
 def values_after(boards: Sequence[chess.Board], codes: Sequence[int], search: Searching) -> list[float]:

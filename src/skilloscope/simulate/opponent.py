@@ -1,8 +1,5 @@
 """An opponent of a given Elo: a move for the position on the board, within a time; chess programs load it by UCI.
 
-What it plays is drawn as simulate.people says; with little time it looks less deep, with very little it does without
-the engine.
-
 `UciPlayer` is the engine's side of the UCI protocol: lines of text in, lines out through `say`. A search runs while
 further lines are read, so that `stop` and `quit` are heard. Whatever is not understood is answered with `info string`
 and left. The clock comes first: if a reply is not there when the time ends, any legal move is played in its place.

@@ -6,28 +6,15 @@ drawn from them.
 `human` is what people play, without an engine; `joint` combines that with the engine's evaluation, as far as people of
 that Elo see it; `agent` and `curves` are the reference agent and the curves of RH11, which choose from its list.
 
-Whole games need more than the joint model: a style adjustment by Elo, by the evaluation and by the move number.
-
-    log P′(m) = log P(m) + a·log p(m) − b·√δ(m) − c·min(δ(m), 3) + a constant of the position
-
-P is the joint model's, p the human model's, δ the scaled loss at the last depth. a, b and c are sums: a parabola in
-Elo with a knee at 1600, a broken line in the move number and, for b and c, another in the value before the move. So
-people play first moves that they know and hardly ever blunder there, the side that stands worse takes more care, and
-the winning side takes the shortest way. The weights are fitted to moves of rated people by
-tools/fit_style_adjustments.py. Ratings do not use them: their evidence is the joint model as it is.
-
-A `DepthLimited` player sees what an engine sees, as people of that Elo do. A move that is not listed is worth no more
-than the worst that is; where one is drawn it is searched too, so nobody hangs a queen because ten other moves fill the
-list.
+In whole games people see what an engine sees, as the joint model says for their Elo. A move that is not listed is worth
+no more than the worst that is; where one is drawn it is searched too, so nobody hangs a queen because ten other moves
+fill the list.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cache
-from importlib import resources
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -36,19 +23,21 @@ import numpy.typing as npt
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.human.played import joint_choices, listed_values
 from skilloscope.chess.moves import MATE_CAP, value_pawns
+from skilloscope.chess.pgn.facts import piece_value
 from skilloscope.core.columns import Array, Ints, ragged_take
 from skilloscope.evidence.scales import Scale
 from skilloscope.models.agent import scaled_losses
 from skilloscope.models.curves import CurveModel, curve, probabilities
 from skilloscope.models.joint import (
+    MOST_LOSS,
     ORIGIN,
     UNIT,
     HumanChoices,
     JointChoices,
     JointWeights,
     elo_basis,
+    elo_terms,
     log_alternatives,
-    log_people,
     log_sums,
     scaled_loss,
     scaled_roots,
@@ -97,7 +86,9 @@ def drawn_place(log_p: Array, start: int, end: int, rng: np.random.Generator) ->
 def joint_of(choices: HumanChoices, analyses: Analyses, weights: JointWeights) -> JointChoices:
     """Return the choices with the losses that the engine sees; nobody has chosen yet."""
     first = choices.moves[choices.offsets[:-1]]  # the model wants a choice; it is not used
-    return joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths))
+    fens = analyses.positions.fen.to_pylist()
+    context = [int(fen.rsplit(" ", 1)[1]) for fen in fens], [piece_value(fen) for fen in fens]
+    return joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths), *context)
 
 
 def agent_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveChances:
@@ -134,69 +125,6 @@ def _listed(analyses: Analyses) -> tuple[Ints, npt.NDArray[np.uint16], Array]:
     return np.append(0, np.cumsum(counts)), lines["move"], value_pawns(lines["mate"], lines["score"], MATE_CAP)
 
 
-VALUE_KNOTS = (-10.0, -6.0, -3.0, -1.0, 0.0, 1.0, 3.0, 6.0, 10.0)
-"""Values before the move, in the mover's pawns, at which the broken lines are given."""
-MOVE_KNOTS = (3.0, 8.0, 13.0, 20.0, 40.0)  # numbers of moves at which the others are
-LOW_ELO = 1600.0  # below it the parabolas bend: of weak players there are moves of their own
-_MOST_LOSS = 3.0
-
-
-@dataclass(frozen=True, eq=False)
-class Alternatives:
-    """Moves that may be played, a row for each."""
-
-    log_people: Array  # log p by the human model alone
-    loss: Array  # δ at the last depth
-    value: Array  # what the position is worth to the mover before the move, in pawns
-    move_number: Array
-    elo: Array
-
-    def take(self, rows: Ints) -> Alternatives:
-        """Return some of the rows."""
-        return Alternatives(*(getattr(self, field.name)[rows] for field in fields(self)))
-
-    def columns(self) -> dict[str, Array]:
-        """Return what the weights multiply, by name."""
-        x = (self.elo - ORIGIN) / UNIT
-        parts = {"human": self.log_people, "root": -np.sqrt(self.loss), "loss": -np.minimum(self.loss, _MOST_LOSS)}
-        found = {f"{name}, Elo^{power}": part * x**power for name, part in parts.items() for power in (1, 2)}
-        low = np.maximum(LOW_ELO - self.elo, 0.0) / UNIT
-        found |= {f"{name} below {LOW_ELO:g}": part * low for name, part in parts.items()}
-        for name, part in parts.items():
-            found |= {f"{name} at move {knot:g}": part * hat for knot, hat in hats(self.move_number, MOVE_KNOTS)}
-        for name in ("root", "loss"):
-            found |= {f"{name} at {knot:g}": parts[name] * hat for knot, hat in hats(self.value, VALUE_KNOTS)}
-        return found
-
-
-def hats(at: Array, knots: Sequence[float]) -> list[tuple[float, Array]]:
-    """Return for each knot how much of a broken line through the knots it says at these places; outside, the last."""
-    return [(knot, np.interp(at, knots, hat)) for knot, hat in zip(knots, np.eye(len(knots)), strict=True)]
-
-
-def weighed(columns: Mapping[str, Array], line: Mapping[str, float]) -> Array:
-    """Return the line: the sum of its columns by their weights."""
-    return np.asarray(np.sum([line[name] * column for name, column in columns.items()], axis=0))
-
-
-@dataclass(frozen=True)
-class StyleAdjustments:
-    """Weights of the columns, by the names that `Alternatives` gives."""
-
-    weights: Mapping[str, float]
-
-    def added(self, alternatives: Alternatives) -> Array:
-        """Return what is added to log P of each alternative."""
-        return weighed(alternatives.columns(), self.weights)
-
-
-@cache
-def bundled_adjustments(depth: int) -> StyleAdjustments:
-    """Return the adjustments of a joint model of losses to that depth."""
-    raw = json.loads((resources.files("skilloscope") / "data" / "style_adjustments.json").read_text(encoding="utf-8"))
-    return StyleAdjustments(raw["depths"][str(depth)])
-
-
 UNLISTED = (0.50, 0.10)
 """What log P of a move beyond the list gains before its own loss counts in place of the worst on the list, so that
 people play as many of them as they do: at ORIGIN, and its slope by Elo. From tools/fit_unlisted.py."""
@@ -205,62 +133,39 @@ Valuing = Callable[[Sequence[tuple[int, int]]], Sequence[float]]
 """What moves (position, code) are worth to who makes them, in pawns."""
 
 
-@dataclass(frozen=True)
-class DepthLimited:
-    """How they choose: the joint model's weights, and the adjustments beyond it."""
+def drawn_depth_limited(
+    choices: HumanChoices,
+    analyses: Analyses,
+    elo: Array,
+    weights: JointWeights,
+    rngs: Sequence[np.random.Generator],
+    valued: Valuing,
+) -> tuple[npt.NDArray[np.uint16], Array]:
+    """Return a move for each position, drawn with a generator of its own, and the moves' values.
 
-    weights: JointWeights
-    adjustments: StyleAdjustments
-
-    @classmethod
-    def shipped(cls, weights: JointWeights) -> DepthLimited:
-        """Return people with the adjustments that ship with these weights."""
-        return cls(weights, bundled_adjustments(len(weights.depths)))
-
-    def log_chances(self, joint: JointChoices, alternatives: Alternatives, elo: Array) -> Array:
-        """Return log P′ of every alternative, up to a constant a position."""
-        return log_alternatives(joint, self.weights, elo, elo_basis(elo)) + self.adjustments.added(alternatives)
-
-    def drawn(
-        self,
-        choices: HumanChoices,
-        analyses: Analyses,
-        elo: Array,
-        move_number: Array,
-        rngs: Sequence[np.random.Generator],
-        valued: Valuing,
-    ) -> tuple[npt.NDArray[np.uint16], Array]:
-        """Return a move for each position, drawn with a generator of its own, and the moves' values.
-
-        Where a move that is not listed is drawn, `valued` says what it is worth, and it is played with the share of its
-        chance that is left; otherwise there is another draw. The analyses answer the same positions, in order.
-        """
-        joint = joint_of(choices, analyses, self.weights)
-        values = listed_values(choices, analyses, np.arange(len(choices)), len(self.weights.depths))[0][:, -1]
-        best = np.fmax.reduceat(values, choices.offsets[:-1])
-        alternatives = alternatives_of(joint, best, move_number, elo)
-        log_p, known = self.log_chances(joint, alternatives, elo), joint.listed.copy()
-        log_p += np.where(known, 0.0, unlisted_gain(alternatives.elo))
-        places, undecided = np.zeros(len(choices), dtype=np.int64), list(range(len(choices)))
-        while undecided:
-            for row in undecided:
-                places[row] = drawn_place(log_p, choices.offsets[row], choices.offsets[row + 1], rngs[row])
-            unlisted = [row for row in undecided if not known[places[row]]]
-            if not unlisted:
-                break
-            at = places[unlisted]
-            values[at] = valued([(row, int(choices.moves[places[row]])) for row in unlisted])
-            less = self.log_less(alternatives.take(at), scaled_roots(best[unlisted], values[at]) ** 2)
-            known[at], log_p[at] = True, log_p[at] + less
-            undecided = [row for row, fall in zip(unlisted, less, strict=True) if np.log(rngs[row].random()) >= fall]
-        return choices.moves[places], values[places]
-
-    def log_less(self, taken: Alternatives, loss: Array) -> Array:
-        """Return by how much log P′ falls where the loss is larger than the one taken, at all depths alike."""
-        level, slope = np.sum(self.weights.losses, axis=0)
-        by_weights = (level + slope * (taken.elo - ORIGIN) / UNIT) * (np.sqrt(taken.loss) - np.sqrt(loss))
-        adjusted = self.adjustments.added(replace(taken, loss=loss)) - self.adjustments.added(taken)
-        return np.asarray(np.minimum(by_weights + adjusted, 0.0))
+    Where a move that is not listed is drawn, `valued` says what it is worth, and it is played with the share of its
+    chance that is left; otherwise there is another draw. The analyses answer the same positions, in order.
+    """
+    joint = joint_of(choices, analyses, weights)
+    values = listed_values(choices, analyses, np.arange(len(choices)), len(weights.depths))[0][:, -1]
+    best, known = np.fmax.reduceat(values, choices.offsets[:-1]), joint.listed.copy()
+    log_p = log_alternatives(joint, weights, elo, elo_basis(elo))
+    log_p += np.where(known, 0.0, unlisted_gain(elo)[joint.owner])
+    share = (weights.lines(joint)[0] * elo_terms(elo)).sum(axis=2)
+    places, undecided = np.zeros(len(choices), dtype=np.int64), list(range(len(choices)))
+    while undecided:
+        for row in undecided:
+            places[row] = drawn_place(log_p, choices.offsets[row], choices.offsets[row + 1], rngs[row])
+        unlisted = [row for row in undecided if not known[places[row]]]
+        if not unlisted:
+            break
+        at = places[unlisted]
+        values[at] = valued([(row, int(choices.moves[places[row]])) for row in unlisted])
+        roots = joint.roots[at, -1].astype(float), scaled_roots(best[unlisted], values[at])
+        less = log_less(*roots, weights, share[:, unlisted], elo[unlisted])
+        known[at], log_p[at] = True, log_p[at] + less
+        undecided = [row for row, fall in zip(unlisted, less, strict=True) if np.log(rngs[row].random()) >= fall]
+    return choices.moves[places], values[places]
 
 
 def unlisted_gain(elo: npt.ArrayLike) -> Array:
@@ -268,13 +173,9 @@ def unlisted_gain(elo: npt.ArrayLike) -> Array:
     return UNLISTED[0] + UNLISTED[1] * (np.asarray(elo, dtype=float) - ORIGIN) / UNIT
 
 
-def alternatives_of(joint: JointChoices, value: Array, move_number: Array, elo: Array) -> Alternatives:
-    """Return all moves of some positions as the adjustments read them; value, number and Elo are one a position."""
-    owner = joint.owner
-    return Alternatives(
-        log_people=log_people(joint, elo_basis(elo)),
-        loss=joint.roots[:, -1].astype(float) ** 2,
-        value=value[owner],
-        move_number=move_number[owner],
-        elo=elo[owner],
-    )
+def log_less(before: Array, after: Array, weights: JointWeights, share: Array, elo: Array) -> Array:
+    """Return by how much log P falls where √δ is larger than it was taken for, at all depths alike."""
+    level, slope = np.sum(weights.losses, axis=0)
+    by_root = (level + slope * (elo - ORIGIN) / UNIT + share[1]) * (before - after)
+    by_loss = share[2] * (np.minimum(before**2, MOST_LOSS) - np.minimum(after**2, MOST_LOSS))
+    return np.asarray(np.minimum(by_root + by_loss, 0.0))

@@ -1,8 +1,8 @@
 """Claims: several processes on one store divide the work, so that nothing is searched twice.
 
-A claim is in the store, next to the answers. It ends with its answer, when its owner lets go of it, when its owner
-is dead, and where that cannot be seen (another machine) when it was not renewed for a while. A claim is a courtesy: an
-answer that comes twice does no harm, so no doubt about an owner ever blocks the work for long.
+A claim ends with its answer, when its owner lets go of it, when its owner is dead, and where that cannot be seen
+(another machine) when it was not renewed for a while. An answer that comes twice does no harm, so no doubt about an
+owner ever blocks the work for long.
 """
 
 import contextlib

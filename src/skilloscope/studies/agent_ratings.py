@@ -305,10 +305,7 @@ def rate_decisions(
     mass: float = 0.95,
     everybody: Sequence[str] = (),
 ) -> AgentRatings:
-    """Rate every player (or group of another column) by the papers' agent, on the Elo axis of a scale.
-
-    The prior is `population`, `flat` or `header`. Who is among `everybody` without a usable decision is unrated.
-    """
+    """Rate players (or groups) by the papers' agent on a scale; `everybody` without a usable decision is unrated."""
     check_mass(mass)
     scale = scale or load_scale()
     if not len(decisions):

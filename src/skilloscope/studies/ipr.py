@@ -40,10 +40,7 @@ _WITHIN = 20.0  # points between a rating and its milepost
 
 @dataclass(frozen=True)
 class MilepostWindow:
-    """Which decisions count: first move, cut-off in pawns, years, and how near a milepost the mover, or both, must be.
-
-    The paper begins at move 9 and has both players within 10 points, in some sets 15 or 20; its cut-off is 3 pawns.
-    """
+    """Which decisions count: first move (the paper's is 9), cut-off in pawns, years, nearness to a milepost."""
 
     first_move: int = 13
     cut_off: float = 3.0
@@ -152,11 +149,7 @@ def predict(
     *,
     blunder: float = 1.0,
 ) -> Prediction:
-    """Predict matches, losses and blunders of each group; s and c are one each, or one per decision of the columns.
-
-    A match is the first alternative. Losses are on the model's scale; a blunder loses at least what `blunder` pawns are
-    from an even position. A decision is one draw: its variance is Σ p·x² − (Σ p·x)², and decisions are independent.
-    """
+    """Predict matches, losses and blunders (at least `blunder` pawns from an even position) of each group."""
     codes = np.zeros(len(columns), dtype=np.int64) if groups is None else np.asarray(groups, dtype=np.int64)
     limit = float(scaled_value(blunder, model.scaling))
     expected, square = outcome_moments(columns, model, np.log(np.asarray(s, dtype=float)), np.asarray(c), limit)
@@ -301,11 +294,7 @@ def milepost_table(
     window: MilepostWindow | None = None,
     line: tuple[float, float] | None = None,
 ) -> IntrinsicRatings:
-    """Return s and c of each group, c_fit by a line through the c of all groups, and s refitted there. [RH11 sect. 7]
-
-    With `milepost` the groups are the hundreds of Elo, of movers near one; else a column's. The line needs three groups
-    of different Elo, or it is given: the paper takes that of 2006–2009 for every era.
-    """
+    """Return s and c of each group, c_fit by a line through all groups' c, and s refitted there. [RH11 sect. 7]"""
     window = window or MilepostWindow()
     batch = window.inside(decisions)
     if by == MILEPOST:
@@ -418,10 +407,7 @@ class SinglePVControl(Study):
 def single_pv(
     losses: Losses, window: MilepostWindow | None = None, *, by: str = "decider", scaling: float = 1.0
 ) -> SinglePVControl:
-    """Return match and average difference of each group, from move 9 and within ±3 pawns. [RH11 sect. 5]
-
-    The cut is by the evaluation before the move, so that it does not depend on the move.
-    """
+    """Return match and average difference of each group, cut by the evaluation before the move. [RH11 sect. 5]"""
     if "first_choice" not in losses.context.column_names:
         raise InputError(
             "these evaluations do not include the engine's preferred move",

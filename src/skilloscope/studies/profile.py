@@ -361,10 +361,7 @@ def agent_profile(
     dispersion: float | None = None,
     mass: float = 0.95,
 ) -> Profile:
-    """Return chess players' c and Elo by year, month or event.
-
-    The range of c is that of the flat prior of Elo: a year alone (`reset`) has the Elo of `rate --by year`.
-    """
+    """Return chess players' c and Elo by year, month or event; c has the range of the flat prior of Elo."""
     scale = scale or load_scale()
     flat = elo_prior("flat", scale)
     low, high = np.clip(np.sort(scale.parameter([flat.low, flat.high])), 0.0, 4.0).tolist()

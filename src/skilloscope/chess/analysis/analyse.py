@@ -1,9 +1,8 @@
 """Analysis: every position searched once, and never again.
 
-One search costs a hundred times what all the statistics on it cost. So the store is asked first, a deeper search
-answers a shallower question where that is proven (analyses.py), a position that occurs twice is searched once,
-and each answer is in the store before it is reported: interrupted runs resume where they
-stopped. Several processes on one store share the work: what one of them searches, the others wait for.
+The store is asked first, a deeper search answers a shallower question where that is proven (analyses.py), and each
+answer is in the store before it is reported: interrupted runs resume where they stopped. Several processes on one store
+share the work: what one of them searches, the others wait for.
 """
 
 import contextlib
@@ -81,8 +80,9 @@ def analyse(
         runner = work.choose(engine, workers=workers or 1, scheduler=scheduler)
         with runner or contextlib.nullcontext():
             work.recall()
-            if runner is None:
-                work.give_up_failures()
+            if runner is None:  # what failed in an earlier run cannot be tried again
+                left = [problem for problem in legal if problem not in work.answers]
+                work.failures = {p: row.reason for p, row in shelf.get_many(work.key, left).items()} if shelf else {}
             else:
                 work.search(runner, None if deadline_seconds is None else begin + deadline_seconds)
     return work.result(batch)
@@ -172,11 +172,6 @@ class _Work:
         if damaged and not shelf.read_only:
             shelf.condemn(self.key, damaged, "the stored answer was damaged")
         return {problem: row for problem, row in stored.items() if problem not in damaged}, answers
-
-    def give_up_failures(self) -> None:
-        """Count what failed in an earlier run as failed: without an engine it cannot be tried again."""
-        left = [problem for problem in self.legal if problem not in self.answers]
-        self.failures = {p: row.reason for p, row in self.shelf.get_many(self.key, left).items()} if self.shelf else {}
 
     def search(self, runner: SearchRunner, until: float | None) -> None:
         """Search what is not known, or has failed before; on a shared store wait for what other processes search."""

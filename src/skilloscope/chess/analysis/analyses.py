@@ -1,12 +1,8 @@
 """Analyses: positions with the engine's answer to each, what shallower question a search answers, and decisions.
 
-In: positions, and answers by position. Out: one table of lines in which every position has its row (positions that
-occur twice share one), and the `Decisions` made of them.
-
 An engine that deepens step by step passes through the answer of every shallower depth, unless it looks at its limit
-on the way. Its authors do not promise that it does: so each engine is tried, on at least 200 positions
-(tools/prove_depths.py, tests/chess/analysis/test_depths.py), and only what was tried is in PROVEN. Everything but the
-depth must be equal, the number of lines too.
+on the way. So each engine is tried, on at least 200 positions (tools/prove_depths.py), and only what was tried is in
+PROVEN. Everything but the depth must be equal, the number of lines too.
 """
 
 from __future__ import annotations

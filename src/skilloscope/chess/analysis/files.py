@@ -275,11 +275,11 @@ def choose_settings(store: Store, number: int | None = None) -> SearchKey:
         return known[0]
     if number is not None and 1 <= number <= len(known):
         return known[number - 1]
-    limits = [f"depth {key.get('depth')}" if key.get("depth") else f"{key.get('nodes')} nodes" for key in known]
-    words = [
-        f"{key.get('engine')}, {limit}, {key.get('multipv')} lines" for key, limit in zip(known, limits, strict=True)
-    ]
-    listed = "; ".join(f"{n}: {word}" for n, word in enumerate(words, start=1)) or "none"
+    words = []
+    for n, key in enumerate(known, start=1):
+        limit = f"depth {key.get('depth')}" if key.get("depth") else f"{key.get('nodes')} nodes"
+        words.append(f"{n}: {key.get('engine')}, {limit}, {key.get('multipv')} lines")
+    listed = "; ".join(words) or "none"
     said = f"no settings with the number {number}" if number is not None else "an export holds answers of one kind"
     raise InputError(f"{store.path}: {said}", hint=f"choose by number; there are {listed}")
 

@@ -1,10 +1,8 @@
 """The same searches on a cluster: positions go to the workers of a Dask scheduler, outcomes come back as they are done.
 
-One position is one task. A worker keeps one engine per thread, each behind a Runner that tries a position again where
-an engine fails, and ends them when the run or the worker ends. Only as many positions as keep every engine busy are
-under way, so that a million of them do not flood the scheduler. A worker that dies costs the positions that it had not
-handed back: Dask gives them to another one. Every answer says which engine gave it; one that is not the others' is an
-error, never an answer.
+One position is one task. A worker keeps one engine per thread, each behind a Runner, and ends them when the run or the
+worker ends. Only as many positions as keep every engine busy are under way. A worker that dies costs the positions that
+it had not handed back: Dask gives them to another one. An answer of an engine that is not the others' is an error.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """One UCI engine in one process: found, started, asked, closed.
 
-Reproducible to the bit: one thread, a new game before every position, a fixed depth or number of nodes. The
-reader is lean: it works on bytes and looks only at lines that carry a score and a variation. A guard (guard.py) runs
-with each engine, so that it ends with us even where we are killed.
+Reproducible to the bit: one thread, a new game before every position, a fixed depth or number of nodes. A guard
+(guard.py) runs with each engine, so that it ends with us even where we are killed.
 
-`QuickEngine` searches against the clock, for games that are being played. Its answers depend on the machine and on what
-else it does, so they are never stored. Its hash table is kept from one position to the next, which a broadcast wants
-and a measurement must not do.
+`QuickEngine` searches against the clock, for games that are being played. Its answers depend on the machine, so they
+are never stored, and its hash table is kept from one position to the next.
 """
 
 import contextlib

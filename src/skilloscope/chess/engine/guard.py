@@ -26,7 +26,8 @@ _SIGKILL, _SIGPIPE, _SIGXFSZ = 9, 13, 25  # `import signal` would cost a third o
 def run_guarded(lifeline: int, parent: int, engine: list[str]) -> int:
     """Run the engine under guard and return its exit status, as the shell would write it."""
     os.set_inheritable(lifeline, False)
-    adopt_orphans()
+    if sys.platform == "linux":  # whose own parent ends gets the guard for one, so that none leaves the tree under it
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     _thread.start_new_thread(watch, (lifeline, parent))
     try:
         # Python ignores these two signals, and a program would inherit that: a broken pipe could no longer end it.
@@ -37,15 +38,9 @@ def run_guarded(lifeline: int, parent: int, engine: list[str]) -> int:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
-    status = os.waitpid(child, 0)[1]
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     end_session(os.getpid())
-    return exit_status(status)
-
-
-def adopt_orphans() -> None:
-    """Become the parent of every descendant whose own parent ends, so that none leaves the tree under the guard."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    return code if code >= 0 else 128 - code
 
 
 def watch(lifeline: int, parent: int) -> None:
@@ -89,12 +84,6 @@ def session_members(leader: int) -> list[int]:
     while more := {pid for pid, (parent, _) in known.items() if parent in members} - members:
         members |= more
     return sorted(members & known.keys())
-
-
-def exit_status(status: int) -> int:
-    """Return the exit code, or 128 and the number of the signal that ended it."""
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":

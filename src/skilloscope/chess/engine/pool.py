@@ -1,7 +1,6 @@
 """The pool: several engines side by side, each with a thread that does nothing but talk to it.
 
-A thread takes the next problem when its engine is free, so no engine waits for another. Threads are enough: they
-sleep while the engines search, in processes of their own. Every engine starts from nothing at every position, so the
+A thread takes the next problem when its engine is free. Every engine starts from nothing at every position, so the
 answers do not depend on which engine got which position, nor on the order.
 """
 

@@ -20,23 +20,30 @@ from skilloscope.chess.analysis.evaluations import Evaluations
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import Human, human
 from skilloscope.chess.moves import MATE_CAP, value_pawns
-from skilloscope.chess.pgn.facts import CLOCKS, PHASES, PIECE_VALUES, SPENT, game_facts, phase_of, time_classes
+from skilloscope.chess.pgn.facts import (
+    CLOCKS,
+    PHASES,
+    PIECE_VALUES,
+    SPENT,
+    game_facts,
+    phase_of,
+    time_classes,
+)
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Bools, Ints, ragged_take
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.evidence import EvidenceTable
 from skilloscope.evidence.axis import ELO_GRID
-from skilloscope.evidence.sources.human import human_curves, on_elo
-from skilloscope.evidence.sources.joint import judged_curves
+from skilloscope.evidence.sources.human import BASIS, NODES, human_curves, on_elo
 from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
 from skilloscope.models.joint import (
     HumanChoices,
     JointChoices,
     JointWeights,
     LossWeights,
+    joint_curves,
     loss_features,
     scaled_loss,
-    scaled_roots,
 )
 
 SOURCES = ("opening", "human", "joint", "evaluated")
@@ -81,13 +88,14 @@ class PlayedMoves:
 
     def with_engine(self, analyses: Analyses, depths: int) -> PlayedMoves:
         """Return the moves with the engine's answers joined by game and ply; what has no answer goes without."""
-        place = {key: at for at, key in enumerate(zip(self.game.tolist(), self.ply.tolist(), strict=True))}
+        place = dict(zip(zip(self.game.tolist(), self.ply.tolist(), strict=True), range(len(self.game)), strict=True))
         keys = zip(analyses.positions.game.tolist(), analyses.positions.ply.tolist(), strict=True)
         pairs = [(place[key], row) for row, key in enumerate(keys) if key in place and analyses.answered[row]]
         at, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         some = self.choices.take(at)
         played = some.moves[some.offsets[:-1] + self.chosen[at]]
-        joint, first = joint_choices(some, played, analyses, rows, depths), first_choices(some, analyses, rows, depths)
+        joint = joint_choices(some, played, analyses, rows, depths, self.move_number[at], self.pieces[at])
+        first = first_choices(some, analyses, rows, depths)
         return replace(self, joint=joint, judged=at, preferred=first, answer=rows)
 
     def sources(self, opening_moves: int) -> Ints:
@@ -95,7 +103,7 @@ class PlayedMoves:
         found = np.where(self.move_number <= opening_moves, 0, 1)
         if self.judged is not None:
             found[self.judged[found[self.judged] == 1]] = 2
-        return np.where(self.free, found, -1)
+        return np.where(np.diff(self.choices.offsets) > 1, found, -1)
 
 
 def played_moves(
@@ -131,11 +139,18 @@ _CODES = 1 << 16
 
 
 def joint_choices(
-    choices: HumanChoices, played: npt.NDArray[np.uint16], analyses: Analyses, rows: Ints, depths: int
+    choices: HumanChoices,
+    played: npt.NDArray[np.uint16],
+    analyses: Analyses,
+    rows: Ints,
+    depths: int,
+    number: npt.ArrayLike,
+    pieces: npt.ArrayLike,
 ) -> JointChoices:
     """Return the choices with the losses of depths 1 to `depths`; rows[i] is the place of position i in the analyses.
 
-    Every row must have an answer, and the move played must be legal.
+    Every row must have an answer, and the move played must be legal. Each position has the number of the move and the
+    value of all pieces.
     """
     values, listed = listed_values(choices, analyses, rows, depths)
     first, counts = choices.offsets[:-1], np.diff(choices.offsets)
@@ -143,8 +158,9 @@ def joint_choices(
     best = np.maximum.reduceat(np.where(known, values, -np.inf), first)
     worst = np.minimum.reduceat(np.where(known, values, np.inf), first)
     filled = np.where(known, values, np.repeat(worst, counts, axis=0))
-    roots = scaled_roots(np.repeat(best, counts, axis=0), filled).astype(np.float32)
-    return JointChoices(choices.offsets, choices.index_of(played), choices.coefficients, roots, listed)
+    roots = np.sqrt(np.maximum(scaled_loss(np.repeat(best, counts, axis=0), filled), 0.0)).astype(np.float32)
+    context = np.column_stack([number, pieces, best[:, -1]])
+    return JointChoices(choices.offsets, choices.index_of(played), choices.coefficients, roots, listed, context)
 
 
 def first_choices(choices: HumanChoices, analyses: Analyses, rows: Ints, depth: int) -> Ints:
@@ -318,7 +334,7 @@ def move_evidence(
         judged = moves.joint.select(inside), weights, row[moves.judged][inside], len(rows)
     curves = human_curves(moves.choices.take(np.flatnonzero(alone)), moves.chosen[alone], row[alone], len(rows))
     if judged is not None:
-        curves += judged_curves(*judged)
+        curves += joint_curves(*judged, NODES.nodes, BASIS)
     counts = np.bincount(row[use], minlength=len(rows))
     return _table(moves, names, rows, on_elo(curves, moves.choices.elo_range), counts)
 

@@ -1,13 +1,11 @@
 """Games: what was played, as columns. One row per game in `headers`, one entry per move in the rest.
 
-In: PGN files (plain, gzip, bzip2, zstd) and streams. Out: Games, and a tally of everything that could not be read.
-
 What is good is kept: a game with an illegal move keeps the moves before it, a damaged file the games before the
 damage, and every fault has its reason, its file and its place.
 
-Collections overlap, and a game that counts twice makes intervals too narrow. Two games are the same where all moves
-are, from the same start, and both players (letters and digits of their names, ignoring case), unless both have a year
-and the years differ. Games of fewer than MOST_SHORT plies are never taken for the same: short draws are repeated.
+Two games are the same where all moves are, from the same start, and both players (letters and digits of their names,
+ignoring case), unless both have a year and the years differ. Games of fewer than MOST_SHORT plies are never taken for
+the same: short draws are repeated.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """PGN read by compiled code: bytes become columns, and every move is checked on a board.
 
-In: bytes whose lines end in newlines. Out: for each game where its tags are, its moves, clocks and evaluations, and
-what became of it: read, without moves, or left to python-chess.
-
 `split_games` and `main_line` in text.py are the readable twins; a game that is read here is read there in the same way,
 move by move, and tests hold it. What programs do not write is left to them: starting positions, variants, long
-notation, glyphs in words, and everything that is at fault, for they say best what is wrong. Where even the end of a
-game is not clear both readers look for the next clear beginning: an Event tag after a line of moves.
+notation, glyphs in words, and everything that is at fault. Where even the end of a game is not clear both readers look
+for the next clear beginning: an Event tag after a line of moves.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,5 @@
 """Tags of PGN, and clocks and evaluations in its comments, found in bytes by compiled code.
 
-In: bytes, and where a line or a `[%clk` or `[%eval` begins. Out: which tag a line holds and where its value is; the
-number of a comment and where the text continues; afterwards the values of the tags as columns.
-
 `read_tags` and `main_line` in text.py are the readable twins. Whatever only they can read (several tags on a line,
 names beyond ASCII, comments that no program writes) is reported as not known, and the caller goes to them.
 """

@@ -1,11 +1,8 @@
 """The readable PGN reader: lines of text cut into games, each game played through python-chess, its faults named.
 
-In: lines of text. Out: RawGame after RawGame; from each a MainLine and a row of GameColumns, its faults in a tally.
-The compiled reader gives the same for most games; what it leaves comes here.
-
-python-chess's own reader passes over what it cannot read. Here every word is either understood or named in a fault,
-and what comes before it is kept. Reading takes time in proportion to the length of the text: no pattern tries one piece
-of it twice.
+The compiled reader gives the same for most games; what it leaves comes here. Every word is either understood or named
+in a fault, and what comes before it is kept. Reading takes time in proportion to the length of the text: no pattern
+tries one piece of it twice.
 """
 
 import re

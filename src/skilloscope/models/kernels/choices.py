@@ -149,17 +149,17 @@ def _add_curves(  # type: ignore[no-untyped-def] # pragma: no cover
 
 @njit(cache=True)
 def add_joint_curves(
-    offsets: Ints, chosen: Ints, human: npt.NDArray[np.float32], value: Array, slope: Array, share: Array, groups: Ints,
-    x: Array, basis: Array, out: Array,
+    offsets: Ints, chosen: Ints, human: npt.NDArray[np.float32], share: Array, lines: Array, groups: Ints, terms: Array,
+    basis: Array, out: Array,
 ) -> None:  # fmt: skip
-    """Add log P of every choice to the row of its group, at each x (a row of the basis)."""
+    """Add log P of every choice to the row of its group, at each Elo (a row of `terms` and of the basis)."""
     n_basis = basis.shape[1]
     logits = np.empty(512)
     for i in range(len(chosen)):
         begin, n = offsets[i], offsets[i + 1] - offsets[i]
         if n > len(logits):
             logits = np.empty(2 * n)
-        for at in range(len(x)):
+        for at in range(len(terms)):
             top = -np.inf
             for m in range(n):
                 z = 0.0
@@ -171,10 +171,14 @@ def add_joint_curves(
             for m in range(n):
                 total += np.exp(logits[m] - top)
             people = top + np.log(total)
-            weight = share[0] + share[1] * x[at]
+            weight = 0.0
+            for k in range(terms.shape[1]):
+                weight += share[i, k] * terms[at, k]
             top = -np.inf
             for m in range(n):
-                z = weight * (logits[m] - people) + value[begin + m] + slope[begin + m] * x[at]
+                z = weight * (logits[m] - people)
+                for k in range(terms.shape[1]):
+                    z += lines[begin + m, k] * terms[at, k]
                 logits[m] = z
                 top = max(top, z)
             total = 0.0

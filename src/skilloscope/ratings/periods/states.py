@@ -1,12 +1,11 @@
 """The ratings of all players at some moment, to be saved and continued: yesterday's ratings plus today's games.
 
-A state is exact: continued with further games it gives, bit for bit, what one run over all games gives, even if it was
-saved in the middle of a period. Only games of the latest period or of later ones can be added; late or corrected
-results need a state from before them (`History.state_before`).
+A state is exact: continued with further games it gives, bit for bit, what one run over all games gives. Only games of
+the latest period or of later ones can be added; late or corrected results need a state from before them
+(`History.state_before`).
 
-Ratings published elsewhere can count as observations of strength (not in GLI99). A published rating that was not seen
-before is an observation: with one deviation for a new player, and another for a known one, whose own results already
-contain most of its information. The kernel of the filter does the same in its pass; `Published` holds the numbers.
+Ratings published elsewhere can count as observations of strength (not in GLI99): with one deviation for a new player,
+and another for a known one, whose own results already contain most of their information.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """What is fitted to results, the predictions that follow, and how good they are on games that the fit has not seen.
 
-In: Results, or a run over them with pairs of players. Out: the FitStudy that `results fit` shows (σ0 and ν with their
-uncertainty, and which length of a period predicts best [GLI99 sect. 4]), and the Predictions, HeldOutPeriods and
-TimeFolds of `results predict`. Every game is predicted from the periods before its own, and fits see only games before
-the predicted stretch.
+FitStudy is what `results fit` shows: σ0 and ν with their uncertainty, and which length of a period predicts best [GLI99
+sect. 4]. Predictions, HeldOutPeriods and TimeFolds are those of `results predict`. Every game is predicted from the
+periods before its own, and fits see only games before the predicted stretch.
 """
 
 import itertools
@@ -148,9 +147,7 @@ def fit_results(
     mass: float = 0.95,
     each: FitEach = map,
 ) -> FitStudy:
-    """Fit what is not given to results; `intervals` adds those of the true values, from simulated games (by `each`),
-    `lengths` how well other periods predict, `posterior` the figure of the joint posterior.
-    """
+    """Fit what is not given; add `intervals`, other `lengths` of periods and the joint `posterior` where asked."""
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
     games = own.by_period(period)

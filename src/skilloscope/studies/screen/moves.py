@@ -183,7 +183,8 @@ class _Reader:
         if len(places) and moves.joint and moves.preferred is not None and weights and inside is not None:
             helper = None if other is None else other[inside]
             choices, preferred = moves.joint.select(inside), moves.preferred[inside]
-            statistics = joint_statistics(choices, preferred, elo[places], weights, helper)
+            plain = replace(weights, adjustments=())  # the spreads were fitted about these
+            statistics = joint_statistics(choices, preferred, elo[places], plain, helper)
         elif len(places):
             statistics = human_statistics(moves.choices.take(places), moves.chosen[places], elo[places])
         return _Some(rows, columns, statistics, Counter(zip(people, why, strict=True)))
