@@ -650,7 +650,8 @@ def _levels(moves: PlayedMoves) -> dict[str, PlayerLevel]:
         if rating:
             found[side] = PlayerLevel(float(np.clip(rating, *moves.choices.elo_range)), "header")
         elif side in sums and sums[side].any():
-            weights = np.exp(sums[side] - sums[side].max())
+            low, high = moves.choices.elo_range
+            weights = np.exp(sums[side] - sums[side].max()) * ((low <= ELO) & (high >= ELO))
             found[side] = PlayerLevel(float(ELO @ weights / weights.sum()), "moves")
         else:
             found[side] = PlayerLevel()

@@ -144,7 +144,7 @@ function draw() {
   else clock.remove();
   const side = name => { let last = null; return at.map(i => { const move = i ? game.moves[i - 1] : null; if (move && move.side === name && move.axis_elo != null) last = move; return last; }); };
   const white = side("white"), black = side("black"), pick = (rows, name) => rows.map(row => row && row[name]);
-  charts.push(chart(document.getElementById("strength-chart"), { ...common, scales: { x: { time: false }, y: { range: [700, 3000] } }, axes: [axis, { label: "Elo" }],
+  charts.push(chart(document.getElementById("strength-chart"), { ...common, scales: { x: { time: false }, y: { range: [400, 3300] } }, axes: [axis, { label: "Elo" }],
     series: () => [{ label: "move", value: (_, t) => t == null ? "–" : Math.floor(t / 2) + 1 }, line("White", "--white-side"), edge("--white-side"), edge("--white-side"), line("Black", "--black-side", { dash: [8, 4] }), edge("--black-side"), edge("--black-side")],
     bands: () => [{ series: [3, 2], fill: css("--band-white") }, { series: [6, 5], fill: css("--band-black") }] },
   [at, ...[white, black].flatMap(rows => ["axis_elo", "axis_low", "axis_high"].map(name => pick(rows, name)))]));
