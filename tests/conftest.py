@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,7 +27,10 @@ from skilloscope.chess.engine import engine as engine_module
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.pgn.text import PlainWork
 from skilloscope.core.errors import EngineError
+from skilloscope.inputs import deep
 
+deep.DEEP = replace(deep.DEEP, nodes=20_000)  # a million nodes a position would take minutes
+deep.FIRST_LOOK, deep.LINE = replace(deep.DEEP, nodes=10_000), replace(deep.LINE, nodes=2_000)
 PlainWork.over = True  # tests are small: what they find out, they find out of compiled code; `plainly` is for its twin
 
 Ends = Callable[[str], None]

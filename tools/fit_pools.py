@@ -32,7 +32,7 @@ from skilloscope.chess.pgn.facts import POOLS
 from skilloscope.core.columns import Array, Ints
 from skilloscope.evidence.axis import EVALUATIONS, Effects, PersonEffect, blurred, elo_axis
 from skilloscope.evidence.posterior import Tabulated
-from skilloscope.models.joint import LossWeights, loss_curves, loss_features, scaled_loss
+from skilloscope.models.joint import ONLINE_RANGE, LossWeights, loss_curves, loss_features, scaled_loss
 from skilloscope.studies.calibrate import POOL_ELO, log_scores, posterior_accuracy
 
 SOURCES = ("opening", "human", "evaluated")
@@ -135,7 +135,9 @@ def fitted(samples: Sequence[Sample], priors: Sequence[Array]) -> Fitted:
         temper = np.exp(free[:3]).round(4).tolist()
         sd, mean = np.exp(free[3 : 3 + n]).round(1), free[3 + n : 3 + 2 * n].round(1)
         tail = (round(min(float(np.exp(free[-2])), 0.5), 4),) * n
-        person = PersonEffect(knots, tuple(mean.tolist()), tuple(sd.tolist()), tail, round(float(np.exp(free[-1])), 1))
+        person = PersonEffect(
+            knots, tuple(mean.tolist()), tuple(sd.tolist()), tail, round(float(np.exp(free[-1])), 1), ONLINE_RANGE
+        )
         return Fitted(
             {"opening": Effects(temper[0], 0.0, temper[2]), "human": Effects(temper[1])},
             person,

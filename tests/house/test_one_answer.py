@@ -117,7 +117,7 @@ def same(found: Mapping[str, Sequence[float]], answer: Mapping[str, Sequence[flo
 
 def moves_of(rows: Sequence[Row]) -> list[tuple[str, int, float]]:
     """Return which moves are meant, and what they lost, in their order."""
-    return [(row["player"], row["ply"], pytest.approx(row["loss"], rel=1e-9)) for row in rows]
+    return [(row["player"], row["ply"], pytest.approx(row["cost"], rel=1e-9)) for row in rows]
 
 
 @pytest.mark.parametrize("by", PARTS)
@@ -159,7 +159,7 @@ def test_the_best_played_game(asked: Asked):
 
 
 def test_the_moves_that_cost_most(asked: Asked):
-    """The loss beyond what people of that level lose there, where an engine judged: `inputs.costs`."""
+    """Winning chances lost, times the share of people of that level who avoid the move: `inputs.costs`."""
     event, player = asked.command("report", GAMES), asked.command("report", GAMES, "--player", WHO)
     turning, costliest = moves_of(event["turning"]), moves_of(player["costliest"])
     assert len(turning) > 5

@@ -90,6 +90,7 @@ def test_evaluations_in_the_comments_are_used_where_the_pool_knows_them() -> Non
     )
     bare, judged = (read_games(io.StringIO(f"{tags}\n{text} *\n")) for text in (MOVES, values))
     plain, found = sk.rate(bare).players, sk.rate(judged).players
+    assert any("no engine; evaluations in comments" in note for note in sk.rate(judged).notes())
     assert "evaluated" in found[0].sources
     assert "evaluated" not in plain[0].sources
     instant = sk.rate(bare, effort="instant").players

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import chess
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skilloscope.chess.moves import position_fen
+from skilloscope.inputs.costs import MoveJudgement
 from skilloscope.report.board import board_svg, shared_pieces, small_board
 from skilloscope.report.page import Section, report_page
-from skilloscope.studies.game import COSTLY, GameMove, MovePopularity, game_boards
+from skilloscope.studies.game import GameMove, MovePopularity, game_boards
 
 
 def boards() -> st.SearchStrategy[chess.Board]:
@@ -50,9 +52,11 @@ def test_words_of_a_board_cannot_leave_it():
 
 
 def test_a_game_is_clicked_through_without_a_script_and_marks_what_cost_much():
-    shown = game_boards(made(chess.Board(), {"e4": 30, "g5": 200, "d4": 190}), None, 20)
-    assert [move.text for move in shown] == ["", "1. e4", "1… g5 ▼", "2. d4"]
-    assert COSTLY[0] < 1.0 < COSTLY[1] + 1e-9
+    moves = made(chess.Board(), {"e4": 30, "g5": 200, "d4": 190})
+    judged = MoveJudgement(mark="??", chances=0.5, chances_after=0.3, better="e5", line="1...e5")
+    shown = game_boards([moves[0], replace(moves[1], judgement=judged), moves[2]], None)
+    assert [move.text for move in shown] == ["", "1. e4", "1… g5??", "2. d4"]
+    assert "winning chances 50 % → 30 %: better 1...e5" in shown[2].words
     page = report_page("A game", "x", [Section("The game", game=shown)])
     assert "<script" not in page
     for move in shown:
@@ -62,7 +66,7 @@ def test_a_game_is_clicked_through_without_a_script_and_marks_what_cost_much():
 
 def test_a_game_from_another_position_starts_there():
     fen = "8/8/8/4k3/8/8/4K2P/8 w - - 0 1"
-    assert "#piece-P" in game_boards(made(chess.Board(fen), {"h4": None}), fen, None)[1].picture
+    assert "#piece-P" in game_boards(made(chess.Board(fen), {"h4": None}), fen)[1].picture
 
 
 def made(board: chess.Board, values: dict[str, int | None]) -> list[GameMove]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,18 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.inputs.costs import LEVELS, MoveCosts, MoveJudgement, move_costs
+from skilloscope.inputs.costs import (
+    DECIDED,
+    JUDGES,
+    LEVELS,
+    MARKS,
+    MoveCosts,
+    MoveJudgement,
+    accuracy,
+    move_costs,
+    winning_chances,
+)
+from skilloscope.inputs.deep import confirmed
 from skilloscope.inputs.load import EngineJob, players, resolve_player
 from skilloscope.inputs.pipeline import analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest
@@ -55,7 +67,8 @@ def event() -> EventReport:
 
 
 def engine_costs(games: Games, found: Analyses, levels: dict[str, float]) -> MoveCosts:
-    return move_costs(games, levels, analyses=found, weights=FULL.effort.weights).judged_by("engine")
+    costs = move_costs(games, levels, analyses=found, weights=FULL.effort.weights)
+    return costs.select(costs.judge == JUDGES.index("engine"))
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +100,7 @@ def test_the_likelihood_of_a_choice_is_that_of_its_alternative(costs):
     assert np.all((costs.p_played > 0) & (costs.p_played <= 1))
     assert costs.p_best.shape == (len(costs), 1 + len(LEVELS))
     same = costs.played == costs.best
-    assert np.array_equal(costs.p_played[same], costs.p_best[same])
+    assert np.allclose(costs.p_played[same], costs.p_best[same])
 
 
 def test_log_choice_picks_from_all_alternatives():
@@ -104,11 +117,61 @@ def test_log_choice_picks_from_all_alternatives():
 
 def test_the_costliest_are_no_best_moves_and_the_finds_are(costs):
     dear, finds = costs.costliest(8), costs.best_finds(8)
+    assert len(dear) == 8
     assert np.all(dear.played != dear.best)
     assert np.all(np.diff(dear.cost) <= 0)
     assert np.all(finds.played == finds.best)
-    assert np.all(finds.loss == 0)
-    assert np.all(np.diff(finds.expected) <= 0)
+    assert np.all(finds.lost < 1e-9)
+    assert np.all(np.diff(finds.hard) <= 0)
+
+
+def test_a_cost_is_winning_chances_lost_times_the_share_who_avoid_the_move(costs):
+    before, after = winning_chances(costs.value), winning_chances(costs.played_value)
+    undecided = (before >= DECIDED) & (before <= 1 - DECIDED)
+    lost = np.maximum(before - after, 0) * (1 - costs.p_played[:, 0])
+    assert costs.cost == pytest.approx(np.where(undecided, lost, 0.0))
+    decided = replace(costs, value=np.full(len(costs), 9.0))
+    assert not decided.cost.any()
+    assert not len(decided.costliest())
+
+
+def test_winning_chances_and_accuracy_are_those_of_lichess():
+    assert winning_chances([0.0, 1.0, -39.0]) == pytest.approx([0.5, 0.591, 0.0], abs=1e-3)
+    assert accuracy([0.0, 0.05, 1.0]) == pytest.approx([100.0, 79.8, 0.0], abs=0.1)
+
+
+def test_a_plain_recapture_is_no_find(costs):
+    games, finds = sk.demo_games(), costs.best_finds(10_000)
+    assert len(finds)
+    for game, ply, played in zip(finds.game.tolist(), finds.ply.tolist(), finds.played.tolist(), strict=True):
+        before = int(games.moves[games.offsets[game] + ply - 1])
+        assert before >> 6 & 63 != played >> 6 & 63
+
+
+def test_a_deep_search_drops_what_a_cheap_one_has_called_a_mistake(stockfish):
+    """The value of the best move is falsified: the move played then seems to lose three pawns."""
+    games = sk.demo_games().select(np.arange(1))
+    found = sk.analyse(games, settings=WORK.settings, imports=list(WORK.imports))
+    true = engine_costs(games, found, dict.fromkeys(players(games), 1800.0))
+    good = int(np.flatnonzero((true.played == true.best) & true.open & (true.p_played[:, 0] < 0.5))[0])
+    bad = int(np.argmax(true.cost))
+    value = true.value.copy()
+    value[good] += 3.0
+    false = replace(true, value=value, best=np.where(np.arange(len(true)) == good, 1, true.best))
+    false = replace(false, suspect=false.cost)
+    assert {good, bad} <= set(false.candidates(15).tolist())
+    assert true.played[good] in false.costliest(50).played
+    told = confirmed(false, games, 15, replace(WORK, imports=()))
+    assert told.checked[bad]
+    assert not told.trusted[good] or told.cost[good] < min(MARKS)
+    shown = told.costliest(50)
+    assert shown.checked.all()
+    assert (told.game[good], told.ply[good]) not in zip(shown.game, shown.ply, strict=True)
+    assert (told.game[bad], told.ply[bad]) in zip(shown.game, shown.ply, strict=True)
+    assert len(told.line[bad].split()) > 2
+    assert not told.trusted[~told.checked].any()
+    again = confirmed(false, games, 15, None)
+    assert np.array_equal(again.value, false.value)
 
 
 def test_a_level_that_is_given_decides_whose_moves_count(costs):
@@ -198,7 +261,7 @@ def test_a_part_of_a_name_is_enough_where_only_one_has_it():
 def test_without_an_engine_the_report_says_what_is_missing(tmp_path):
     page, data = report("--player", players(sk.demo_games())[0], "--effort", "instant", tmp_path=tmp_path)
     assert data["judge"] == "people"
-    assert all(move["loss"] is None and move["better"] is None for move in data["costliest"])
+    assert all(move["chances"] is None and move["better"] is None for move in data["costliest"])
     assert "No engine analysed these games" in page
 
 
@@ -249,14 +312,30 @@ def test_words_of_a_decision():
     assert pawns(-0.001) == "+0.00"
     assert share(0.0) == "< 1 %"
     tags = GameTags("x#1", "?", None, None, None, "Ann", None, None, None, None, None, None)
-    judged = MoveJudgement("e4", 0.5, "engine", 0.05, 0.1, 0.2, False, "d4", "d2d4", {"1200": 0.1, "2400": 0.4})
+    judged = MoveJudgement(
+        "e4",
+        0.5,
+        "engine",
+        0.05,
+        0.55,
+        0.12,
+        "?",
+        True,
+        3.1,
+        "d4",
+        "d2d4",
+        "1. d4 d5",
+        "e5",
+        {"1200": 0.1, "2400": 0.4},
+    )
     card = Decision(
         tags=tags, player="Ann", side="white", ply=0, number="1.", fen=chess.STARTING_FEN, played="e4",
-        played_uci="e2e4", better="d4", better_uci="d2d4", value=0.3, played_value=None, expected=0.05, level=1500.0,
-        p_played=0.5, p_better=0.4, p_better_by_level=[0.1, 0.2, 0.3, 0.4], p_played_by_level=[], probability=0.5,
-        judgement=judged,
+        played_uci="e2e4", better="d4", better_uci="d2d4", value=0.54, played_value=-5.4, level=1500.0,
+        p_played=0.5, p_better=0.4, p_played_by_level=[], judgement=judged,
     ).card()  # fmt: skip
-    assert dict(card.lines)["evaluation"] == "+0.30 → not listed"
+    assert dict(card.lines)["winning chances"] == "55 %, +0.54 pawns → 12 %, -5.40"
+    assert dict(card.lines)["best line"] == "1. d4 d5"
+    assert judged.verdict == "winning chances 55 % → 12 %: better 1. d4 d5"
     assert card.link.startswith(ANALYSIS_BOARD)
     assert " " not in card.link
 
@@ -278,7 +357,11 @@ def test_turning_points_are_the_moves_that_cost_most_for_their_level(event):
     assert event.judge == "engine"
     costs = [move.judgement.cost for move in event.turning]
     assert costs == sorted(costs, reverse=True)
-    assert all(move.judgement.cost == pytest.approx(move.judgement.loss - move.expected) for move in event.turning)
+    for move in event.turning:
+        judged = move.judgement
+        assert judged.checked or judged.judge == "evaluations"
+        assert judged.mark
+        assert judged.cost == pytest.approx((judged.chances - judged.chances_after) * (1 - move.p_played))
 
 
 def test_without_an_engine_evaluations_in_comments_say_what_a_move_cost():

@@ -14,6 +14,7 @@ from typing import Any
 import chess
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from skilloscope.chess.human.model import human
 from skilloscope.chess.human.played import played_moves
@@ -25,11 +26,12 @@ from skilloscope.inputs.request import RatingRequest
 from skilloscope.studies.moves import moves_study
 from skilloscope.studies.report import report_on
 from skilloscope.web.api import ratings_view
-from skilloscope.web.app import ServeOptions, serving
+from skilloscope.web.app import ServeOptions, create_app, serving
 from skilloscope.web.jobs import Jobs
 from skilloscope.web.pages import rendered
+from skilloscope.web.safety import Safety
 from skilloscope.web.uploads import add_upload
-from web.conftest import DECISIONS, ITALIAN, Filled, do, feeding, few_games, kill, pgn, start_server, wait_for
+from web.conftest import DECISIONS, ITALIAN, SLAV, Filled, do, feeding, few_games, kill, pgn, start_server, wait_for
 
 PARTS = {
     "games": ["", "/event", "/compare", "/players/1", "/players/5", "/games/1", "/games/5"],
@@ -196,11 +198,127 @@ def test_the_engine_sharpens_the_numbers_and_what_was_found_before_stays(tmp_pat
     told = report_on(analysed_games(games, asked, work, players=["Ann"], limit=strict), ["Ann"]).as_dict()
     for name in ("costliest", "finds"):
         assert [move["played"] for move in own[name]] == [move["played"] for move in told[name]]
-        assert len(own[name]) > 3
-    assert own["costliest"][0]["p_better_by_level"] == pytest.approx(told["costliest"][0]["p_better_by_level"])
+        assert all(move["checked"] for move in own[name])
+    assert own["costliest"]
+    assert own["costliest"][0]["found_by"] == pytest.approx(told["costliest"][0]["found_by"])
+    assert blunder["mark"] == "??"
+    assert blunder["line"].startswith("17. ")
+    marked = [move for move in game["moves"] if move["mark"]]
+    assert all(move["checked"] for move in marked)
+    assert all(move["white_value_cp"] is not None for move in game["moves"][:24])  # the first moves have values too
     assert {name: part["players"] for name, part in own["parts"].items()} == {
         name: json.loads(json.dumps(part["players"])) for name, part in told["parts"].items()
     }
+
+
+Shares = dict[tuple[str, int, str], set[float]]
+
+
+def shares_of(document: object, found: Shares, came: dict[str, tuple[str, str]]) -> None:
+    """Collect every probability of a move that a document has, by position, level and move; `came`: the move before."""
+    if isinstance(document, list):
+        for part in document:
+            shares_of(part, found, came)
+    if not isinstance(document, dict):
+        return
+    for part in document.values():
+        shares_of(part, found, came)
+    if "p_played" in document:  # a decision of a report
+        place, level = document["fen"], round(document["level"], 3)
+        found.setdefault((place, level, document["played"]), set()).add(document["p_played"])
+        found.setdefault((place, level, document["people_play"]), set()).add(document["people_probability"])
+        if document["better"]:
+            found.setdefault((place, level, document["better"]), set()).add(document["p_better"])
+        for elo, p in (document["found_by"] or {}).items() if document["better"] else ():
+            found.setdefault((place, float(elo), document["better"]), set()).add(p)
+        for elo, p in zip((1200.0, 1600.0, 2000.0, 2400.0), document["p_played_by_level"], strict=True):
+            found.setdefault((place, elo, document["played"]), set()).add(p)
+    if "start_fen" in document and "moves" in document and "players" in document:  # a page of a game
+        place = document["start_fen"]
+        levels = {player["side"]: round(player["level"], 3) for player in document["players"]}
+        for move in document["moves"]:
+            if move["people_play"]:
+                at = levels[move["side"]]
+                found.setdefault((place, at, move["san"]), set()).add(move["probability"])
+                found.setdefault((place, at, move["people_play"]), set()).add(move["people_probability"])
+                for elo, p in (move["found_by"] or {}).items() if move["better"] else ():
+                    found.setdefault((place, float(elo), move["better"]), set()).add(p)
+            came[move["fen"]] = place, move["uci"]
+            place = move["fen"]
+
+
+def test_no_two_pages_give_different_probabilities_for_the_same_move(tmp_path, stockfish):
+    """Cards, games and the slider: the share that plays a move and that which finds the best are of one model."""
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    text = pgn("Ann", "Ben") + pgn("Ben", "Cecil", SLAV, "1/2-1/2")
+    job = add_upload(jobs, "games", [("x.pgn", text.encode())], owner="me", options={"effort": "quick"})
+    while jobs[job.id].state == "waiting":
+        do(jobs, jobs[job.id], tmp_path)
+    assert jobs[job.id].state == "done"
+    client = TestClient(create_app(jobs, Safety(b"secret")), base_url="http://localhost")
+    pages = ["ratings", "event", *(f"players/{n}" for n in (1, 2, 3)), *(f"games/{n}" for n in (1, 2))]
+    found: Shares = {}
+    came: dict[str, tuple[str, str]] = {}
+    for page in pages:
+        shares_of(client.get(f"/api/jobs/{job.id}/{page}").json(), found, came)
+    assert sum(len(shares) for shares in found.values()) > 60
+    for (fen, level, move), shares in found.items():
+        before, last = came.get(fen, (fen, ""))
+        answer = client.get("/api/moves", params={"fen": before, "move": last, "elo": level}).json()["moves"]
+        (slider,) = next(one["probability"] for one in answer if one["san"] == move)
+        assert max(shares) - min(shares) < 1e-6
+        assert min(shares) == pytest.approx(slider, abs=5e-4), (fen, level, move)  # what pages show
+
+
+def test_a_move_can_be_made_before_people_are_asked(filled: Filled):
+    client, start = filled.client(), chess.STARTING_FEN
+    after = client.get("/api/moves", params={"fen": start, "move": "e2e4", "elo": 1500}).json()
+    board = chess.Board()
+    board.push_san("e4")
+    assert after["fen"] == board.fen()
+    assert {move["san"] for move in after["moves"]} == {board.san(move) for move in board.legal_moves}
+    assert client.get("/api/moves", params={"fen": start, "move": "e2e5"}).status_code == 422
+
+
+def test_a_game_that_is_uploaded_twice_counts_once_and_moves_need_no_tags(tmp_path):
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    text = pgn("Ann", "Ben").encode()
+    files = [("a.pgn", text), ("b.pgn", text + pgn("Ben", "Ann", SLAV).encode())]
+    done = do(jobs, add_upload(jobs, "games", files, owner="me", options={"effort": "instant"}), tmp_path)
+    assert len(jobs.report(done.id, "event")["games"]) == 2
+    assert jobs.report(done.id, "ratings")["skipped"]["the same game again"] == 1
+    pasted = add_upload(jobs, "games", [("", ITALIAN.encode())], owner="me", options={"effort": "instant"})
+    done = do(jobs, pasted, tmp_path)
+    assert done.state == "done"
+    assert {row["player"] for row in jobs.report(done.id, "ratings")["players"]} == {"White", "Black"}
+
+
+def test_of_too_many_games_the_newest_are_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr("skilloscope.web.rated_games.MOST_GAMES", 2)
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    text = pgn("Ann", "Ben", Date="2024.01.01") + pgn("Ben", "Ann", SLAV, Date="2022.01.01")
+    text += pgn("Ann", "Cecil", SLAV, Date="2023.01.01")
+    done = do(
+        jobs, add_upload(jobs, "games", [("a.pgn", text.encode())], owner="me", options={"effort": "instant"}), tmp_path
+    )
+    assert done.state == "done"
+    games = jobs.report(done.id, "event")["games"]
+    assert sorted(game["date"] for game in games) == ["2023.01.01", "2024.01.01"]
+    assert any("older than the newest" in reason for reason in jobs.report(done.id, "ratings")["skipped"])
+
+
+def test_a_game_is_compared_with_the_players_other_games(filled: Filled):
+    """Not all games of a player lie on one side of the Elo of all of them."""
+    client, job = filled.client(), filled.done["games"].id
+    page = client.get(f"/api/jobs/{job}/players/1").json()
+    elos = [game["elo"]["elo"] for game in page["games"] if game["elo"]]
+    usual = page["rating"]["elo"]
+    assert len(elos) > 2
+    assert min(elos) < usual < max(elos)
+    assert {game["elo"]["usual"] for game in page["games"]} == {usual}
+    assert sorted(game["elo"]["place"] for game in page["games"]) == list(range(1, len(elos) + 1))
+    shown = client.get(f"/jobs/{job}/games/1").text
+    assert "the usual" in shown
 
 
 def test_a_k_that_cannot_be_used_is_told_with_what_to_do(tmp_path):

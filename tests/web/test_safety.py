@@ -15,7 +15,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.web.app import STATIC, ServeOptions, create_app
 from skilloscope.web.safe_fetch import checked_opener, is_public, public_addresses
 from skilloscope.web.safety import MOST_GUESSES, Safety, allowed_hosts, kept_secret
-from web.conftest import HOSTILE, Filled
+from web.conftest import HOSTILE, START, Filled
 
 ANYTHING = {"X-Skilloscope": "1"}
 
@@ -112,7 +112,7 @@ def test_an_unforeseen_fault_tells_nothing_of_itself(filled: Filled, monkeypatch
         raise RuntimeError("/home/secret")
 
     monkeypatch.setattr("skilloscope.web.api.moves_study", broken)
-    reply = filled.client().get("/api/moves", params={"fen": "x"})
+    reply = filled.client().get("/api/moves", params={"fen": START})
     assert reply.status_code == 500
     assert "secret" not in reply.text
     assert "content-security-policy" in reply.headers

@@ -96,8 +96,8 @@ class PersonEffect:
 
         L(E) = Σ_u K(u | E)·L_moves(u),   K = (1 − w)·N(E + mean, sd²) + w·N(E + mean, sd² + tail_sd²)
 
-    mean, sd and w are straight lines between the Elos of `elo`. The tail is of people who play at another level than
-    they are rated; most are young.
+    mean, sd and w are straight lines between the Elos of `elo`; u lies in `within`. The tail is of people who play at
+    another level than they are rated; most are young.
     """
 
     elo: tuple[float, ...]
@@ -105,6 +105,7 @@ class PersonEffect:
     sd: tuple[float, ...]
     tail: tuple[float, ...]
     tail_sd: float
+    within: tuple[float, float] = ELO_RANGE
 
     def variance(self, elo: float) -> float:
         """Return the variance of the effect of people of an Elo."""
@@ -131,9 +132,11 @@ def _person_kernel(effect: PersonEffect, low: float, high: float, size: int) -> 
     """Return K, a column for each E."""
     grid = np.linspace(low, high, size)
     mean, sd, tail = map(partial(np.interp, grid, effect.elo), (effect.mean, effect.sd, effect.tail))
+    outside = (grid < effect.within[0]) | (grid > effect.within[1])
     found = np.zeros((size, size))
     for weight, wide in ((1 - tail, sd), (tail, np.hypot(sd, effect.tail_sd))):
         logs = -0.5 * ((grid[:, None] - grid - mean) / np.maximum(wide, (grid[1] - grid[0]) / 4)) ** 2
+        logs[outside] = -np.inf
         mass = np.exp(logs - logs.max(axis=0))
         found += weight * mass / mass.sum(axis=0)
     return found

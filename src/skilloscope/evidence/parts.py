@@ -26,9 +26,11 @@ from skilloscope.core.columns import Array
 from skilloscope.evidence import Posterior, Prior
 from skilloscope.evidence.axis import ELO, STEP, Effects, PersonEffect, blurred, read_for_pool
 from skilloscope.evidence.lattice import Lattice, SdFit, fit_sd, reflected_walk
+from skilloscope.models.joint import ELO_RANGE
 
 _EVERY = 2
-CELLS: Array = ELO[::_EVERY]
+_INSIDE = slice(int((ELO_RANGE[0] - ELO[0]) / STEP), int((ELO_RANGE[1] - ELO[0]) / STEP) + 1, _EVERY)
+CELLS: Array = ELO[_INSIDE]
 _STEP = STEP * _EVERY
 _LATTICE = Lattice(float(CELLS[0] - _STEP / 2), float(CELLS[-1] + _STEP / 2), len(CELLS))
 _REACH = float(CELLS[-1] - CELLS[0])
@@ -84,7 +86,7 @@ class PersonParts:
                 if name in part:
                     own, rows = effects[name], np.atleast_2d(np.array(part[name], dtype=float))
                     games = blurred(own.temper * read_for_pool(rows, own), own.game_sd)
-                    logs[s, t] = games.sum(axis=0)[::_EVERY]
+                    logs[s, t] = games.sum(axis=0)[_INSIDE]
         when = np.arange(len(parts), dtype=float) if times is None else np.asarray(times, dtype=float)
         sds, mean = np.array([effects[name].person_sd for name in names]), 0.0
         loads = np.diag(sds)[:, sds >= _LEAST]

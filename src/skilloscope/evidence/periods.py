@@ -110,9 +110,7 @@ def period_of_game(every: str, date: str | None, year: int | None, event: str | 
 
 
 def column_periods(batch: Decisions, column: str) -> DecisionPeriods:
-    """Return the periods that the values of a column define: numbers are times, dates are in years, other texts come in
-    the order in which they first appear, one unit of time apart.
-    """
+    """Return the periods of a column's values: numbers, dates in years, other texts in order of appearance."""
     values = batch.column(column).to_pylist()
     known = np.array([value is not None and value == value for value in values], dtype=bool)
     batch = batch.select(known, reason=f"no {column}")

@@ -70,6 +70,8 @@ class AnalysedGames:
     sample: Mapping[str, Any] = field(default_factory=dict)
     others: Sequence[AnalysedGames] = ()
     """The games of other pools in the same files, the most frequent first."""
+    work: EngineJob | None = None
+    """The engine's job, with which single moves are searched again; None where no engine was asked."""
 
     def of_games(self, rows: Ints) -> AnalysedGames:
         """Return some of the games, by row in ascending order, with their analyses and decisions."""
@@ -78,7 +80,7 @@ class AnalysedGames:
             known = pc.is_in(judged.decisions.context.column("game"), games.headers["game"])
             some = judged.decisions.select(known.to_numpy(zero_copy_only=False))
             judged = replace(judged, decisions=some, analyses=judged.analyses.of_games(rows))
-        return AnalysedGames(games, judged, self.asked, self.told)
+        return AnalysedGames(games, judged, self.asked, self.told, work=self.work)
 
 
 def analysed_files(
@@ -149,7 +151,8 @@ def analysed_games(
         pool = asked.axis.pool
         model = cached_human(work.store, pool) if work.scheduler is None else HumanOnCluster(work.scheduler, pool)
         asked = replace(asked, model=model)
-    return AnalysedGames(games, judged, with_priors(asked, games), told, sample)
+    job = None if judged is None else work
+    return AnalysedGames(games, judged, with_priors(asked, games), told, sample, work=job)
 
 
 def with_priors(asked: RatingRequest, games: Games) -> RatingRequest:

@@ -98,9 +98,10 @@ def running_elo(
     axis: EloAxis | None = None,
     effort: Effort | None = None,
     evaluations: Evaluations | None = None,
+    priors: Sequence[Prior | None] = (None, None),
     mass: float = 0.95,
 ) -> list[dict[str, Any]]:
-    """Return the mover's Elo after every move of one game; the effort is that of the answers unless given."""
+    """Return the mover's Elo after every move of one game; the effort is that of the answers, priors are by side."""
     axis = axis or elo_axis()
     effort = effort or effort_of(analyses, axis)
     if effort.weights is not None and analyses is not None:
@@ -110,7 +111,7 @@ def running_elo(
     if effort.losses is not None and evaluations is not None:
         losses = loss_evidence(moves, move_losses(moves, evaluations), places, effort.losses)
         table = EvidenceTable.concat([table, losses])
-    sides = {black: RunningElo(axis, effort.effects, person=effort.person) for black in (False, True)}
+    sides = {bool(at): RunningElo(axis, effort.effects, prior, effort.person) for at, prior in enumerate(priors)}
     rows = []
     for place, black in zip(places, moves.black.tolist(), strict=True):
         for at in table.rows.get(place, ()):

@@ -19,7 +19,7 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import is_frame
 from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import as_decisions
-from skilloscope.evidence import Evidence, EvidenceTable, Posterior, Prior, Uniform, agent_evidence
+from skilloscope.evidence import Evidence, EvidenceTable, Normal, Posterior, Prior, Uniform, agent_evidence
 from skilloscope.evidence.axis import ELO, elo_posterior
 from skilloscope.evidence.periods import running_competence
 from skilloscope.inputs.load import AnalysedDecisions, engine_of, resolve_player
@@ -38,8 +38,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ONE_SIDED = "game without usable decisions of both sides"
+FORM = 200.0
+"""The sd of a player's Elo from game to game: how far one game may lie from what the player's other games say."""
+_EVERY = 60  # games of a player, beyond which one of them hardly moves what all say: it is then not left out
 _NOTE = (
-    "one game is little evidence: every estimate starts from the prior; the last row treats opponents as equally strong"
+    "one game is little evidence: every estimate starts from the player's other games; the last row treats opponents "
+    "as equally strong"
 )
 _MANY = 40  # games, beyond which symbols and lines are drawn smaller and fainter
 _SCORES = {1.0: "1", 0.5: "½", 0.0: "0", None: "–"}
@@ -245,7 +249,7 @@ class ByGame(Study):
         """Return the chart of all games, and the game that was asked for."""
         caption = (
             f"Posterior mean of {self.basis.name} of both sides in each game; thin lines are one standard deviation. "
-            "One game is little evidence, so its point is shrunk towards the prior more than all games together."
+            "One game is little evidence, so its point is shrunk towards what the player's other games say."
             + (f" Filled (●): against {self.mark}." if self.mark else "")
         )
         return [Figure("Each game", _Games(self), caption), *([self.followed.figure()] if self.followed else [])]
@@ -307,7 +311,7 @@ def by_game(
 def elo_by_game(found: AnalysedGames, player: str, *, mark: str | None = None, game: str | None = None) -> ByGame:
     """Return a player's games on the Elo axis; a game in which one side has no move that counts is left out."""
     evidence = elo_evidence(found, ("player", "game"))
-    tally = left_out(found, evidence)
+    tally, priors = left_out(found, evidence), game_priors(found, evidence.main.groups())
     of_game: dict[str, dict[str, EvidenceTable]] = {}
     for (name, label), group in evidence.main.groups().items():
         of_game.setdefault(label, {})[name] = group
@@ -322,22 +326,18 @@ def elo_by_game(found: AnalysedGames, player: str, *, mark: str | None = None, g
         together.append(groups)
         white = PGN_SCORES.get(header["result"] or "")
         score = white if white is None or header["white"] == player else 1.0 - white
-        own, other = (_elo_side(found, group) for group in groups)
+        own, other = (
+            _elo_side(found, group, priors[name, header["game"]])
+            for name, group in zip((player, *others), groups, strict=True)
+        )
         points.append(GamePoint(header["game"], header["date"], others[0], score, own, other))
     warnings = elo_warnings(found, evidence)
     points, mark = _marked(points, player, mark, tally)
     overall, opponents = (_elo_side(found, EvidenceTable.concat(side)) for side in zip(*together, strict=True))
     return ByGame(
-        player=player,
-        mark=mark,
-        games=points,
-        overall=overall,
-        opponents=opponents,
-        basis=EloBasis.of(found, warnings=warnings),
-        followed=follow_elo(found, game) if game else None,
-        tally=tally,
-        warnings=warnings,
-    )
+        player=player, mark=mark, games=points, overall=overall, opponents=opponents, basis=EloBasis.of(found,
+        warnings=warnings), followed=follow_elo(found, game) if game else None, tally=tally, warnings=warnings,
+    )  # fmt: skip
 
 
 def competence_by_game(
@@ -399,8 +399,9 @@ def follow_elo(found: AnalysedGames, game: str) -> FollowedGame:
     written = sans(one.games.headers["start_fen"][0].as_py(), moves_uci(one.games.moves).to_pylist())
     sides: dict[str, RunningElo] = {}
     moves: list[FollowedMove] = []
+    priors = game_priors(found, elo_evidence(found, ("player", "game")).main.groups())
     for (name, ply), group in sorted(groups.items(), key=lambda item: item[0][1]):
-        prior = asked.prior_of(group)
+        prior = priors[name, game]
         side = sides.setdefault(name, RunningElo(asked.axis, asked.effects, prior, asked.elo.person))
         before = side.posterior or elo_posterior(np.zeros_like(ELO), prior)
         own = {source: rows[0] for source, rows in group.by_person()[name].items()}
@@ -498,16 +499,36 @@ def _marked(
     return [replace(point, marked=point.opponent == mark) for point in points], mark
 
 
-def _elo_side(found: AnalysedGames, group: EvidenceTable) -> EloSide:
+def game_priors(found: AnalysedGames, groups: Mapping[tuple[str, str], EvidenceTable]) -> dict[tuple[str, str], Prior]:
+    """Return the prior of each player in each game: what the player's other games say, widened by FORM.
+
+        E_g ~ N(mean, sd² + FORM²),   mean and sd of the posterior from all games of the player but g
+
+    So a game is compared with the player, not with everybody. Where there is no other game, the player's own prior.
+    """
+    games: dict[str, dict[str, EvidenceTable]] = {}
+    for (name, game), rows in groups.items():
+        games.setdefault(name, {})[game] = rows
+    priors: dict[tuple[str, str], Prior] = {}
+    for name, own in games.items():
+        usual = found.asked.posterior(EvidenceTable.concat([*own.values()])) if len(own) > _EVERY else None
+        for game in own:
+            others = [rows for other, rows in own.items() if other != game]
+            known = usual or (found.asked.posterior(EvidenceTable.concat(others)) if others else None)
+            alone = found.asked.prior_of(own[game])
+            if known is not None:
+                alone = Normal(known.mean, float(np.hypot(known.sd, FORM)), alone.low, alone.high)
+            priors[name, game] = alone
+    return priors
+
+
+def _elo_side(found: AnalysedGames, group: EvidenceTable, prior: Prior | None = None) -> EloSide:
     """Return the Elo of some moves of one person, or of several as if they were equally strong."""
-    posterior = found.asked.posterior(group)
+    posterior = found.asked.posterior(group) if prior is None else found.asked.elo.posterior(group, prior)
     return EloSide(
-        decisions=group.moves,
-        mass=found.asked.mass,
-        posterior=posterior,
-        header_elo=group.header_elo,
+        decisions=group.moves, mass=found.asked.mass, posterior=posterior, header_elo=group.header_elo,
         extrapolated=found.asked.axis.extrapolates(posterior.mean),
-    )
+    )  # fmt: skip
 
 
 def _agent_side(side: Evidence, prior: Prior, mass: float) -> AgentPart:

@@ -28,15 +28,25 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, MissingExtraError, Tally, check_mass
 from skilloscope.decision import Decisions
+from skilloscope.evidence import Prior
 from skilloscope.evidence.axis import ELO, Effort, EloAxis, elo_axis
 from skilloscope.evidence.periods import running_competence
-from skilloscope.inputs.costs import FORCED, MoveCosts, MoveJudgement, costs_of_moves
+from skilloscope.inputs.costs import (
+    FORCED,
+    MoveCosts,
+    MoveJudgement,
+    accuracy,
+    costs_of_moves,
+    winning_chances,
+)
+from skilloscope.inputs.deep import confirmed
 from skilloscope.inputs.gains import AFFORDABLE, NEVER_ERRS, EngineGains, Gained, gains_of_games, gains_of_one
 from skilloscope.inputs.gains import engine_gains as gains_of_engine
 from skilloscope.inputs.load import EngineJob
+from skilloscope.inputs.pipeline import with_priors
+from skilloscope.inputs.request import RatingRequest
 from skilloscope.inputs.running_elo import effort_of, running_elo
 from skilloscope.models.gain import Curve, GainHistogram, elo_curve, elo_difference, expected_score
-from skilloscope.models.joint import scaled_loss
 from skilloscope.ratings.perceived import Running, between_interval, running_strength
 from skilloscope.report.board import BoardMove, small_board
 from skilloscope.report.charts import Figure, Histogram, Lines, Panels, Series
@@ -61,8 +71,8 @@ MEASURED = (1200.0, 2700.0)
 """Where the human model was measured on people it had not seen: the likeliest level is looked for here."""
 FLAT = float(np.log(1.25))
 """A move whose probability varies by less than this factor between the levels has no likeliest level."""
-COSTLY = (0.4, 1.0)
-"""Scaled losses from which a move is marked once and twice."""
+CHECKED = 20
+"""Moves of a game, of each kind, that a deep search looks at."""
 CAVEATS = (
     "The difference is to the engine that valued the moves, at its own depth: another engine gives other numbers.",
     "A game is a few dozen moves. Nothing here shows how strong a player is, only how these moves compare.",
@@ -74,8 +84,8 @@ _LEVELS = np.arange(MEASURED[0], MEASURED[1] + 5, 10.0)
 _NO_DIFFERENCE, _NO_ELO = ScoreDifference(), EloSoFar()
 _EVEN = 10.0  # pawns of the evaluation that are drawn; beyond, the game is decided
 _MARKS = (
-    f"Click a move to see its board. ▼ lost {COSTLY[0]:g} scaled pawns or more, ▼▼ {COSTLY[1]:g} or more: a pawn "
-    "counts less the more decided the game is."
+    "Click a move to see its board. ?!, ? and ?? mark moves that gave away winning chances which most players of the "
+    "level keep."
 )
 _PEOPLE_NOTE = (
     "Elo, one axis: from all own moves so far, as in `rate`; played by: the share of people of the player's level; "
@@ -120,6 +130,8 @@ class GameSide:
     ply: Ints
     gain: Array
     running: Running
+    lost: Array
+    """The winning chances that each move gave away; NaN where unknown."""
 
     @property
     def histogram(self) -> GainHistogram:
@@ -244,11 +256,17 @@ class GamePlayer:
     level: float | None
     level_source: str | None
     elo: EloSoFar
+    accuracy: float | None = None
+    """The mean accuracy of the moves whose values are known, 0 … 100; None where there is none."""
+    inaccuracies: int = 0
+    mistakes: int = 0
+    blunders: int = 0
+    """How many moves are marked ?!, ? and ??."""
 
     FIELDS: ClassVar = (
         "player", "side", "decisions", "unknown", "mean_gain", "expected_score_against_engine",
         "elo_difference_to_engine", "infinite", "low", "high", "strength", "*competence", "level", "level_source",
-        "*elo",
+        "*elo", "accuracy", "inaccuracies", "mistakes", "blunders",
     )  # fmt: skip
     expected_score_against_engine = property(lambda self: self.difference.expected_score)
     elo_difference_to_engine = property(lambda self: self.difference.elo_difference)
@@ -339,6 +357,12 @@ class GameStudy(Study):
             columns.append(Column("c", lambda player: number(player.competence.c, 2)))
         if "model" in self.human:
             columns += [Column(f"Elo, one axis ({mass})", lambda player: str(player.elo)), Column("level", _level)]
+        each = [
+            f"{one.player}: accuracy {one.accuracy:.0f} %, {one.inaccuracies} ?!, {one.mistakes} ?, {one.blunders} ??"
+            for one in self.players
+            if one.accuracy is not None
+        ]
+        notes = [*notes, "; ".join(each)]
         return Table.of("", self.players, columns, notes=notes)
 
     def _people_line(self) -> str:
@@ -370,7 +394,7 @@ class GameStudy(Study):
         """Return the game to click through, the figures, the players and every move."""
         people = sentences([self._people_line()])
         return [
-            Section("The game", _MARKS, game=game_boards(self.moves, self.game.start_fen, self.start_value_cp)),
+            Section("The game", _MARKS, game=game_boards(self.moves, self.game.start_fen)),
             *map(Section.from_figure, self.figures()),
             Section.from_table(self._players_table(), "The players", text=self._between_line()),
             Section.from_table(self._moves_table(), "Every move", text=people),
@@ -457,7 +481,10 @@ def game_of(
     else:
         gained = gains_of_one(Path(games), index, work, values=values, mate_cap=mate_cap)
     own = gains_of_engine(gained, engine_gains, work)
-    people = game_people(gained.games, analyses=gained.analyses, evaluations=gained.evaluations, mass=mass)
+    people = game_people(
+        gained.games, analyses=gained.analyses, evaluations=gained.evaluations, priors=with_priors(RatingRequest.of(),
+        gained.games).priors, work=None if gained.analyses is None else work, mass=mass,
+    )  # fmt: skip
     return game_study(gained, engine=own, engine_elo=engine_elo, curve=curve, people=people, mass=mass)
 
 
@@ -480,11 +507,12 @@ def game_study(
     mover, first = games.movers[own], int(gained.evaluations.starts[row])
     values = gained.evaluations.values[first : first + len(mover) + 1]
     gain = np.round(np.diff(values) * np.where(mover == 0, 1.0, -1.0), 9)
+    lost = -np.diff(winning_chances(values)) * np.where(mover == 0, 1.0, -1.0)
     sides = []
     for code, (side, name) in enumerate(zip(SIDES, (header.white, header.black), strict=True)):
         ply = np.flatnonzero(mover == code)
         running = running_strength(gain[ply], engine.histogram, curve=curve, mass=mass)
-        sides.append(GameSide(name or side.capitalize(), side, ply, gain[ply], running))
+        sides.append(GameSide(name or side.capitalize(), side, ply, gain[ply], running, lost[ply]))
     tally = Tally()
     tally.count("gain unknown", int(np.isnan(gain).sum()))
     competence = _competence(gained.decisions, header.game)
@@ -494,40 +522,21 @@ def game_study(
         mine, value = sides[int(mover[at])], values[at + 1]
         difference = mine.difference_after(at)
         move = GameMove(
-            ply=at,
-            number=nth,
-            player=mine.player,
-            side=mine.side,
-            san=san,
-            uci=uci,
-            fen=fen,
-            clock=clock,
-            value_cp=_centipawns(value if mine.side == "white" else -value),
-            white_value_cp=_centipawns(value),
-            gain_cp=_centipawns(gain[at]),
-            difference=difference,
+            ply=at, number=nth, player=mine.player, side=mine.side, san=san, uci=uci, fen=fen, clock=clock,
+            value_cp=_centipawns(value if mine.side == "white" else -value), white_value_cp=_centipawns(value),
+            gain_cp=_centipawns(gain[at]), difference=difference,
             white_against_black=score_between(*(one.gains_until(at) for one in sides), curve=curve, mass=mass),
-            strength=_strength(engine_elo, difference),
-            competence=competence.get(at, AgentCompetence()),
-            people=people.moves[at] if people.moves else MovePopularity(),
-            elo=people.elo[at] if people.elo else _NO_ELO,
-            judgement=judgement,
-        )
+            strength=_strength(engine_elo, difference), competence=competence.get(at, AgentCompetence()),
+            people=people.moves[at] if people.moves else MovePopularity(), elo=people.elo[at] if people.elo else
+            _NO_ELO, judgement=judgement,
+        )  # fmt: skip
         moves.append(move)
     return GameStudy(
-        game=header,
-        engine={**gained.about(), "elo": engine_elo, "distribution": engine.kind},
-        curve=curve,
-        human=people.about,
-        values=values,
-        sides=sides,
-        moves=moves,
-        players=[_player(side, moves, people.levels) for side in sides],
-        white_against_black=score_between(*(side.gain for side in sides), curve=curve, mass=mass),
-        mass=mass,
-        positions=gained.positions(),
-        tally=tally + games.tally,
-    )
+        game=header, engine={**gained.about(), "elo": engine_elo, "distribution": engine.kind}, curve=curve,
+        human=people.about, values=values, sides=sides, moves=moves, players=[_player(side, moves, people.levels) for
+        side in sides], white_against_black=score_between(*(side.gain for side in sides), curve=curve, mass=mass),
+        mass=mass, positions=gained.positions(), tally=tally + games.tally,
+    )  # fmt: skip
 
 
 def _written(
@@ -555,18 +564,15 @@ def _player(side: GameSide, moves: Sequence[GameMove], levels: Mapping[str, Play
     last = made[-1] if own.moves else None
     level = levels.get(side.side, PlayerLevel())
     return GamePlayer(
-        player=side.player,
-        side=side.side,
-        decisions=own.moves,
-        unknown=len(side.gain) - own.moves,
-        mean_gain=own.mean if own.moves else None,
-        difference=last.difference if last else _NO_DIFFERENCE,
-        strength=last.strength if last else None,
-        competence=next((one.competence for one in reversed(made) if one.competence.c is not None), AgentCompetence()),
-        level=level.elo,
-        level_source=level.source,
-        elo=made[-1].elo if made else _NO_ELO,
-    )
+        player=side.player, side=side.side, decisions=own.moves, unknown=len(side.gain) - own.moves,
+        mean_gain=own.mean if own.moves else None, difference=last.difference if last else _NO_DIFFERENCE,
+        strength=last.strength if last else None, competence=next((one.competence for one in reversed(made) if
+        one.competence.c is not None), AgentCompetence()), level=level.elo, level_source=level.source,
+        elo=made[-1].elo if made else _NO_ELO, accuracy=float(accuracy(side.lost[np.isfinite(side.lost)]).mean()) if
+        own.moves else None, inaccuracies=sum(move.judgement.mark == "?!" for move in made),
+        mistakes=sum(move.judgement.mark == "?" for move in made), blunders=sum(move.judgement.mark == "??" for move
+        in made),
+    )  # fmt: skip
 
 
 def _strength(engine_elo: float | None, difference: ScoreDifference) -> float | None:
@@ -583,15 +589,19 @@ def game_people(
     analyses: Analyses | None = None,
     evaluations: Evaluations | None = None,
     levels: Mapping[str, float] | None = None,
+    priors: Mapping[str, Prior] | None = None,
     axis: EloAxis | None = None,
     effort: Effort | None = None,
+    work: EngineJob | None = None,
+    most: int = CHECKED,
     mass: float = 0.95,
 ) -> GamePeople:
     """Return what people would have played in a game; where the model cannot be asked, `about` has the `problem`.
 
     `analyses` and `evaluations` are of this game alone. A player's level is the rating in the header, or else estimated
     from this game by the human model under a flat prior; `levels` gives it by name instead, and others get the mean of
-    the population. The running Elo is of `effort`, or of the one whose search the analyses come from.
+    the population. The running Elo is of `effort`, or of the one that the analyses come from, under the `priors`
+    by name. With `work` a deep search confirms at most so many costly moves and finds.
     """
     some, axis = games.select([row]), axis or elo_axis()
     try:
@@ -615,7 +625,12 @@ def game_people(
         costs = costs_of_moves(
             moves, level, evaluations, analyses=analyses, weights=used.weights, opening_moves=opening
         )
-    running = running_elo(moves, analyses, axis=axis, effort=used, evaluations=evaluations, mass=mass)
+        costs = confirmed(costs, some, most, work, asked)
+    names = [some.headers[side][0].as_py() or "" for side in SIDES]
+    running = running_elo(
+        moves, analyses, axis=axis, effort=used, evaluations=evaluations, priors=[(priors or {}).get(name) for name in
+        names], mass=mass,
+    )  # fmt: skip
     return GamePeople(
         known,
         [MovePopularity.of(p, curve) for p, curve in zip(at_own.tolist(), curves, strict=True)],
@@ -635,7 +650,8 @@ def _levels(moves: PlayedMoves) -> dict[str, PlayerLevel]:
         if rating:
             found[side] = PlayerLevel(float(np.clip(rating, *moves.choices.elo_range)), "header")
         elif side in sums and sums[side].any():
-            weights = np.exp(sums[side] - sums[side].max())
+            low, high = moves.choices.elo_range
+            weights = np.exp(sums[side] - sums[side].max()) * ((low <= ELO) & (high >= ELO))
             found[side] = PlayerLevel(float(ELO @ weights / weights.sum()), "moves")
         else:
             found[side] = PlayerLevel()
@@ -679,30 +695,20 @@ def values_line(engine: Mapping[str, object]) -> str:
     return f"values: {engine['source']}, mates at ±{engine['mate_cap']:g} pawns"
 
 
-def game_boards(moves: Sequence[GameMove], start_fen: str | None, start_value_cp: int | None) -> list[BoardMove]:
-    """Return the moves of a game, each with the board after it, what it lost, and how many of the level play it."""
+def game_boards(moves: Sequence[GameMove], start_fen: str | None) -> list[BoardMove]:
+    """Return the moves of a game, each with the board after it, what it cost, and how many of the level play it."""
     start = small_board(board_of_fen(start_fen), None, "before move 1")
     found = [BoardMove("start", "", "The position before the first move", start)]
-    before = start_value_cp
     for move in moves:
-        text = f"{move.written} {_mark(before, move)}".strip()
-        before, people = move.white_value_cp, move.people
-        words = [text] if before is None else [text, f"evaluation {before / 100:+z.2f}"]
+        text, people, value = f"{move.written}{move.judgement.mark}", move.people, move.white_value_cp
+        words = [text] if value is None else [text, f"evaluation {value / 100:+z.2f}"]
+        words += [verdict] if (verdict := move.judgement.verdict) else []
         words += [] if people.probability is None else [f"played by {share(people.probability)} of the player's level"]
         words += [] if people.likeliest_elo is None else [f"likeliest at {people}"]
         board, last = board_of_fen(move.fen), chess.Move.from_uci(move.uci)
         picture = small_board(board, last, f"the board after {move.written}")
         found.append(BoardMove(f"ply-{move.ply}", text, "; ".join(words), picture))
     return found
-
-
-def _mark(before: int | None, move: GameMove) -> str:
-    """Return the mark of a move by its scaled loss; none where that is unknown."""
-    if before is None or move.white_value_cp is None:
-        return ""
-    view = 0.01 if move.side == "white" else -0.01
-    lost = float(scaled_loss(view * before, view * move.white_value_cp))
-    return "▼" * sum(lost >= limit for limit in COSTLY)
 
 
 def _evaluation_chart(values: Array) -> Lines:

@@ -149,11 +149,7 @@ def predict(
     *,
     blunder: float = 1.0,
 ) -> Prediction:
-    """Predict matches, losses and blunders of each group; s and c are one each, or one per decision of the columns.
-
-    A match is the first alternative. Losses are on the model's scale; a blunder loses at least what `blunder` pawns are
-    from an even position. A decision is one draw: its variance is Σ p·x² − (Σ p·x)², and decisions are independent.
-    """
+    """Predict matches, losses and blunders (at least `blunder` pawns from an even position) of each group."""
     codes = np.zeros(len(columns), dtype=np.int64) if groups is None else np.asarray(groups, dtype=np.int64)
     limit = float(scaled_value(blunder, model.scaling))
     expected, square = outcome_moments(columns, model, np.log(np.asarray(s, dtype=float)), np.asarray(c), limit)
@@ -298,11 +294,7 @@ def milepost_table(
     window: MilepostWindow | None = None,
     line: tuple[float, float] | None = None,
 ) -> IntrinsicRatings:
-    """Return s and c of each group, c_fit by a line through the c of all groups, and s refitted there. [RH11 sect. 7]
-
-    With `milepost` the groups are the hundreds of Elo, of movers near one; else a column's. The line needs three groups
-    of different Elo, or it is given: the paper takes that of 2006–2009 for every era.
-    """
+    """Return s and c of each group, c_fit by a line through all groups' c, and s refitted there. [RH11 sect. 7]"""
     window = window or MilepostWindow()
     batch = window.inside(decisions)
     if by == MILEPOST:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+import chess
 import numpy as np
 
 from skilloscope.chess.analysis.analyses import Analyses
@@ -217,7 +218,7 @@ class MovesStudy(Study):
 
 
 def moves_study(
-    fen: str,
+    fen: str | chess.Board,
     elo: float | Sequence[float] = DEFAULT_LEVELS,
     *,
     work: EngineJob | None = None,
@@ -226,7 +227,8 @@ def moves_study(
 ) -> MovesStudy:
     """Return what people of a pool play in a position, with the engine's answer as `work` says; None asks no engine.
 
-    Where no engine is found, and none was named, the study goes on without one and a note says so.
+    A board also knows the move before, which people answer. Where no engine is found, and none was named, the study
+    goes on without one and a note says so.
     """
     own = model or human(checked_pool(pool))
     answer = own.moves(fen, elo)
@@ -234,7 +236,7 @@ def moves_study(
     if work is None:
         return MovesStudy(answer, about, warnings=["no engine was asked"])
     try:
-        analyses = work.analyse(positions_of([playable_board(fen)]))
+        analyses = work.analyse(positions_of([playable_board(answer.fen)]))
     except EngineError as error:
         if work.engine is not None:
             raise

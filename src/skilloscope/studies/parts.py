@@ -162,11 +162,7 @@ def rate_parts(
     *,
     place: Callable[[int], Place | str] | None = None,
 ) -> RatedParts:
-    """Return the Elo of each player's parts; without players everybody's together.
-
-    Parts are the values of a column of moves, or what `place` says of each game (by row): a part with its time, or why
-    it has none. They form a `chain` or a `star`; without the prior `belief` of the sd each is rated independently.
-    """
+    """Return the Elo of players' parts, or everybody's, in a `chain` or `star`; without `belief` independently."""
     evidence = elo_evidence(found, ("player", "game" if place else by), players)
     played, labels = _played_parts(evidence, by, players, place)
     tally = left_out(found, evidence)

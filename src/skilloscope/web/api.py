@@ -7,6 +7,7 @@ takes longer than a page may. OpenAPI is at /openapi.json.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -17,6 +18,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from skilloscope.__about__ import __version__
+from skilloscope.chess.boards import playable_board
+from skilloscope.chess.pgn.facts import FIDE
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import Posterior
 from skilloscope.evidence.posterior import difference
@@ -80,9 +83,17 @@ def api_about(request: Request) -> Json:
 def api_moves(
     fen: Annotated[str, Query(max_length=120)],
     elo: Annotated[list[float] | None, Query(max_length=64, description="levels of Elo")] = None,
+    pool: Annotated[str, Query(max_length=40, description="whose levels these are")] = FIDE,
+    move: Annotated[str, Query(max_length=5, description="a move that is made first")] = "",
 ) -> Json:
     """What people of each strength play in a position: what `skilloscope moves --json` sends, without an engine."""
-    return moves_study(fen, elo or DEFAULT_LEVELS).as_dict()
+    board = playable_board(fen)
+    if move:
+        try:
+            board.push_uci(move)
+        except ValueError as error:
+            raise InputError(f"{move!r} is no move here", hint="a legal move as UCI writes it: e2e4") from error
+    return moves_study(board, elo or DEFAULT_LEVELS, pool=pool).as_dict()
 
 
 @router.post("/jobs", status_code=202)
@@ -169,11 +180,16 @@ def games_view(jobs: Queue, job: AJob) -> Json:
 def game_view(jobs: Queue, job: AJob, number: Number) -> Json:
     """One game move by move: what `skilloscope game --json` sends."""
     found, ratings = _report(jobs, job, f"game/{number}"), _report(jobs, job, "ratings")
-    numbers = _numbers(jobs, job)
-    of = len(_games(jobs, job))
+    numbers, games = _numbers(jobs, job), _games(jobs, job)
+    of, seen = len(games), Counter(name for game in games for name in _pair(game))
+    most = max((found["game"][side] for side in SIDES), key=lambda name: seen[name])
     return {
         "job": job.as_dict(),
         **found,
+        "form": next(([game[side] for side in SIDES] for game in games if game["number"] == number), [None, None]),
+        "bottom": "black" if most == found["game"]["black"] and 2 * seen[most] > of else "white",
+        "pool": ratings["scale"]["pool"],
+        "reviewed": any(move["checked"] or move["judge"] == "evaluations" for move in found["moves"]),
         "start_fen": found["game"]["start_fen"] or chess.STARTING_FEN,
         "number": number,
         "numbers": [numbers.get(found["game"][side]) for side in SIDES],
@@ -333,7 +349,7 @@ def _from_side(game: Json, player: str, numbers: Mapping[str, int]) -> Json:
         "opponent_elo": other["header_elo"],
         "own_elo": own["header_elo"],
         "score": None if score is None else abs(at - score),
-        "elo": None if own["elo"] is None else {name: own[name] for name in ("elo", "elo_low", "elo_high")},
+        "elo": None if own["elo"] is None else own,
     }
 
 

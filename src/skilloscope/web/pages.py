@@ -29,7 +29,7 @@ from skilloscope.core.text import visible
 from skilloscope.inputs.pipeline import engine_found
 from skilloscope.report.board import BETTER, PLAYED
 from skilloscope.report.page import ANALYSIS_BOARD
-from skilloscope.report.table import edge_mark, plural, probability_text, share
+from skilloscope.report.table import edge_mark, percent, plural, probability_text, share
 from skilloscope.studies.report.player import COSTLY_TEXTS, FIND_TEXTS, PARTS
 from skilloscope.web import api
 from skilloscope.web.api import AJob, Number, PageNumber, Search, jobs_of
@@ -308,6 +308,9 @@ def _environment() -> Environment:
         "day": lambda moment: time.strftime("%Y-%m-%d", time.localtime(moment)),
         "date": lambda text: (text or "").replace(".??", "").replace(".", "-"),
         "edge": edge_mark,
+        "whole": lambda p: percent(p).replace(" ", "\u00a0"),
+        "oneof": one_of,
+        "form": form_text,
         "sentence": lambda text: visible(text[:1].upper() + text[1:]),
         "counted": plural,
         "before": lambda text, word: text.split(word)[0].strip(),
@@ -334,6 +337,28 @@ def name_markup(text: str | None, unknown: str = "?") -> Markup:
 def interval_text(fields: Any) -> str:
     """Return the interval of an Elo, e.g. `1540 to 1820`."""
     return "–" if fields["elo"] is None else f"{fields['elo_low']:.0f} to {fields['elo_high']:.0f}"
+
+
+def one_of(p: float) -> str:
+    """Return a share of people in words.
+
+    >>> one_of(0.62), one_of(0.06), one_of(0.0001)
+    ('62 % of players', '1 in 17 players', 'hardly any player')
+    """
+    return (
+        f"{percent(p)} of players" if p >= 0.3 else f"1 in {1 / p:.0f} players" if p >= 0.005 else "hardly any player"
+    )
+
+
+def form_text(side: Json) -> str:
+    """Return how a game compares with a player's others.
+
+    >>> form_text({"elo": 1850.2, "usual": 1620.0, "place": 3, "of": 20})
+    '230 above the usual 1620, game 3 of 20 by strength'
+    """
+    difference = round(side["elo"]) - round(side["usual"])
+    place = f", game {side['place']} of {side['of']} by strength" if side["of"] > 1 else ""
+    return f"{abs(difference)} {'above' if difference >= 0 else 'below'} the usual {side['usual']:.0f}{place}"
 
 
 def pawns_text(value: float | None) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -23,30 +24,33 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyse import Progress
-from skilloscope.chess.analysis.evaluations import evaluations_from_analyses, evaluations_from_comments
+from skilloscope.chess.analysis.evaluations import share_with_comments
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import CachedHuman, Human, Network, shipped_network
 from skilloscope.chess.pgn.facts import FIDE, split_pools
-from skilloscope.chess.pgn.games import Games, read_games
+from skilloscope.chess.pgn.games import Games, distinct_games, read_games
 from skilloscope.core.errors import InputError
 from skilloscope.core.paths import effective_settings, store_file
-from skilloscope.evidence import Posterior
+from skilloscope.evidence import Posterior, Prior
 from skilloscope.evidence.axis import EVALUATIONS
 from skilloscope.inputs.budget import fair_order
 from skilloscope.inputs.costs import MoveCosts
+from skilloscope.inputs.deep import CANDIDATES, position_values
 from skilloscope.inputs.gains import Gained
 from skilloscope.inputs.load import EngineJob, analyse_games, players
 from skilloscope.inputs.pipeline import (
     AnalysedGames,
     effort_settings,
+    elo_evidence,
     engine_found,
     pools_told,
     with_priors,
 )
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.study import Study
+from skilloscope.studies.by_game import game_priors
 from skilloscope.studies.elo_ratings import EloRatings, rate_on_axis
-from skilloscope.studies.game import GameStudy, game_people, game_study
+from skilloscope.studies.game import CHECKED, GameStudy, game_people, game_study
 from skilloscope.studies.report.event import event_of
 from skilloscope.studies.report.player import PlayerReport, costs_of, player_of
 from skilloscope.web.jobs import JobTask, Json
@@ -54,7 +58,9 @@ from skilloscope.web.jobs import JobTask, Json
 SHARES = (0.1, 0.3, 0.6, 1.0)
 """After which shares of the games the engine's answers so far are used in the ratings."""
 MOST_GAMES = 3000
-"""Of one job: beyond, the pages of single games would take hours."""
+"""Of one job, the newest: beyond, the pages of single games would take hours."""
+MOST_REVIEWED, MOST_PLAYERS = 60, 20
+"""Games, and players with most games, whose mistakes are confirmed by a deep search: each takes some seconds."""
 _AT_ONCE = 64  # reports that are kept in one go
 
 
@@ -108,20 +114,27 @@ def rate_job_by_engine(task: JobTask) -> None:
             asked = replace(asked.for_pool(pool), model=model_of(pool))
         asked = with_priors(asked, games)
         order, done = fair_order(games, 1), 0
-        for share in SHARES:
-            count = max(1, math.ceil(share * len(games)))
+        if pool != FIDE:  # the search is for the review alone: games with evaluations do without
+            order = order[[share_with_comments(games.select([row])) < 0.5 for row in order.tolist()]]
+        found = AnalysedGames(games, None, asked, told)
+        for share in SHARES if len(order) else ():
+            count = max(1, math.ceil(share * len(order)))
             if count == done:
                 continue
-            searched = analyse_games(games, _work(task, settings, done, count, len(games)), rows=np.sort(order[:count]))
-            answers = _Answers(task, AnalysedGames(games, searched, asked, told))
+            job = _work(task, settings, done, count, len(order))
+            found = replace(found, judged=analyse_games(games, job, rows=np.sort(order[:count])))
             if pool == FIDE:
-                answers.keep_ratings()
-            answers.keep_event()
-            # At the end all of them: the first were compared with levels that have moved since.
-            rows = range(len(games)) if count == len(games) else order[done:count].tolist()
-            answers.keep_games(rows, lambda n, of: task.tell(wanted, note=f"{n:,} of {of:,} games updated"))
+                _Answers(task, found).keep_ratings()
             done = count
+        checking = replace(_work(task, settings, 0, 1, 1), progress=lambda now: task.tell(wanted, note=_checking(now)))
+        answers = _Answers(task, replace(found, work=checking))
+        answers.keep_event()
         answers.keep_players(lambda n, of: task.tell(wanted, note=f"{n:,} of {of:,} players"))
+        answers.keep_games(range(len(games)), lambda n, of: task.tell(wanted, note=f"reviewed game {n:,} of {of:,}"))
+
+
+def _checking(now: Progress) -> str:
+    return f"checking mistakes: {now.done:,} of {now.total:,} positions"
 
 
 def numbered_players(games: Games) -> dict[str, int]:
@@ -136,11 +149,11 @@ def _read(task: JobTask) -> Games:
     games.refuse_empty()
     if not players(games):
         raise InputError("no game names its players", hint="PGN names them in its tags White and Black")
+    games = distinct_games(games)
     if len(games) > MOST_GAMES:
-        raise InputError(
-            f"{len(games):,} games; a job takes {MOST_GAMES:,}",
-            hint="cut the file, or use the command line: skilloscope rate games.pgn",
-        )
+        dates = np.array([date or "" for date in games.headers["date"].to_pylist()])
+        newest = np.sort(np.argsort(dates, kind="stable")[-MOST_GAMES:])
+        games = games.select(newest, reason=f"older than the newest {MOST_GAMES:,} games, which a job takes")
     return games
 
 
@@ -153,12 +166,9 @@ def _work(task: JobTask, settings: Settings, before: int, count: int, total: int
         )
 
     return EngineJob(
-        settings=settings,
-        store=store_file(Path(task.store)),
-        engine=effective_settings()["engine"].value,
-        workers=1,
-        progress=tell,
-    )
+        settings=settings, store=store_file(Path(task.store)), engine=effective_settings()["engine"].value,
+        workers=min(os.cpu_count() or 1, 4), progress=tell,
+    )  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -186,14 +196,13 @@ class _Answers:
 
     @cached_property
     def gained(self) -> Gained:
-        """The value of every position: the engine's, and where it was not asked that of a comment."""
-        games, judged = self.found.games, self.found.judged
-        values = evaluations_from_comments(games)
-        if judged is not None and judged.analyses is not None:
-            searched = evaluations_from_analyses(judged.analyses)
-            known = np.isfinite(searched.values)
-            values = replace(searched, games=games, values=np.where(known, searched.values, values.values))
+        """The value of every position: that of a comment, and where there is none the engine's."""
+        judged, values = self.found.judged, position_values(self.found)
         return Gained(values, values.losses(), analyses=None if judged is None else judged.analyses)
+
+    @cached_property
+    def game_priors(self) -> dict[tuple[str, str], Prior]:
+        return game_priors(self.quiet, elo_evidence(self.quiet, ("player", "game")).main.groups())
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -226,38 +235,37 @@ class _Answers:
         self._keep_each({f"game/{row + 1}": partial(self._game, row) for row in sorted(rows)}, tell)
 
     def _game(self, row: int) -> GameStudy:
-        asked, gained = self.found.asked, self.gained
+        asked, gained, label = self.found.asked, self.gained, self.found.games.headers["game"][row].as_py()
         own = None if gained.analyses is None else gained.analyses.of_games(np.array([row]))
-        first, games = int(gained.evaluations.starts[row]), gained.games.select([row])
-        values = gained.evaluations.values[first : first + len(games.moves) + 1]
         people = game_people(
-            gained.games,
-            row,
-            model=asked.model,
-            analyses=own,
-            evaluations=replace(gained.evaluations, games=games, values=values, first_choice=None),
-            levels=self.levels,
-            axis=asked.axis,
-            effort=asked.effort,
-        )
+            gained.games, row, model=asked.model, analyses=own,
+            evaluations=gained.evaluations.of_games(np.array([row])), levels=self.levels, priors={name: prior for
+            (name, game), prior in self.game_priors.items() if game == label}, axis=asked.axis, effort=asked.effort,
+            work=self.found.work, most=CHECKED if row < MOST_REVIEWED else 0,
+        )  # fmt: skip
         return game_study(gained, row, people=people)
 
     def keep_players(self, tell: Callable[[int, int], None]) -> None:
-        """Keep the report of every rated player."""
-        self._keep_each({f"player/{self.numbers[name]}": partial(self._player, name) for name in self.levels}, tell)
+        """Keep the report of every rated player, those with most games first."""
+        names = [one.player for one in sorted(self.ratings.players, key=lambda one: -one.games)]
+        studies = {
+            f"player/{self.numbers[name]}": partial(self._player, name, CANDIDATES if at < MOST_PLAYERS else 0)
+            for at, name in enumerate(names)
+        }
+        self._keep_each(studies, tell)
 
-    def _player(self, name: str) -> PlayerReport:
+    def _player(self, name: str, most: int) -> PlayerReport:
         headers, costs = self.found.games.headers, self.costs
         white, black = ([one == name for one in headers[side].to_pylist()] for side in ("white", "black"))
         own = costs.select(np.where(costs.black, np.array(black)[costs.game], np.array(white)[costs.game]))
-        return player_of(self.quiet, name, self.ratings, own)
+        return player_of(self.quiet, name, self.ratings, own, most)
 
     def _keep_each(self, studies: Mapping[str, Callable[[], Study]], tell: Callable[[int, int], None]) -> None:
         kept: Json = {}
         for done, (name, study) in enumerate(studies.items(), start=1):
             kept[name] = study().as_dict()
             tell(done, len(studies))
-            if len(kept) >= _AT_ONCE or done == len(studies):
+            if len(kept) >= _AT_ONCE or done == len(studies) or self.found.work:  # what takes long is shown at once
                 self.task.keep(kept)
                 kept = {}
 

@@ -23,6 +23,8 @@ _MOST_NAME = 120
 MOST_UNZIPPED = 64 << 20
 """Bytes of all files in a ZIP archive."""
 _MOST_FILES = 100
+NAMELESS = b'[White "White"]\n[Black "Black"]\n\n'
+_TAG = re.compile(rb"^\s*\[\w+ +\"", re.MULTILINE)
 _SUFFIX = {"games": ".pgn", "results": ".csv"}
 
 
@@ -38,6 +40,8 @@ def add_upload(
     for name, body in given:
         _check_text(name, body)
     _check_room(jobs)
+    if kind == "games":  # moves that are pasted alone are a game of White and Black
+        given = [(name, body if name or _TAG.search(body) else NAMELESS + body) for name, body in given]
     named = _apart([(_short(name) or f"pasted{suffix_of(kind, body)}", body) for name, body in given])
     title = named[0][0] + (f" and {len(named) - 1} more" if len(named) > 1 else "")
     return jobs.add(kind, title, named, owner=owner, options=options)

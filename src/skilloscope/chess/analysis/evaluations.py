@@ -9,8 +9,10 @@ time or agreeing to a draw is no move, so there is no gain: the last position ke
 unknown and is counted, never taken as zero.
 """
 
+from __future__ import annotations
+
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import chess
@@ -23,7 +25,7 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.moves import MATE_CAP, board_of_fen, move_code, move_of_code, value_pawns
 from skilloscope.chess.pgn.games import Games
 from skilloscope.chess.pgn.text import NO_MATE, GameColumns, MainLine, header_from_tags
-from skilloscope.core.columns import About, Array, Ints, encode
+from skilloscope.core.columns import About, Array, Bools, Ints, encode, ragged_take
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, open_lines, source_name
 from skilloscope.core.text import read_object
@@ -52,6 +54,26 @@ class Evaluations:
     """For each move whether it is the engine's own (1 or 0, NaN where unknown); None without an engine."""
     tally: Tally = field(default_factory=Tally)
     about: About = field(default_factory=dict)
+    searched: Bools | None = None
+    """Which values an engine has found here, where some came with the games; None: all or none, as `about` says."""
+
+    @property
+    def noted(self) -> Bools:
+        """Which values came with the games."""
+        every = np.full(len(self.values), self.about.get("source") == "engine")
+        return np.isfinite(self.values) & ~(every if self.searched is None else self.searched)
+
+    def filled(self, other: Evaluations) -> Evaluations:
+        """Return the values, and where one is unknown that of a search."""
+        new = np.isnan(self.values) & np.isfinite(other.values)
+        values = np.where(new, other.values, self.values)
+        return replace(self, values=values, about=other.about, searched=new | (np.isfinite(values) & ~self.noted))
+
+    def of_games(self, rows: Ints) -> Evaluations:
+        """Return the values of the games of some rows, in ascending order."""
+        _, at = ragged_take(np.append(self.starts, len(self.values)), rows)
+        some = None if self.searched is None else self.searched[at]
+        return replace(self, games=self.games.select(rows), values=self.values[at], first_choice=None, searched=some)
 
     def __repr__(self) -> str:
         known = int(np.isfinite(self.values).sum())

@@ -193,10 +193,14 @@ class Human:
                 progress(min(begin + _CHUNK, len(boards)))
         return parts[0] if len(parts) == 1 else HumanChoices.concat(parts)
 
-    def moves(self, fen: str, elo: float | Sequence[float] = (1200, 1600, 2000, 2400)) -> HumanMoves:
-        """Return the probability of every legal move at one or several Elos, likeliest (on average) first."""
+    def moves(self, position: str | chess.Board, elo: float | Sequence[float] = (1200, 1600, 2000, 2400)) -> HumanMoves:
+        """Return the probability of every legal move at one or several Elos, likeliest (on average) first.
+
+        People answer the move before: a board knows it, a FEN does not.
+        """
         levels = checked_elo(elo, self.elo_range)
-        board = playable_board(fen)
+        board = position if isinstance(position, chess.Board) else playable_board(position)
+        fen = board.fen() if isinstance(position, chess.Board) else position
         choices = self.choices(Boards.from_boards([board]))
         probability = np.exp(choices.log_probabilities(levels))
         order = np.argsort(-probability.mean(axis=1), kind="stable")

@@ -16,6 +16,7 @@ from skilloscope.evidence.axis import ELO
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.table import EvidenceTable, Grid
 from skilloscope.models.curves import CurveModel
+from skilloscope.models.joint import ELO_RANGE
 from skilloscope.models.kernels.curves import scores
 
 LEAST_C = 0.05
@@ -44,5 +45,5 @@ def curve_evidence(
 
 def curves_on_elo(table: EvidenceTable, scale: Scale) -> Array:
     """Return each group's evidence along the scale's line as a curve on ELO; beyond the line's ends it stays."""
-    at = np.clip(scale.parameter(ELO), table.grid.low, table.grid.high)
+    at = np.clip(scale.parameter(np.clip(ELO, *ELO_RANGE)), table.grid.low, table.grid.high)
     return np.asarray(table.grid.interpolate(table.curves.T, at))

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from skilloscope.core.columns import Array
 from skilloscope.core.text import typed
 from skilloscope.evidence.axis import ELO, Effects
+from skilloscope.models.joint import ELO_RANGE
 
 ORIGIN = 2100.0
 CAP = 3.0
@@ -68,7 +69,7 @@ class GainScale:
 
     def curve(self, scores: Array) -> Array:
         """Return what the moves of one game say about Elo, on ELO."""
-        apart = scores.mean() - self.intercept - self.slope * (ELO - ORIGIN)
+        apart = scores.mean() - self.intercept - self.slope * (np.clip(ELO, *ELO_RANGE) - ORIGIN)
         return np.asarray(-len(scores) * apart**2 / (2 * self.sd**2))
 
 

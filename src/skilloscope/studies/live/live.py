@@ -506,15 +506,10 @@ class Follower:
         known, name = gains[np.isfinite(gains)], (text.white, text.black)[side]
         difference = _last(self._running(gains))
         return LivePlayer(
-            player=name,
-            side=_SIDES[side],
-            decisions=len(known),
-            mean_gain=float(known.mean()) if len(known) else None,
-            difference=difference,
-            strength=self._strength(difference),
-            elo=elo,
-            total=self.total(text.event, name),
-        )
+            player=name, side=_SIDES[side], decisions=len(known), mean_gain=float(known.mean()) if len(known) else
+            None, difference=difference, strength=self._strength(difference), elo=elo, total=self.total(text.event,
+            name),
+        )  # fmt: skip
 
     def _strength(self, difference: ScoreDifference) -> float | None:
         known, elo = difference.elo_difference, self.how.engine_elo

@@ -1,7 +1,7 @@
 """A whole event: standings, every game with the Elo of both players in it, the best played game, turning points, finds.
 
 In: analysed games and their ratings. Out: EventReport. Elo in a single game is the posterior from the moves of that
-game under the prior: its interval is wide, and the report says so.
+game, starting from the player's other games (see by_game.py): its interval is wide, and the report says so.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skilloscope.chess.pgn.games import Games
-from skilloscope.evidence import EvidenceTable
 from skilloscope.inputs.costs import MoveCosts
 from skilloscope.inputs.pipeline import AnalysedGames, elo_evidence
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
 from skilloscope.report.page import Section
 from skilloscope.report.table import Column, Table, plural
 from skilloscope.results.columns import PGN_SCORES
+from skilloscope.studies.by_game import game_priors
 from skilloscope.studies.elo_ratings import EloRatings
 from skilloscope.studies.game import GameTags
 from skilloscope.studies.report.player import (
@@ -28,13 +28,14 @@ from skilloscope.studies.report.player import (
     decisions_table,
     game_name,
     key_decisions,
+    shown_moves,
 )
 
 MOST_ACROSS = 24
 """Players of a crosstable that fits a page."""
 _MOST_BEST = 5
 _MOST_GAMES = 30  # in the terminal; the page has all
-_ONE_GAME = "a single game is little evidence: its interval is that of one game, and it is shrunk towards the mean"
+_ONE_GAME = "a single game is little evidence: its interval is wide, and it starts from the player's other games"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class SideInGame:
     elo: float | None = None
     elo_low: float | None = None
     elo_high: float | None = None
+    usual: float | None = None
+    """The player's Elo by all games."""
+    place: int | None = None
+    """Among the player's games by Elo, 1 the best."""
+    of: int = 0
 
     @property
     def name(self) -> str:
@@ -210,20 +216,13 @@ def event_of(found: AnalysedGames, ratings: EloRatings, costs: MoveCosts | None 
     """Return the report of all analysed games together, with their ratings and what the moves cost."""
     if costs is None:
         costs = costs_of(found, {one.player: one.elo.mean for one in ratings.players})
-    judge = costs.best_judge()
-    judged = costs.judged_by(judge)
+    judged = shown_moves(found, costs)
     return EventReport(
-        ratings=ratings,
-        games=event_games(found),
-        table=standings(found.games),
-        judge=judge,
-        judged=len(judged),
-        costliest=key_decisions(judged.costliest(), found.games),
-        finds=key_decisions(judged.best_finds(), found.games),
-        head=str(found.judged or ""),
-        warnings=ratings.warnings,
-        tally=found.games.tally,
-    )
+        ratings=ratings, games=event_games(found, ratings), table=standings(found.games), judge=judged.best_judge(),
+        judged=len(judged), costliest=key_decisions(judged.costliest(), found.games),
+        finds=key_decisions(judged.best_finds(), found.games), head=str(found.judged or ""),
+        warnings=ratings.warnings, tally=found.games.tally,
+    )  # fmt: skip
 
 
 def standings(games: Games) -> list[PlayerStanding]:
@@ -269,28 +268,29 @@ def _cell(met: Meeting) -> str:
     return " ".join("½" if score == 0.5 else f"{score:g}" for score in met.scores)
 
 
-def event_games(found: AnalysedGames) -> list[GameInEvent]:
+def event_games(found: AnalysedGames, ratings: EloRatings) -> list[GameInEvent]:
     """Return every game with the Elo of both players in it, by date, then by round as numbers are ordered."""
-    games, counts = found.games, found.games.counts.tolist()
-    groups = elo_evidence(found, "game").main.groups()
-    searched = _searched(found)
+    games, counts, searched = found.games, found.games.counts.tolist(), _searched(found)
+    groups = elo_evidence(found, ("player", "game")).main.groups()
+    priors, usual = game_priors(found, groups), {one.player: one.elo.mean for one in ratings.players}
+    elos = {key: found.asked.elo.posterior(groups[key], prior) for key, prior in priors.items()}
+    ranks: dict[str, list[float]] = {}
+    for (name, _), elo in elos.items():
+        ranks.setdefault(name, []).append(elo.mean)
     rows = []
     for row in range(len(games)):
-        tags = GameTags.of(games, row)
-        group = groups.get(tags.game)
-        white = _side(found, group, tags.white, tags.white_elo)
-        black = _side(found, group, tags.black, tags.black_elo)
-        rows.append(GameInEvent(row + 1, tags, white, black, counts[row], searched[row]))
+        tags, sides = GameTags.of(games, row), []
+        for who, rating in ((tags.white, tags.white_elo), (tags.black, tags.black_elo)):
+            side = SideInGame(who, rating)
+            if who is not None and (known := elos.get((who, tags.game))) is not None:
+                better = sum(other > known.mean for other in ranks[who])
+                low, high = known.interval(found.asked.mass)
+                side = SideInGame(
+                    who, rating, known.mean, low, high, usual=usual.get(who), place=better + 1, of=len(ranks[who])
+                )
+            sides.append(side)
+        rows.append(GameInEvent(row + 1, tags, sides[0], sides[1], counts[row], searched[row]))
     return sorted(rows, key=lambda game: _when(game.tags))
-
-
-def _side(found: AnalysedGames, group: EvidenceTable | None, name: str | None, rating: int | None) -> SideInGame:
-    """Return one player's Elo in one game; without any where none of the moves counts."""
-    if group is None or name not in group.people:
-        return SideInGame(name, rating)
-    own = group.select([person == name for person in group.people])
-    elo = found.asked.elo.posterior(own, found.asked.prior_of(own))
-    return SideInGame(name, rating, elo.mean, *elo.interval(found.asked.mass))
 
 
 def _searched(found: AnalysedGames) -> list[int]:

@@ -1,7 +1,7 @@
 """One player in some games: Elo, Elo by part of the play, the decisions that cost most for the level, the best finds.
 
-In: analysed games and a name. Out: PlayerReport. A decision is measured against what people of the player's own level
-would have lost in the same position (see inputs/costs.py): one that is hard to find at that level costs little.
+In: analysed games and a name. Out: PlayerReport. A decision costs the winning chances that it gave away, times the
+share of people of the player's own level who avoid it (see inputs/costs.py); a deep search has confirmed it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import ClassVar
 import chess
 import numpy as np
 
-from skilloscope.chess.moves import MATE_CAP, board_of_fen, make_move, move_of_code, position_fen
+from skilloscope.chess.moves import MATE_CAP, move_of_code, position_fen
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError
 from skilloscope.inputs.costs import LEVELS, MoveCosts, MoveJudgement, move_costs
+from skilloscope.inputs.deep import CANDIDATES, board_before, confirmed, position_values
 from skilloscope.inputs.load import games_of
 from skilloscope.inputs.pipeline import AnalysedGames
 from skilloscope.report.board import board_svg
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest, Lines, Series
 from skilloscope.report.page import Card, Headline, Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, engine_line, number, percent, plural, share
+from skilloscope.report.table import Column, Table, engine_line, percent, plural, share
 from skilloscope.studies.breakdown import Breakdown, Group, breakdown
 from skilloscope.studies.elo_ratings import EloRating, EloRatings
 from skilloscope.studies.game import GameTags
@@ -44,19 +45,24 @@ CAVEATS = (
     "Costs are measured by an engine at a limited depth; a deeper search can differ.",
     "How likely people find a move is a model's estimate for people of a rating, not a fact about an individual.",
 )
+_COSTLY = (
+    "Ranked by the winning chances that the move gave away, times the share of people of this level who avoid it. "
+    "Positions that were decided before are left out. "
+)
 COSTLY_TEXTS = {
-    "engine": "Ranked by how much more the move lost than people of this level lose in the same position on average: "
-    "a mistake in a hard position costs less than one in an easy position. Red arrow: played; blue arrow: better. "
-    "Losses are scaled: a pawn counts less the more decided the game is.",
-    "evaluations": "No engine analysed these games: ranked by what the move lost by the evaluations in them. "
-    "Losses are scaled: a pawn counts less the more decided the game is.",
+    "engine": _COSTLY + "A deeper search has confirmed each. Red arrow: played; blue arrow: better.",
+    "evaluations": _COSTLY + "The evaluations are those in the games.",
     "people": "No engine analysed these games, so the cost of the moves is unknown. These are the moves after the "
     "opening that people 200 Elo below the player's level play more often than people 200 Elo above. With an engine, "
     "and without --effort instant, this part shows what was lost.",
 }
 """What the costly decisions are, by judge."""
 FIND_TEXTS = {
-    "engine": "The engine's own choice, in positions in which people of this level lose most on average.",
+    **dict.fromkeys(
+        ("engine", "evaluations"),
+        "The best move where every other one loses much, ranked by what the next best loses, times the share of people "
+        "of this level who miss it. Plain recaptures are left out.",
+    ),
     "people": "Moves that people 200 Elo above the player's level play more often than people 200 Elo below.",
 }
 
@@ -78,20 +84,16 @@ class Decision:
     better_uci: str | None
     value: float | None
     played_value: float | None
-    expected: float | None
     level: float
     p_played: float
+    """The share of people of the level who play the move, by the human model like all such shares."""
     p_better: float | None
-    p_better_by_level: Sequence[float]
     p_played_by_level: Sequence[float]
-    probability: float
-    """The share of people of the level who play the move, by the human model alone."""
     judgement: MoveJudgement
 
     FIELDS: ClassVar = (
         "*where", "*judgement", "player", "side", "ply", "number", "fen", "played", "played_uci", "better",
-        "better_uci", "value", "played_value", "expected", "level", "p_played", "p_better", "p_better_by_level",
-        "p_played_by_level", "probability",
+        "better_uci", "value", "played_value", "level", "p_played", "p_better", "p_played_by_level",
     )  # fmt: skip
 
     @property
@@ -118,16 +120,20 @@ class Decision:
         judged, lines = self.judgement, [("game", game_name(self.tags)), ("by", self.player)]
         if self.better and not self.found:
             lines += [("played", f"{self.played} (red)"), ("better", f"{self.better} (blue)")]
-        if self.value is not None:
-            after = "" if self.found else f" → {pawns(self.played_value)}"
-            lines.append(("evaluation", f"{pawns(self.value)}{after}"))
-        if self.p_better is None:
-            most = f"{judged.people_play}, {share(judged.people_probability or 0.0)}"
-            lines += [(f"played at {self.level:.0f} by", share(self.probability)), ("most often played", most)]
-            return lines if judged.loss is None else [*lines, ("loss", f"{judged.loss:.2f}")]
-        by_level = ", ".join(f"{level}: {share(p)}" for level, p in (judged.found_by or {}).items())
-        lines += [(f"{self.better} is found at {self.level:.0f} by", share(self.p_better)), ("  by level", by_level)]
-        return [*lines, ("loss, expected loss", f"{judged.loss:.2f}, {self.expected:.2f}")]
+        if judged.line:
+            lines.append(("best line", judged.line))
+        if judged.chances is not None and judged.chances_after is not None:
+            after = "" if self.found else f" → {percent(judged.chances_after)}, {pawns(self.played_value)}"
+            lines.append(("winning chances", f"{percent(judged.chances)}, {pawns(self.value)} pawns{after}"))
+        lines.append((f"played at {self.level:.0f} by", share(self.p_played)))
+        if judged.people_play != self.played:
+            lines.append(("most often played", f"{judged.people_play}, {share(judged.people_probability or 0.0)}"))
+        if judged.found_by and self.p_better is not None:
+            by_level = ", ".join(f"{level}: {share(p)}" for level, p in judged.found_by.items())
+            if not self.found:
+                lines.append((f"{self.better} is found at {self.level:.0f} by", share(self.p_better)))
+            lines.append(("  by level", by_level))
+        return lines
 
 
 @dataclass(frozen=True)
@@ -147,17 +153,14 @@ class PeerComparison:
 
     @classmethod
     def of(cls, costs: MoveCosts) -> PeerComparison:
-        """Return the comparison in the positions that an engine judged."""
+        """Return the comparison in the positions of which an engine listed the moves, by the joint model."""
+        costs = costs.select(np.isfinite(costs.expected))
         first = (costs.played == costs.best).astype(float)
         return cls(
-            moves=len(costs),
-            loss=float(costs.loss.mean()),
-            expected_loss=float(costs.expected.mean()),
-            loss_se=_clustered(costs.cost, costs.game),
-            first=float(first.mean()),
-            expected_first=float(costs.p_best[:, 0].mean()),
-            first_se=_clustered(first - costs.p_best[:, 0], costs.game),
-        )
+            moves=len(costs), loss=float(costs.loss.mean()), expected_loss=float(costs.expected.mean()),
+            loss_se=_clustered(costs.loss - costs.expected, costs.game), first=float(first.mean()),
+            expected_first=float(costs.first.mean()), first_se=_clustered(first - costs.first, costs.game),
+        )  # fmt: skip
 
     def text(self, elo: float) -> str:
         """Return the comparison in words."""
@@ -308,27 +311,25 @@ class PlayerReport(RatedStudy):
         return [*sections, Section.from_table(self.ratings.tables()[-1], "Inputs and settings")]
 
 
-def player_of(found: AnalysedGames, player: str, ratings: EloRatings, costs: MoveCosts | None = None) -> PlayerReport:
-    """Return the report of one player of analysed games, with the ratings of these games and what the moves cost."""
+def player_of(
+    found: AnalysedGames, player: str, ratings: EloRatings, costs: MoveCosts | None = None, most: int = CANDIDATES
+) -> PlayerReport:
+    """Return the report of one player of analysed games, with the ratings of these games and what the moves cost.
+
+    At most so many costly moves, and as many finds, are searched again.
+    """
     if not any(one.player == player for one in ratings.players):
         raise InputError(f"nothing of {player!r} can be rated", hint=ratings.idle.get(player, ""))
     if costs is None:
         costs = costs_of(found, {player: ratings[player].elo.mean})
-    judge = costs.best_judge()
-    judged, by_engine = costs.judged_by(judge), costs.judged_by("engine")
+    judged = shown_moves(found, costs, most)
     return PlayerReport(
-        player=player,
-        ratings=replace(ratings, players=[ratings[player]]),
-        parts=parts_of_play(found, player),
-        judge=judge,
-        judged=len(judged),
-        costliest=key_decisions(judged.costliest(), found.games),
-        finds=key_decisions(judged.best_finds(), found.games),
-        peers=PeerComparison.of(by_engine) if len(by_engine) else None,
-        head=str(found.judged or ""),
-        warnings=ratings.warnings,
+        player=player, ratings=replace(ratings, players=[ratings[player]]), parts=parts_of_play(found, player),
+        judge=judged.best_judge(), judged=len(judged), costliest=key_decisions(judged.costliest(), found.games),
+        finds=key_decisions(judged.best_finds(), found.games), peers=PeerComparison.of(costs) if
+        np.isfinite(costs.expected).any() else None, head=str(found.judged or ""), warnings=ratings.warnings,
         tally=found.games.tally,
-    )
+    )  # fmt: skip
 
 
 def parts_of_play(found: AnalysedGames, player: str) -> dict[str, Breakdown]:
@@ -349,13 +350,15 @@ def costs_of(found: AnalysedGames, levels: Mapping[str, float]) -> MoveCosts:
     """Return what the moves of the players with a level cost, by the best judge of each."""
     asked, analyses = found.asked, None if found.judged is None else found.judged.analyses
     return move_costs(
-        found.games,
-        levels,
-        analyses=analyses,
-        weights=asked.effort.weights,
-        opening_moves=asked.axis.opening_moves,
-        model=asked.model_for(len(found.games)),
-    )
+        found.games, levels, values=position_values(found), analyses=analyses, weights=asked.effort.weights,
+        opening_moves=asked.axis.opening_moves, model=asked.model_for(len(found.games)),
+    )  # fmt: skip
+
+
+def shown_moves(found: AnalysedGames, costs: MoveCosts, most: int = CANDIDATES) -> MoveCosts:
+    """Return the moves that can be ranked with each other; a deep search has confirmed those that may be shown."""
+    judged, model = costs.judged(), found.asked.model_for(len(found.games))
+    return confirmed(judged, found.games, most, found.work, model)
 
 
 def key_decisions(costs: MoveCosts, games: Games) -> list[Decision]:
@@ -366,33 +369,18 @@ def key_decisions(costs: MoveCosts, games: Games) -> list[Decision]:
 def _decision(costs: MoveCosts, row: int, games: Games) -> Decision:
     game, ply = int(costs.game[row]), int(costs.ply[row])
     tags, side = GameTags.of(games, game), "black" if costs.black[row] else "white"
-    board, first = board_of_fen(tags.start_fen), int(games.offsets[game])
-    for code in games.moves[first : first + ply].tolist():
-        make_move(board, move_of_code(code))
+    board = board_before(games, game, ply)
+    judgement, finding = costs.judgement(row, board), costs.best[row] == costs.played[row]
     played = move_of_code(int(costs.played[row]))
-    better = move_of_code(int(costs.best[row])) if costs.best[row] else None
     return Decision(
-        tags=tags,
-        player=(tags.black if costs.black[row] else tags.white) or side.capitalize(),
-        side=side,
-        ply=ply,
-        number=f"{board.fullmove_number}{'.' if board.turn else '…'}",
-        fen=position_fen(board),
-        played=board.san(played),
-        played_uci=played.uci(),
-        better=board.san(better) if better else None,
-        better_uci=better.uci() if better else None,
-        value=_known(costs.value[row]),
-        played_value=_known(costs.played_value[row]),
-        expected=_known(costs.expected[row]),
-        level=float(costs.level[row]),
-        p_played=float(costs.p_played[row, 0]),
-        p_better=_known(costs.p_best[row, 0]),
-        p_better_by_level=costs.p_best[row, 1:].tolist() if better else [],
-        p_played_by_level=costs.p_played[row, 1:].tolist(),
-        probability=float(costs.probability[row]),
-        judgement=costs.judgement(row, board),
-    )
+        tags=tags, player=(tags.black if costs.black[row] else tags.white) or side.capitalize(), side=side, ply=ply,
+        number=f"{board.fullmove_number}{'.' if board.turn else '…'}", fen=position_fen(board),
+        played=board.san(played), played_uci=played.uci(), better=board.san(played) if finding else judgement.better,
+        better_uci=played.uci() if finding else judgement.better_uci, value=_known(costs.value[row]),
+        played_value=_known(costs.played_value[row]), level=float(costs.level[row]),
+        p_played=float(costs.p_played[row, 0]), p_better=_known(costs.p_best[row, 0]),
+        p_played_by_level=costs.p_played[row, 1:].tolist(), judgement=judgement,
+    )  # fmt: skip
 
 
 def decisions_table(moves: Sequence[Decision], title: str) -> Table:
@@ -404,14 +392,22 @@ def decisions_table(moves: Sequence[Decision], title: str) -> Table:
         Column("game", lambda move: game_name(move.tags), label=True),
         Column("value", lambda move: "" if move.value is None else pawns(move.value)),
         Column("after", lambda move: "" if move.value is None else pawns(move.played_value)),
-        Column("played by", lambda move: "" if move.p_better is not None else share(move.probability)),
+        Column("chances", lambda move: _chances(move.judgement)),
+        Column("played by", lambda move: share(move.p_played)),
         Column("found by", lambda move: "" if move.p_better is None else share(move.p_better)),
-        Column("loss", lambda move: number(move.judgement.loss, 2)),
-        Column("expected loss", lambda move: number(move.expected, 2)),
     ]
     known = [column for column in columns if any(column.cell(move) not in ("", "–") for move in moves)]
-    note = "played by, found by: the share of people of the player's level; losses in scaled pawns"
+    note = (
+        "chances: winning chances before and after the move; played by, found by: the share of people of the player's "
+        "level who play the move, and the better one"
+    )
     return Table.of(title, moves, known, notes=[note] if moves else [])
+
+
+def _chances(judged: MoveJudgement) -> str:
+    if judged.chances is None or judged.chances_after is None:
+        return ""
+    return f"{percent(judged.chances)} → {percent(judged.chances_after)}"
 
 
 def game_name(tags: GameTags) -> str:

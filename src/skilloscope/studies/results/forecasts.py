@@ -147,9 +147,7 @@ def fit_results(
     mass: float = 0.95,
     each: FitEach = map,
 ) -> FitStudy:
-    """Fit what is not given to results; `intervals` adds those of the true values, from simulated games (by `each`),
-    `lengths` how well other periods predict, `posterior` the figure of the joint posterior.
-    """
+    """Fit what is not given; add `intervals`, other `lengths` of periods and the joint `posterior` where asked."""
     period, (entry, left_out) = options.length(results), options.entering()
     own = results.for_period(period)
     games = own.by_period(period)

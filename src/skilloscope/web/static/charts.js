@@ -29,8 +29,8 @@ if (games) json(games).then(found => {
   const known = found.games.filter(game => game.elo);
   const at = known.map((_, i) => i + 1), elo = known.map(game => game.elo);
   chart(games, {
-    scales: { x: { time: false }, y: { range: [700, 3000] } },
-    axes: [{ label: "game" }, { label: "Elo" }],
+    scales: { x: { time: false }, y: { range: [400, 3300] } },
+    axes: [{ label: "game", incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }, { label: "Elo" }],
     series: () => [{ label: "game" }, line("Elo of the game", "--white-side", { width: 0, points: { show: true, size: 7, fill: css("--white-side") } }), edge("--white-side"), edge("--white-side"), line("all together", "--black-side", { dash: [6, 4] })],
     bands: () => [{ series: [3, 2], fill: css("--band-white") }],
   }, [at, elo.map(e => e.elo), elo.map(e => e.elo_low), elo.map(e => e.elo_high), at.map(() => found.rating ? found.rating.elo : null)]);
