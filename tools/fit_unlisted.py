@@ -25,9 +25,9 @@ from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.pgn.positions import positions_of
 from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.load import EngineJob
-from skilloscope.models.joint import JointChoices, log_sums, scaled_roots
+from skilloscope.models.joint import JointChoices, elo_basis, elo_terms, log_alternatives, scaled_roots
 from skilloscope.simulate.games import values_after
-from skilloscope.simulate.people import DepthLimited, alternatives_of
+from skilloscope.simulate.people import log_less
 
 BANDS = {"people": ((1000, 1500),), "analysed": ((1500, 1800), (1800, 2200), (2200, 2500), (2500, 2800))}
 EFFORT = elo_axis().effort("full")
@@ -87,9 +87,8 @@ def compare(known: Known, bands: Sequence[tuple[int, int]], draws: int, rng: np.
     """Print the lines of some bands."""
     joint, best = known.joint, known.best()
     assert EFFORT.weights is not None
-    people, alternatives = DepthLimited.shipped(EFFORT.weights), alternatives_of(joint, best, known.number, known.elo)
-    z = people.log_chances(joint, alternatives, known.elo)
-    p = np.exp(z - log_sums(z, joint.offsets)[joint.owner])
+    p = np.exp(log_alternatives(joint, EFFORT.weights, known.elo, elo_basis(known.elo)))
+    share = (EFFORT.weights.lines(joint)[0] * elo_terms(known.elo)).sum(axis=2)
     played = np.zeros(len(p), dtype=bool)
     played[joint.offsets[:-1] + joint.chosen] = True
     for low, high in bands:
@@ -98,7 +97,8 @@ def compare(known: Known, bands: Sequence[tuple[int, int]], draws: int, rng: np.
         chances, real = np.where(unlisted, p, 0.0), np.flatnonzero(played & unlisted)
         drawn = rng.choice(len(p), draws, p=chances / chances.sum())
         own = known.losses(drawn, best)
-        kept = np.exp(people.log_less(alternatives.take(drawn), own))
+        owner, root = joint.owner[drawn], joint.roots[drawn, -1].astype(float)
+        kept = np.exp(log_less(root, np.sqrt(own), EFFORT.weights, share[:, owner], known.elo[owner]))
         theirs = known.losses(rng.permutation(real)[:draws], best)
         shares = f"{chances.sum() / inside.sum():.3f}, {len(real) / inside.sum():.3f}"
         losses = f"{own.mean():.2f}, {np.average(own, weights=kept):.2f}, {theirs.mean():.2f}"

@@ -87,8 +87,9 @@ def joint_of(choices: HumanChoices, analyses: Analyses, weights: JointWeights) -
     """Return the choices with the losses that the engine sees; nobody has chosen yet."""
     first = choices.moves[choices.offsets[:-1]]  # the model wants a choice; it is not used
     fens = analyses.positions.fen.to_pylist()
-    context = [int(fen.rsplit(" ", 1)[1]) for fen in fens], [piece_value(fen) for fen in fens]
-    return joint_choices(choices, first, analyses, np.arange(len(choices)), len(weights.depths), *context)
+    number, pieces = [int(fen.rsplit(" ", 1)[1]) for fen in fens], [piece_value(fen) for fen in fens]
+    rows = np.arange(len(choices))
+    return joint_choices(choices, first, analyses, rows, len(weights.depths), number=number, pieces=pieces)
 
 
 def agent_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveChances:

@@ -94,7 +94,8 @@ class PlayedMoves:
         at, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         some = self.choices.take(at)
         played = some.moves[some.offsets[:-1] + self.chosen[at]]
-        joint = joint_choices(some, played, analyses, rows, depths, self.move_number[at], self.pieces[at])
+        number, pieces = self.move_number[at], self.pieces[at]
+        joint = joint_choices(some, played, analyses, rows, depths, number=number, pieces=pieces)
         first = first_choices(some, analyses, rows, depths)
         return replace(self, joint=joint, judged=at, preferred=first, answer=rows)
 
@@ -144,6 +145,7 @@ def joint_choices(
     analyses: Analyses,
     rows: Ints,
     depths: int,
+    *,
     number: npt.ArrayLike,
     pieces: npt.ArrayLike,
 ) -> JointChoices:
