@@ -37,7 +37,7 @@ from skilloscope.studies.calibrate import POOL_ELO, log_scores, posterior_accura
 
 SOURCES = ("opening", "human", "evaluated")
 FIT, REPORT = 0, 1
-NAMES = {"lichess": "Lichess", "chesscom": "chess.com"}
+NAMES = {"lichess": "Lichess", "chesscom": "Chess.com"}
 BAND = 400.0
 LEAST_IN_BAND = 20
 STEP = float(POOL_ELO[1] - POOL_ELO[0])
