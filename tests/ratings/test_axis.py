@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 
 import numpy as np
@@ -185,6 +186,30 @@ def test_a_value_of_another_kind_is_refused_wherever_it_stands(bad):
                 read(text[:first] + bad + text[last:], source="mine.json")
                 accepted += 1  # by a field that may hold anything finite, such as a setting of an engine
         assert accepted < (len(places) if bad in ANYTHING else 1)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"elo": []},
+        {"elo": [], "mean": [], "sd": [], "tail": []},
+        {"elo": [1000, 1000, 1700, 2100, 2800]},
+        {"mean": [0]},
+        {"sd": [-1, 90, 90, 90, 90]},
+        {"tail": [1.5, 0, 0, 0, 0]},
+        {"tail_sd": 1e6},
+        {"within": [3000, 500]},
+    ],
+    ids=str,
+)
+def test_an_effect_of_a_person_that_cannot_be_is_refused(changed):
+    raw = json.loads(elo_axis().to_json())
+    person = {"elo": [600, 1200, 1700, 2100, 2800], **dict.fromkeys(("mean", "sd", "tail"), [0.5] * 5), "tail_sd": 300}
+    raw["efforts"]["instant"]["person"] = person
+    EloAxis.from_json(json.dumps(raw))
+    raw["efforts"]["instant"]["person"] = person | changed
+    with pytest.raises(InputError, match=r"an effect of a person|the effect of a person"):
+        EloAxis.from_json(json.dumps(raw))
 
 
 def test_what_stays_with_a_person_comes_back_from_two_searches_of_the_same_people():

@@ -454,6 +454,14 @@ class EloAxis:
             for one in effort.effects.values():
                 if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
                     raise InputError("an effect that is negative or too wide")
+            if (person := effort.person) is not None:
+                lists = person.elo, person.mean, person.sd, person.tail
+                if {*map(len, lists)} != {max(1, len(set(person.elo)))} or list(person.elo) != sorted(person.elo):
+                    raise InputError("the effect of a person is not by ascending Elos")
+                if min(*person.sd, *person.tail, person.tail_sd) < 0 or max(*person.sd, person.tail_sd) > _WIDEST:
+                    raise InputError("an effect of a person that is negative or too wide")
+                if max(person.tail) > 1 or person.within[0] >= person.within[1]:
+                    raise InputError("an effect of a person with a share above 1, or within an empty range")
 
     def to_json(self) -> str:
         """Return the axis as JSON text."""
