@@ -25,7 +25,7 @@ from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.posterior import Student, Tabulated, posterior_from_log_density
 from skilloscope.evidence.table import EqualSteps
-from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, RANGES, JointWeights, LossWeights
+from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, JointWeights, LossWeights, elo_range
 from skilloscope.models.paired_comparison import discrepancy, expected_against
 
 STEP = 10.0
@@ -497,7 +497,7 @@ class EloAxis:
         """
         if name not in PRIORS:
             raise OptionError(f"no prior {name!r} for Elo", hint=f"the priors: {', '.join(PRIORS)}")
-        within = RANGES.get(self.pool, ONLINE_RANGE)
+        within = elo_range(self.pool)
         if name == "flat":
             return Uniform(*within)
         if name == "header" and header_elo is not None:

@@ -317,9 +317,10 @@ _COLUMNS = [one.name for one in fields(EvidenceTable) if one.name not in ("grid"
 
 def write_evidence(table: EvidenceTable, path: str | os.PathLike[str]) -> None:
     """Write a table of evidence as Parquet; curves are not rounded."""
-    labels = {"label": pa.array(list(table.labels))}
     if len(table.labels) and all(isinstance(label, tuple) for label in table.labels):
         labels = {f"label_{i}": pa.array(part) for i, part in enumerate(zip(*table.labels, strict=True))}
+    else:
+        labels = {"label": pa.array(list(table.labels))}
     flat = pa.array(np.ascontiguousarray(table.curves).ravel())
     curves = pa.FixedSizeListArray.from_arrays(flat, table.grid.size)
     about = {

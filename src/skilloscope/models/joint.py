@@ -158,8 +158,12 @@ ELO_RANGE = (700.0, 3000.0)
 """Where the cubic in Elo may be evaluated; the ratings of the training data lie between 700 and 2900."""
 ONLINE_RANGE = (400.0, 3300.0)
 """The same for the ratings of servers."""
-RANGES = {"fide": ELO_RANGE}
-"""The ratings that the model knows: by pool, those of servers being ONLINE_RANGE."""
+
+
+def elo_range(pool: str) -> tuple[float, float]:
+    """Return the ratings of a pool that the model knows."""
+    return ELO_RANGE if pool == "fide" else ONLINE_RANGE
+
 
 AXIS_SHARE, AXIS_KNEE, AXIS_WIDTH = 0.35, 1550.0, 80.0
 """The network shrinks ratings below about 1500 towards the middle, where most games are; fitted on held-out players."""

@@ -31,7 +31,7 @@ from skilloscope.core.errors import EngineError, InputError, OptionError, Skillo
 from skilloscope.core.paths import Closing
 from skilloscope.evidence.axis import Effort, elo_axis
 from skilloscope.evidence.scales import scale
-from skilloscope.models.joint import ONLINE_RANGE, RANGES, checked_elo
+from skilloscope.models.joint import checked_elo, elo_range
 from skilloscope.simulate.people import STYLES, MoveChances, agent_chances, curve_chances, human_chances, joint_chances
 
 FULL_SECONDS = 0.3
@@ -68,7 +68,7 @@ class Persona:
     pool: str = FIDE
 
     def __post_init__(self) -> None:
-        checked_elo(self.elo, RANGES.get(self.pool, ONLINE_RANGE))
+        checked_elo(self.elo, elo_range(self.pool))
         if self.style not in STYLES:
             raise OptionError(f"no style {self.style!r}", hint=f"the styles: {', '.join(STYLES)}")
         if checked_pool(self.pool) != FIDE and self.style != "human":
@@ -286,7 +286,7 @@ class UciPlayer(Closing):
 
     def _greet(self, _: Sequence[str]) -> None:
         usual = self._usual
-        low, high = RANGES.get(usual.pool, ONLINE_RANGE)
+        low, high = elo_range(usual.pool)
         for line in (
             f"id name {self._name}",
             "id author the skilloscope authors",

@@ -315,7 +315,7 @@ def compare(
     >>> import skilloscope as sk
     >>> found = sk.compare(sk.demo_games(), players=["Byrne", "Fischer"], effort="instant")
     >>> print(f"{found.comparisons[0].second_stronger:.2f}")
-    0.51
+    0.53
     """
     names = [players] if isinstance(players, str) else list(players)
     if isinstance(what, AnalysedDecisions | Decisions):

@@ -24,7 +24,7 @@ from skilloscope.core.columns import Array
 from skilloscope.core.errors import EngineError
 from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.load import EngineJob
-from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, RANGES
+from skilloscope.models.joint import ELO_RANGE, elo_range
 from skilloscope.report.charts import Bars, Figure, Lines, Series
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
@@ -116,7 +116,7 @@ class MovesStudy(Study):
     @property
     def range(self) -> tuple[float, float]:
         """The levels that the model knows."""
-        return RANGES.get(self.pool, ONLINE_RANGE)
+        return elo_range(self.pool)
 
     @property
     def caveats(self) -> Sequence[str]:

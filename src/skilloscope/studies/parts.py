@@ -7,6 +7,7 @@ the sd between parts each part is rated independently.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -198,6 +199,16 @@ def difference_estimate(change: Posterior, mass: float) -> DifferenceEstimate:
     return DifferenceEstimate.of(change, mass, above)
 
 
+def _by_number(value: object) -> tuple[str, float, object]:
+    """Return what labels are sorted by.
+
+    >>> sorted(["1000 to 1199", "800 to 999", "A0"], key=_by_number)
+    ['800 to 999', '1000 to 1199', 'A0']
+    """
+    number = re.match(r"\d+", value) if isinstance(value, str) else None
+    return str(type(value)), float(number[0]) if number else np.inf, value
+
+
 def _played_parts(
     evidence: GameEvidence, by: str, players: Sequence[str], place: Callable[[int], Place | str] | None
 ) -> tuple[dict[str, list[PlayedPart]], dict[MoveKey, str]]:
@@ -205,7 +216,7 @@ def _played_parts(
     groups = evidence.main.groups()
     values = {value for _, value in groups}
     order = [one for one in ORDERS.get(by, ()) if one in values]
-    order = order or sorted(values, key=lambda one: (str(type(one)), one))
+    order = order or sorted(values, key=_by_number)
     ranks = {value: rank for rank, value in enumerate(order)}
     tables: dict[tuple[str, str], list[EvidenceTable]] = {}
     times: dict[tuple[str, str], float] = {}

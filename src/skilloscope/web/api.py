@@ -24,6 +24,7 @@ from skilloscope.core.errors import InputError
 from skilloscope.evidence import Posterior
 from skilloscope.evidence.posterior import difference
 from skilloscope.inputs.pipeline import engine_found
+from skilloscope.models.joint import elo_range
 from skilloscope.report.study import json_fields
 from skilloscope.results.columns import PGN_SCORES
 from skilloscope.studies.moves import DEFAULT_LEVELS, moves_study
@@ -183,12 +184,14 @@ def game_view(jobs: Queue, job: AJob, number: Number) -> Json:
     numbers, games = _numbers(jobs, job), _games(jobs, job)
     of, seen = len(games), Counter(name for game in games for name in _pair(game))
     most = max((found["game"][side] for side in SIDES), key=lambda name: seen[name])
+    pool = ratings["scale"]["pool"]
     return {
         "job": job.as_dict(),
         **found,
         "form": next(([game[side] for side in SIDES] for game in games if game["number"] == number), [None, None]),
         "bottom": "black" if most == found["game"]["black"] and 2 * seen[most] > of else "white",
-        "pool": ratings["scale"]["pool"],
+        "pool": pool,
+        "range": elo_range(pool),
         "reviewed": any(move["checked"] or move["judge"] == "evaluations" for move in found["moves"]),
         "start_fen": found["game"]["start_fen"] or chess.STARTING_FEN,
         "number": number,

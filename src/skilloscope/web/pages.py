@@ -355,10 +355,14 @@ def form_text(side: Json) -> str:
 
     >>> form_text({"elo": 1850.2, "usual": 1620.0, "place": 3, "of": 20})
     '230 above the usual 1620, game 3 of 20 by strength'
+    >>> form_text({"elo": 1850.2, "usual": 1850.2, "place": 1, "of": 1})
+    'only game'
     """
+    if side["of"] == 1:
+        return "only game"
     difference = round(side["elo"]) - round(side["usual"])
-    place = f", game {side['place']} of {side['of']} by strength" if side["of"] > 1 else ""
-    return f"{abs(difference)} {'above' if difference >= 0 else 'below'} the usual {side['usual']:.0f}{place}"
+    than = f"{abs(difference)} {'above' if difference >= 0 else 'below'} the usual {side['usual']:.0f}"
+    return f"{than}, game {side['place']} of {side['of']} by strength"
 
 
 def pawns_text(value: float | None) -> str:

@@ -39,7 +39,7 @@ from skilloscope.chess.rules import I16, N_FROM_TO, NO_SQUARE, U8
 from skilloscope.core.columns import About, Array, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.errors import EngineError, InputError, MissingExtraError, StoreError
-from skilloscope.models.joint import ONLINE_RANGE, RANGES, HumanChoices, checked_elo
+from skilloscope.models.joint import HumanChoices, checked_elo, elo_range
 from skilloscope.store import Store, StoredAnalysis
 
 _LOG = logging.getLogger(__name__)
@@ -182,7 +182,7 @@ class Human:
 
     def __init__(self, network: Network, pool: str = FIDE) -> None:
         self.network, self.pool = network, pool
-        self.elo_range = RANGES.get(pool, ONLINE_RANGE)
+        self.elo_range = elo_range(pool)
 
     def choices(self, boards: Boards, *, progress: Callable[[int], None] | None = None) -> HumanChoices:
         """Return all legal moves of the positions with their coefficients; `progress` gets the number done."""
