@@ -294,7 +294,7 @@ def _small_axis() -> bytes:
 
 def _read_axis(data: bytes, _: Path) -> None:
     axis = EloAxis.from_json(data.decode("utf-8", "replace"))
-    assert EloAxis.from_json(axis.to_json()) == axis or axis.efforts["evaluations"].losses
+    assert EloAxis.from_json(axis.to_json()).to_json() == axis.to_json()
     for effort in axis.efforts:
         assert np.isfinite(axis.posterior({}, effort, axis.prior()).mean)
 
