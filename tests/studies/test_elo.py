@@ -314,3 +314,9 @@ def test_evaluations_in_comments_are_evidence_without_an_engine(without_engine: 
     plain = {one.player: one for one in sk.rate(games, effort="instant").players}
     assert "evaluated" not in plain["Ann"].sources
     assert found["Ann"].elo.mean != plain["Ann"].elo.mean
+
+
+def test_a_player_who_is_not_rated_is_named():
+    ratings = sk.rate(sk.demo_games(), effort="instant")
+    with pytest.raises(InputError, match="no player 'Nobody' is rated"):
+        ratings["Nobody"]

@@ -429,3 +429,15 @@ def test_an_export_of_a_server_is_answered_in_its_own_rating_first(tmp_path, sto
     assert first is not None
     assert first[1].startswith("<bdi>Stranger</bdi>: Lichess rapid rating ")
     assert "Lichess blitz rating" in shown
+
+
+def test_pages_of_a_pool_that_is_not_compared_with_fide_are_shown(tmp_path):
+    game = pgn("Ann", "Bob", Event="Live Chess", Site="Chess.com", TimeControl="600")
+    jobs = Jobs(tmp_path / "jobs.sqlite")
+    job = add_upload(jobs, "games", [("games.pgn", game.encode())], owner="me", options={"effort": "instant"})
+    do(jobs, job, tmp_path)
+    view = ratings_view(jobs, jobs[job.id])
+    assert view["scale"]["pool"] == "chesscom-rapid"
+    assert "plays_like_fide" not in view["players"][0]
+    shown = rendered("_ratings.html", job=jobs[job.id], view=view)
+    assert "slow games" not in shown.split('<p class="lead">')[1].split("</p>")[0]

@@ -162,7 +162,10 @@ class EloRatings(Study):
         return f"<EloRatings: {rated}, effort {self.basis.effort.name}, method {self.method}; skipped: {self.tally}>"
 
     def __getitem__(self, player: str) -> EloRating:
-        return next(one for one in self.players if one.player == player)
+        for one in self.players:
+            if one.player == player:
+                return one
+        raise InputError(f"no player {player!r} is rated", hint="names are written as in `players`")
 
     @property
     def by(self) -> str:
