@@ -320,3 +320,8 @@ def test_a_player_who_is_not_rated_is_named():
     ratings = sk.rate(sk.demo_games(), effort="instant")
     with pytest.raises(InputError, match="no player 'Nobody' is rated"):
         ratings["Nobody"]
+
+
+def test_a_scale_of_games_is_an_axis():
+    with pytest.raises(InputError, match="rated on an EloAxis, not 'default'"):
+        sk.rate(sk.demo_games(), scale="default", effort="instant")

@@ -96,6 +96,10 @@ def _rate_games(
     with_results: PathLike | None = None,
     **options: Any,
 ) -> EloRatings:
+    if axis is not None and not isinstance(axis, EloAxis):
+        raise InputError(
+            f"games are rated on an EloAxis, not {axis!r}", hint="skilloscope.evidence.axis.elo_axis() gives one"
+        )
     check_parts(parts)
     if by not in WHOLE and parts == "pooled":
         raise InputError(
