@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Error
 
 from web.conftest import DECISIONS, RESULTS, feeding, pgn, upload
 
@@ -17,6 +19,7 @@ BEYOND = """width => document.documentElement.scrollWidth <= width ? []
     : Array.from(document.querySelectorAll("body *")).filter(one => one.getBoundingClientRect().right > width + 1)
         .map(one => one.outerHTML.slice(0, 90))"""  # what cannot be seen without scrolling sideways
 MM = 96 / 25.4  # pixels
+LOOKS = 20
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +54,13 @@ def pages(served: str, browser: Any, job: str) -> Iterator[Pages]:
 
 
 def serious(page: Any) -> list[str]:
-    """Return what axe finds serious or critical on a page."""
-    rows = Axe().run(page).response["violations"]
+    """Return what axe finds serious or critical on a page; it looks again where the page has changed meanwhile."""
+    for _ in range(LOOKS):
+        with suppress(Error):  # axe fails on an element that an update of the page has taken away
+            rows = Axe().run(page).response["violations"]
+            break
+    else:
+        raise AssertionError(f"{page.url} never keeps still for axe")
     return [
         f"{page.url}: {row['id']}, {node['target']}"
         for row in rows
