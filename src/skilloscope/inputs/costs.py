@@ -231,15 +231,20 @@ class MoveCosts:
         answer = move_of_code(int(self.reply[row])) if self.reply[row] else None
         return MoveJudgement(
             people_play=board.san(move_of_code(int(self.popular[row]))),
-            people_probability=float(self.p_popular[row]), judge=JUDGES[self.judge[row]], cost=cost,
+            people_probability=float(self.p_popular[row]),
+            judge=JUDGES[self.judge[row]],
+            cost=cost,
             chances=float(winning_chances(self.value[row])) if valued else None,
-            chances_after=float(winning_chances(self.played_value[row])) if valued else None, mark=self._mark(row) if
-            valued and trusted else "", checked=bool(self.checked[row]), pawns_lost=max(float(self.value[row] -
-            self.played_value[row]), 0.0) if valued else None, better=board.san(better) if better else None,
-            better_uci=better.uci() if better else None, line=line.variation_san([chess.Move.from_uci(uci) for uci in
-            self.line[row].split()]), reply=reply.san(answer) if answer else None, found_by=found_by if known else
-            None,
-        )  # fmt: skip
+            chances_after=float(winning_chances(self.played_value[row])) if valued else None,
+            mark=self._mark(row) if valued and trusted else "",
+            checked=bool(self.checked[row]),
+            pawns_lost=max(float(self.value[row] - self.played_value[row]), 0.0) if valued else None,
+            better=board.san(better) if better else None,
+            better_uci=better.uci() if better else None,
+            line=line.variation_san([chess.Move.from_uci(uci) for uci in self.line[row].split()]),
+            reply=reply.san(answer) if answer else None,
+            found_by=found_by if known else None,
+        )
 
 
 def move_costs(
@@ -311,15 +316,31 @@ def _by_values(moves: PlayedMoves, use: Ints, level: Array, evaluations: Evaluat
     recaptured = (moves.ply[use] > 0) & (_target(move[at]) == _target(move[at - 1]))
     unknown = np.full(n, np.nan)
     found = MoveCosts(
-        game=moves.game[use], ply=moves.ply[use], black=moves.black[use], level=level, judge=np.where(valued,
-        np.where(noted, 1, 0), 2), suspect=unknown, ranked=valued | (moves.move_number[use] > opening_moves),
-        played=some.moves[chosen], best=np.zeros(n, dtype=np.uint16), loss=unknown, expected=unknown, first=unknown,
-        value=np.where(valued, before, np.nan), played_value=np.where(valued, after, np.nan),
-        margin=np.where(recaptured, 0.0, np.nan), checked=np.zeros(n, dtype=bool), trusted=np.ones(n, dtype=bool),
-        p_played=shares_at(some, chosen, level), p_best=np.full((n, 1 + len(LEVELS)), np.nan),
-        popular=some.moves[popular], p_popular=np.exp(top), style=(below - above)[chosen], line=np.full(n, "",
-        dtype=object), reply=np.zeros(n, dtype=np.uint16),
-    )  # fmt: skip
+        game=moves.game[use],
+        ply=moves.ply[use],
+        black=moves.black[use],
+        level=level,
+        judge=np.where(valued, np.where(noted, 1, 0), 2),
+        suspect=unknown,
+        ranked=valued | (moves.move_number[use] > opening_moves),
+        played=some.moves[chosen],
+        best=np.zeros(n, dtype=np.uint16),
+        loss=unknown,
+        expected=unknown,
+        first=unknown,
+        value=np.where(valued, before, np.nan),
+        played_value=np.where(valued, after, np.nan),
+        margin=np.where(recaptured, 0.0, np.nan),
+        checked=np.zeros(n, dtype=bool),
+        trusted=np.ones(n, dtype=bool),
+        p_played=shares_at(some, chosen, level),
+        p_best=np.full((n, 1 + len(LEVELS)), np.nan),
+        popular=some.moves[popular],
+        p_popular=np.exp(top),
+        style=(below - above)[chosen],
+        line=np.full(n, "", dtype=object),
+        reply=np.zeros(n, dtype=np.uint16),
+    )
     return replace(found, suspect=found.damage)
 
 
@@ -361,12 +382,18 @@ def _by_engine(
     old = known.select(place)
     keep_noted = old.judge == 1
     new = replace(
-        old, judge=np.where(keep_noted, 1, 0), ranked=np.ones(n, dtype=bool), best=some.moves[best],
-        loss=losses[chosen], expected=np.bincount(owner, p * losses, minlength=n).astype(float), first=p[best],
-        value=np.where(keep_noted, old.value, best_value), played_value=np.where(keep_noted, old.played_value,
-        by_list), margin=np.fmin(old.margin, winning_chances(best_value) - winning_chances(second)),
+        old,
+        judge=np.where(keep_noted, 1, 0),
+        ranked=np.ones(n, dtype=bool),
+        best=some.moves[best],
+        loss=losses[chosen],
+        expected=np.bincount(owner, p * losses, minlength=n).astype(float),
+        first=p[best],
+        value=np.where(keep_noted, old.value, best_value),
+        played_value=np.where(keep_noted, old.played_value, by_list),
+        margin=np.fmin(old.margin, winning_chances(best_value) - winning_chances(second)),
         p_best=shares_at(some, best, level[at]),
-    )  # fmt: skip
+    )
     new = replace(new, suspect=np.fmax(old.suspect, new.damage))
     return known.replaced(place, new)
 

@@ -104,10 +104,15 @@ def _looked_at(some: MoveCosts, games: Games, work: EngineJob, settings: Setting
     value = np.fmax(value, played_value)
     lost = winning_chances(value) - winning_chances(played_value)
     new = replace(
-        some, best=best, value=np.where(noted, some.value, value), played_value=np.where(noted, some.played_value,
-        played_value), margin=np.where(some.margin == 0, 0.0, winning_chances(value) - winning_chances(second)),
-        checked=known, trusted=known & (~noted | (lost >= min(MARKS) / 2) | (best == some.played)), reply=reply,
-    )  # fmt: skip
+        some,
+        best=best,
+        value=np.where(noted, some.value, value),
+        played_value=np.where(noted, some.played_value, played_value),
+        margin=np.where(some.margin == 0, 0.0, winning_chances(value) - winning_chances(second)),
+        checked=known,
+        trusted=known & (~noted | (lost >= min(MARKS) / 2) | (best == some.played)),
+        reply=reply,
+    )
     return replace(new, suspect=np.where(new.trusted, new.cost, np.nan))
 
 

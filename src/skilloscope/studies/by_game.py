@@ -335,9 +335,16 @@ def elo_by_game(found: AnalysedGames, player: str, *, mark: str | None = None, g
     points, mark = _marked(points, player, mark, tally)
     overall, opponents = (_elo_side(found, EvidenceTable.concat(side)) for side in zip(*together, strict=True))
     return ByGame(
-        player=player, mark=mark, games=points, overall=overall, opponents=opponents, basis=EloBasis.of(found,
-        warnings=warnings), followed=follow_elo(found, game) if game else None, tally=tally, warnings=warnings,
-    )  # fmt: skip
+        player=player,
+        mark=mark,
+        games=points,
+        overall=overall,
+        opponents=opponents,
+        basis=EloBasis.of(found, warnings=warnings),
+        followed=follow_elo(found, game) if game else None,
+        tally=tally,
+        warnings=warnings,
+    )
 
 
 def competence_by_game(
@@ -526,9 +533,12 @@ def _elo_side(found: AnalysedGames, group: EvidenceTable, prior: Prior | None = 
     """Return the Elo of some moves of one person, or of several as if they were equally strong."""
     posterior = found.asked.posterior(group) if prior is None else found.asked.elo.posterior(group, prior)
     return EloSide(
-        decisions=group.moves, mass=found.asked.mass, posterior=posterior, header_elo=group.header_elo,
+        decisions=group.moves,
+        mass=found.asked.mass,
+        posterior=posterior,
+        header_elo=group.header_elo,
         extrapolated=found.asked.axis.extrapolates(posterior.mean),
-    )  # fmt: skip
+    )
 
 
 def _agent_side(side: Evidence, prior: Prior, mass: float) -> AgentPart:

@@ -166,9 +166,12 @@ def _work(task: JobTask, settings: Settings, before: int, count: int, total: int
         )
 
     return EngineJob(
-        settings=settings, store=store_file(Path(task.store)), engine=effective_settings()["engine"].value,
-        workers=min(os.cpu_count() or 1, 4), progress=tell,
-    )  # fmt: skip
+        settings=settings,
+        store=store_file(Path(task.store)),
+        engine=effective_settings()["engine"].value,
+        workers=min(os.cpu_count() or 1, 4),
+        progress=tell,
+    )
 
 
 @dataclass(eq=False)
@@ -238,11 +241,18 @@ class _Answers:
         asked, gained, label = self.found.asked, self.gained, self.found.games.headers["game"][row].as_py()
         own = None if gained.analyses is None else gained.analyses.of_games(np.array([row]))
         people = game_people(
-            gained.games, row, model=asked.model, analyses=own,
-            evaluations=gained.evaluations.of_games(np.array([row])), levels=self.levels, priors={name: prior for
-            (name, game), prior in self.game_priors.items() if game == label}, axis=asked.axis, effort=asked.effort,
-            work=self.found.work, most=CHECKED if row < MOST_REVIEWED else 0,
-        )  # fmt: skip
+            gained.games,
+            row,
+            model=asked.model,
+            analyses=own,
+            evaluations=gained.evaluations.of_games(np.array([row])),
+            levels=self.levels,
+            priors={name: prior for (name, game), prior in self.game_priors.items() if game == label},
+            axis=asked.axis,
+            effort=asked.effort,
+            work=self.found.work,
+            most=CHECKED if row < MOST_REVIEWED else 0,
+        )
         return game_study(gained, row, people=people)
 
     def keep_players(self, tell: Callable[[int, int], None]) -> None:
