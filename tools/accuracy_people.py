@@ -69,13 +69,12 @@ def as_it_ships(games: PlayerGames, name: str, sizes: tuple[int, ...] = (1, 4, 7
     axis = elo_axis()
     effort = axis.effort(name)
     assert effort.person is not None
-    assert effort.beside is not None
     assert axis.opponents is not None
     fit = Fitted(effort.effects, effort.person)
     found = {}
     for size in sizes:
         sample = Sample.of(games, size, axis.opponents)
-        for label, logs in used(sample, fit, effort.beside).items():
+        for label, logs in used(sample, fit).items():
             found[f"{size} game{'s' * (size > 1)}, {label}"] = Estimates(sample.elo, logs)
     return found
 
@@ -84,7 +83,7 @@ def show(title: str, found: dict[str, Estimates]) -> None:
     """Print a table."""
     print(f"\n{title}\n{HEAD}")
     for label, one in found.items():
-        print("\n".join(one.row(label, bands=label.endswith("moves, prior opponents"))), flush=True)
+        print("\n".join(one.row(label, bands=label.endswith("and results"))), flush=True)
 
 
 if __name__ == "__main__":

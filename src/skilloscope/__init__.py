@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from skilloscope.studies.compare import compare as compare
     from skilloscope.studies.game import game as game
     from skilloscope.studies.profile import profile as profile
-    from skilloscope.studies.rate import fuse as fuse
     from skilloscope.studies.rate import rate as rate
     from skilloscope.studies.report import report as report
     from skilloscope.studies.results.rating import results as results
@@ -88,7 +87,7 @@ _NAMES = {
     "studies.compare": "compare",
     "studies.game": "game",
     "studies.profile": "profile",
-    "studies.rate": "fuse rate",
+    "studies.rate": "rate",
     "studies.report": "report",
     "studies.results.rating": "results",
     "studies.screen.screen": "screen",
