@@ -27,7 +27,7 @@ from fit_people import (
     Sample,
     effort_of,
     evidence,
-    fit_opponents,
+    known_opponents,
     own_rows,
     parts_of,
     used,
@@ -41,8 +41,7 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, help="a folder that keeps the curves of the moves")
     parser.add_argument("--folds", type=int, default=4)
     asked = parser.parse_args()
-    alone = parts_of("instant", asked.kept)
-    opponents = fit_opponents([(alone[0], 1.0), (alone[-1], 0.25)])
+    opponents, alone = known_opponents(), parts_of("instant", asked.kept)
     for name in DEPTHS:
         effort = effort_of(name, opponents, elo_axis(), asked.kept)
         show(f"{name}, people of many events, held out", effort.held_out(asked.folds))

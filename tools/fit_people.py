@@ -25,6 +25,7 @@ from scipy.stats import t as student
 
 import axis_data
 from skilloscope.chess.human.played import move_evidence
+from skilloscope.chess.pgn.games import Games
 from skilloscope.evidence.axis import (
     ELO,
     Effects,
@@ -35,6 +36,7 @@ from skilloscope.evidence.axis import (
     elo_axis,
     result_curve,
 )
+from skilloscope.models.joint import JointWeights
 from skilloscope.studies.fusion import RATED_SD, WHITE
 
 Array = npt.NDArray[np.float64]
@@ -48,7 +50,7 @@ SIZES = (1, 4, 99)
 DEPTHS = {"instant": 0, "quick": 6, "full": 10}
 STRATA = 22
 """People of human/ of each 100 Elo."""
-_COLUMNS = ("person", "event", "elo", "opponent", "score", "black")
+_COLUMNS = ("person", "event", "elo", "opponent", "score", "black", "row")
 _SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 _NORMAL = np.asarray(-0.5 * ((GRID - 1950.0) / 420.0) ** 2)
 _POPULATION = np.asarray(elo_axis().prior().log_density(GRID))
@@ -64,6 +66,7 @@ class PlayerGames:
     opponent: Array
     score: Array
     black: npt.NDArray[np.bool_]
+    row: npt.NDArray[np.int64]
     curves: Mapping[str, Array]
 
     def take(self, rows: npt.NDArray[Any]) -> PlayerGames:
@@ -96,28 +99,8 @@ def evidence(
         rows = np.arange(first, min(first + 200, len(known.games)))
         analyses = None if known.analyses is None else known.analyses.of_games(rows)
         some = axis_data.Known(known.games.select(rows), analyses)
-        moves = axis_data.judged(some).at_depth(DEPTHS[effort])
-        table = move_evidence(moves.moves, moves.names, weights=weights)
-        headers = some.games.headers
-        sides = [(g, s) for g, pair in enumerate(some.sides) for s, name in enumerate(pair) if name is not None]
-        place = {(some.sides[g][s], g): at for at, (g, s) in enumerate(sides)}
-        at = [place[person, game] for person, game in zip(table.people, table.games.tolist(), strict=True)]
-        curves = {name: np.zeros((len(sides), len(GRID))) for name in dict.fromkeys(table.sources)}
-        for row, source, curve in zip(at, table.sources, table.curves, strict=True):
-            curves[source][row] = curve[::EVERY]
-        elos = np.array([headers[name].to_pylist() for name in ("white_elo", "black_elo")], dtype=float)
-        score = [_SCORES.get(text or "", np.nan) for text in headers["result"].to_pylist()]
-        parts.append(
-            PlayerGames(
-                np.array([some.sides[g][s] for g, s in sides]),
-                np.array([str(events[rows[g]]) if events is not None else some.sides[g][s] for g, s in sides]),
-                np.array([elos[s, g] for g, s in sides]),
-                np.array([elos[1 - s, g] for g, s in sides]),
-                np.array([abs(s - score[g]) for g, s in sides]),
-                np.array([s == 1 for _, s in sides]),
-                curves,
-            )
-        )
+        own = None if events is None else [events[row] for row in rows]
+        parts.append(with_curves(axis_data.judged(some).at_depth(DEPTHS[effort]), weights, own))
         print(f"{rows[-1] + 1:,} of {len(known.games):,} games", flush=True)
     found_all = PlayerGames.concat(parts)
     if kept is not None:
@@ -125,6 +108,33 @@ def evidence(
         small = {f"curve {name}": rows.astype(np.float32) for name, rows in found_all.curves.items()}
         np.savez(kept, **columns, **small)
     return found_all
+
+
+def with_curves(
+    judged: axis_data.JudgedPeople, weights: JointWeights | None, events: Sequence[Any] | None
+) -> PlayerGames:
+    """Return the player-games with what their moves say."""
+    table, games = (
+        move_evidence(judged.moves, judged.names, weights=weights),
+        without_curves(judged.moves.games, events),
+    )
+    place = {key: at for at, key in enumerate(zip(games.person.tolist(), games.row.tolist(), strict=True))}
+    at = [place[key] for key in zip(table.people, table.games.tolist(), strict=True)]
+    curves = {name: np.zeros((len(games.elo), len(GRID))) for name in dict.fromkeys(table.sources)}
+    for row, source, curve in zip(at, table.sources, table.curves, strict=True):
+        curves[source][row] = curve[::EVERY]
+    return replace(games, curves=curves)
+
+
+def without_curves(games: Games, events: Sequence[Any] | None = None) -> PlayerGames:
+    """Return the player-games of rated people as the headers have them."""
+    pairs = axis_data.Known(games).sides
+    row, side = np.array([(g, s) for g, pair in enumerate(pairs) for s, name in enumerate(pair) if name is not None]).T
+    elos = np.array([games.headers[name].to_pylist() for name in ("white_elo", "black_elo")], dtype=float)
+    score = np.array([_SCORES.get(text or "", np.nan) for text in games.headers["result"].to_pylist()])[row]
+    person = np.array([pairs[g][s] for g, s in zip(row.tolist(), side.tolist(), strict=True)])
+    event = person if events is None else np.array([str(events[g]) for g in row.tolist()])
+    return PlayerGames(person, event, elos[side, row], elos[1 - side, row], np.abs(side - score), side == 1, row, {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +177,14 @@ def own_rows(games: PlayerGames) -> list[npt.NDArray[np.int64]]:
     return [
         np.asarray(rows) for rows in np.split(np.argsort(people, kind="stable"), np.cumsum(np.bincount(people))[:-1])
     ]
+
+
+def known_opponents() -> OpponentsPrior:
+    """Return the prior fitted to people of events, and to people of human/ drawn alike over the ratings."""
+    drawn = axis_data.strata(STRATA, 0.0, axis_data.HELD_OUT, 1)
+    return fit_opponents(
+        [(without_curves(axis_data.people_of_events().games), 1.0), (without_curves(drawn.games), 0.25)]
+    )
 
 
 _PRIOR_START = np.array([2000.0, 1.2, 0.0, 0.0, np.log(120), np.log(0.3), np.log(150), 1.5])
@@ -405,8 +423,7 @@ def main() -> None:
     parser.add_argument("--effort", choices=DEPTHS, action="append")
     parser.add_argument("--write", action="store_true", help="write what was fitted into the axis that ships")
     asked = parser.parse_args()
-    alone = parts_of("instant", asked.kept)
-    opponents = fit_opponents([(alone[0], 1.0), (alone[-1], 0.25)])
+    opponents = known_opponents()
     print(opponents, flush=True)
     axis = replace(elo_axis(), opponents=rounded(opponents))
     for name in asked.effort or DEPTHS:
@@ -436,9 +453,8 @@ def parts_of(effort: str, kept: Path | None) -> list[PlayerGames]:
         of_events = [evidence(known, effort, path(name), events) for name, (known, events) in drawn.items()]
         return [*of_events, evidence(axis_data.people(), effort, path("people"))]
     events = np.load(axis_data.SHARED / "people" / "games.npz")["event"].tolist()
-    drawn = axis_data.strata(STRATA, 0.0, axis_data.HELD_OUT, 1)
     everybody = evidence(axis_data.people_of_events(), effort, path("events"), events)
-    return [everybody, evidence(axis_data.people(), effort, path("people")), evidence(drawn, effort, path("strata"))]
+    return [everybody, evidence(axis_data.people(), effort, path("people"))]
 
 
 def rounded(one: Any) -> Any:

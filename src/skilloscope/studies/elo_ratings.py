@@ -254,7 +254,7 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
     asked, judged = found.asked, found.judged
     if found.others:
         return _with_others(found, players)
-    engine = {} if judged is None else engine_of(judged.decisions)
+    engine, fused = {} if judged is None else engine_of(judged.decisions), counts_results(found)
     evidence = elo_evidence(found, players=players)
     groups = dict(zip(evidence.tables, map(EvidenceTable.groups, evidence.tables.values()), strict=True))
     tally = left_out(found, evidence)
@@ -273,11 +273,11 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
     idle, fusion = dict[str, str](), None
     if asked.by in ("player", "decider"):
         main = groups[asked.kinds[0]]
-        if counts_results(found):
+        if fused:
             levels = {one.player: (one.elo.mean, one.elo.sd) for one in rated}
             results, fusion, told = results_of(found, levels)
             rated = [_with_results(one, main[one.player], asked, results.get(one.player)) for one in rated]
-            fusion, tally = fusion if results else None, tally + told
+            fusion, tally = (fusion, tally + told) if results or found.results is not None else (None, tally)
         rated, idle = _with_more_games(rated, main, asked), dict(evidence.idle)
         if asked.kinds[0] in DECISION_SOURCES:  # who has moves, and none that this method reads
             idle |= {group_name(one): NO_DECISION for one in evidence.tables["human"] if one not in evidence.main}
