@@ -56,7 +56,7 @@ class RateOptions(Options):
     ] = "pooled"
     prior: EloPrior = None
     with_results: Annotated[
-        Path | None, option("Count the results of this file too: games (PGN) or a table of results.")
+        Path | None, option("Count the results of this file, games (PGN) or a table, in place of those of the games.")
     ] = None
 
 
