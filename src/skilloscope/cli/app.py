@@ -1,7 +1,5 @@
 """The typer application: the global options and one table of commands, each loaded when it is asked for."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping

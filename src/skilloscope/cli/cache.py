@@ -1,7 +1,5 @@
 """`skilloscope cache`: the contents of the store of analyses, and how answers get out of it and into it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

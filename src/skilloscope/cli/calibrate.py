@@ -1,7 +1,5 @@
 """`skilloscope calibrate`: an Elo axis for another pool."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`skilloscope doctor`: what is installed, which settings apply, and what is missing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`skilloscope game`, `by-game`, `moves` and `play`: one game, one player's games, one position, one opponent."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

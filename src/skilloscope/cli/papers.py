@@ -1,7 +1,5 @@
 """`skilloscope papers`: intrinsic ratings, gain, likelihoods and pooled players as in the papers; their numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`skilloscope profile` and `skilloscope decisions profile`: strength over time."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from skilloscope.cli.console import show

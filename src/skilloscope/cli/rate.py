@@ -3,8 +3,6 @@
 By default on the Elo axis; with --method agent, or for decisions, by the papers' agent.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated

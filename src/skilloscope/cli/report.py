@@ -1,7 +1,5 @@
 """`skilloscope report`: one player or a whole event, as a page to read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated

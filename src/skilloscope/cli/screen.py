@@ -1,7 +1,5 @@
 """`skilloscope screen`: observed play against what is expected at a player's rating."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated

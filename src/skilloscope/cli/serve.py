@@ -1,7 +1,5 @@
 """`skilloscope serve`: the web application."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated

@@ -6,8 +6,6 @@ of the game, else from the opponent's own moves in the ratings, else from the po
 rating is never used.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
