@@ -32,20 +32,12 @@ from skilloscope.chess.pgn.tags import (
     tag_values,
 )
 from skilloscope.chess.pgn.text import split_games, unescaped
+from skilloscope.core import files
 from skilloscope.core.columns import Array, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally
-from skilloscope.core.files import (
-    DAMAGE,
-    BinaryDataError,
-    Source,
-    as_text,
-    lines_of,
-    next_block,
-    open_bytes,
-    source_name,
-)
+from skilloscope.core.files import DAMAGE, BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
 from skilloscope.results.columns import BYE, FORFEIT, is_fault, number_in, parse_scores
 from skilloscope.results.reading import Screen, tidied
 from skilloscope.results.table import YOURSELF, Results, sorted_codes
@@ -76,7 +68,7 @@ def read_pgn_results(
 
 
 def _read_source(source: Source, observed: bool) -> Results:
-    file, tally = source_name(source) or "<stream>", Tally()
+    file, tally = files.source_name(source) or "<stream>", Tally()
     columns: list[list[pa.Array]] = [[] for _ in TAGS]
     moves: list[npt.NDArray[np.uint8]] = []
     try:

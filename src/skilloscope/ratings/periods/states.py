@@ -25,15 +25,8 @@ from skilloscope.core.columns import Array, Bools
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.table_files import read_checked, write_checked
 from skilloscope.core.text import read_object
-from skilloscope.models.kernels.paired_comparison import (
-    DISCREPANCY_UNIT,
-    STATE,
-    Published,
-    advance,
-    copy_state,
-    new_state,
-    posterior,
-)
+from skilloscope.models.kernels import paired_comparison
+from skilloscope.models.kernels.paired_comparison import DISCREPANCY_UNIT, STATE, Published, copy_state, new_state
 from skilloscope.models.paired_comparison import Moments, observed, passage_of_time
 from skilloscope.results.periods import Calendar, PeriodGames
 
@@ -119,7 +112,7 @@ class State:
 
     def moments(self, at: int | None = None) -> tuple[Array, Array]:
         """Return means and variances after each player's last period; with `at`, time has passed until that period."""
-        mean, variance = posterior(self.lines)
+        mean, variance = paired_comparison.posterior(self.lines)
         if at is None:
             return mean, variance
         return mean, passage_of_time(variance, self.nu, np.maximum(at - self.lines["last"].astype(np.int64), 0))
@@ -167,7 +160,7 @@ class State:
             )
         names, lines, codes = self._joined(games.players, entry or {})
         sides, about = (codes[games.player_1], codes[games.player_2]), {n: getattr(self, n) for n in _PARAMETERS}
-        units, rows = advance(
+        units, rows = paired_comparison.advance(
             lines, *sides, games.score, games.offsets,
             first=games.first, ratings=games.ratings, history=history, **about,
         )  # fmt: skip
