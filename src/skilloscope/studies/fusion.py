@@ -6,8 +6,6 @@ results that were asked for, it is otherwise what the opponent's own moves say, 
 rated games themselves only results against rated opponents count. The player's own rating is never used.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`rate`: how strong players are. Games are rated on the Elo axis, decisions by the papers' agent."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
@@ -15,9 +13,10 @@ from skilloscope.evidence.axis import EloAxis
 from skilloscope.evidence.scales import Scale
 from skilloscope.inputs.pipeline import GamesGiven, PathLike, analysed_given
 from skilloscope.results.table import Results
+from skilloscope.studies import elo_ratings
 from skilloscope.studies.agent_ratings import AgentRatings, rate_decisions
 from skilloscope.studies.breakdown import check_parts
-from skilloscope.studies.elo_ratings import WHOLE, EloRatings, rate_on_axis
+from skilloscope.studies.elo_ratings import WHOLE, EloRatings
 from skilloscope.studies.fusion import read_results
 
 
@@ -84,4 +83,4 @@ def _rate_games(
     if with_results is not None:
         given = with_results if isinstance(with_results, Results | Games) else read_results(Path(with_results))
         found = replace(found, results=given)
-    return rate_on_axis(found, names)
+    return elo_ratings.rate_on_axis(found, names)
