@@ -3,8 +3,8 @@
     .venv/bin/python tools/fit_axis.py
 
 In: ../shared/data (analysed, human, people) and measurements/. Out: the weights of `quick` and `full` in
-src/skilloscope/data/scales/axis-default.json, fitted to the moves of the analysed games, of the people searched for it
-and of people of many events; the network saw none of these people. The adjustments to the context are fitted to these
+src/skilloscope/data/scales/axis-default.json, fitted to the moves of the analysed games and of the people searched for
+it; the network saw none of these people. The adjustments to the context are fitted to these, to people of many events
 and to first moves; those below 1600, after that, to games between people of 1100 to 1300. What
 other tools wrote into the axis stays, and wants to be fitted again: fit_people.py --write (prior from opponents,
 effects, results beside moves), fit_evaluations.py --write.
@@ -50,22 +50,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=TARGET)
     arguments = parser.parse_args()
-    of_events = [axis_data.people_searched(drawn)[0] for drawn in axis_data.EVENT_PEOPLE]
-    later = [axis_data.judged(known) for known in (axis_data.analysed(), axis_data.people(), *of_events)]
-    early, *weak = map(axis_data.judged, (axis_data.people_early(), *axis_data.band_games()[::2]))
+    analysed, people = (axis_data.judged(known) for known in (axis_data.analysed(), axis_data.people()))
+    more = [axis_data.judged(known) for known in (axis_data.people_early(), axis_data.people_searched("evenly")[0])]
+    weak = [axis_data.judged(known) for known in axis_data.band_games()[::2]]
     before = elo_axis(str(arguments.out)) if arguments.out.is_file() else elo_axis()
     efforts = dict(before.efforts)
     for name, depth in EFFORT_DEPTHS.items():
-        known = [batch.at_depth(depth) for batch in later]
+        both = analysed.at_depth(depth), people.at_depth(depth)
         settings = {**SHARED_ANALYSES, "depth": depth}
-        weights = weights_of(known, depth)
-        for batches, names in (((*known, early), (*BENDS[:2], *CONTEXT)), (weak, BENDS[2:])):
+        weights = weights_of(both, depth)
+        for batches, names in (((*both, *more), (*BENDS[:2], *CONTEXT)), (weak, BENDS[2:])):
             joint, elo = judged_moves([batch.at_depth(depth) for batch in batches])
             weights = fit_adjustments(joint, weights, elo, elo_basis(elo), names)
         efforts[name] = replace(efforts[name], settings=settings, weights=weights)
         print(name, weights, flush=True)
-    judged = sum(len(batch.judged_elo) for batch in known)
-    data = f"{judged:,} judged moves of {sum(len(set(batch.names)) for batch in known):,} people, 1000 to 2750"
+    judged = sum(len(batch.judged_elo) for batch in both)
+    data = f"{judged:,} judged moves of {sum(len(set(batch.names)) for batch in both):,} people, 1000 to 2750"
     axis = replace(before, efforts=efforts, population=POPULATION, data=data, model=shipped_network().sha256)
     arguments.out.write_text(axis.to_json(), encoding="utf-8")
 

@@ -327,7 +327,7 @@ class Estimates:
     weight: Array | None = None
 
     def row(self, name: str, bands: bool = False) -> list[str]:
-        """Return a line of figures, and one for each 200 points of rating where they are wanted."""
+        """Return a row of a table, and one for each 200 points of rating where they are wanted."""
         density = np.exp(self.logs - self.logs.max(axis=1, keepdims=True))
         density /= density.sum(axis=1, keepdims=True)
         mean = density @ GRID
@@ -342,18 +342,21 @@ class Estimates:
             e, w = error[own], weight[own] / weight[own].sum()
             n = 1 / float(w @ w)  # so many people of equal weight
             rmse, bias = float(np.sqrt(w @ e**2)), float(w @ e)
-            sides = f"±{np.sqrt((w @ e**4 - rmse**4) / n) / 2 / rmse:3.0f}", f"±{np.sqrt((rmse**2 - bias**2) / n):3.0f}"
-            said = f"{rmse:5.0f} {sides[0]} {w @ np.abs(e):5.0f} {w @ sd[own]:5.0f} {bias:+5.0f} {sides[1]}"
-            return f"{label:44s} {len(e):5d} {said}  {np.sqrt(w @ (e / sd[own]) ** 2):5.2f}  {w @ inside[own]:.3f}"
+            sides = f"± {np.sqrt((w @ e**4 - rmse**4) / n) / 2 / rmse:.0f}", f"± {np.sqrt((rmse**2 - bias**2) / n):.0f}"
+            said = f"{rmse:.0f} {sides[0]} | {w @ np.abs(e):.0f} | {w @ sd[own]:.0f} | {bias:+.0f} {sides[1]}"
+            z, score = np.sqrt(w @ (e / sd[own]) ** 2), np.average(scores[own], weights=w)
+            return f"| {label} | {len(e)} | {said} | {z:.2f} | {w @ inside[own]:.3f} | {score:.3f} |"
 
-        found = [f"{line(name, self.elo > 0)}  {np.average(scored(self.logs, self.elo), weights=weight):.4f}"]
+        scores = scored(self.logs, self.elo)
+        found = [line(name, self.elo > 0)]
         for low in range(1000, 2800, 200) if bands else ():
             own = (self.elo >= low) & (self.elo < low + 200)
-            found += [line(f"    rated {low} to {low + 199}", own)] if own.sum() >= 20 else []
+            found += [line(f"{name}, rated {low} to {low + 199}", own)] if own.sum() >= 20 else []
         return found
 
 
-HEAD = f"{'':44s}     n  rmse      mae    sd  bias       rms z  covers  log-score"
+HEAD = """| games, what is used | people | RMSE | MAE | posterior sd | bias | rms z | 95 % covers | log-score |
+|---|---|---|---|---|---|---|---|---|"""
 
 
 @dataclass(frozen=True, eq=False)
