@@ -51,9 +51,9 @@ def rate(
         return _rate_by_agent(games, rating, asked, output, engine)
 
     from skilloscope.studies.breakdown import rate_analysed
-    from skilloscope.studies.fusion import read_results
+    from skilloscope.studies.fusion import read_counted_results
 
-    results = None if rating.with_results is None else read_results(rating.with_results)
+    results = None if rating.with_results is None else read_counted_results(rating.with_results)
     wanted = [] if rating.player is None else [rating.player]
     found, names = analysed_for_elo(games, asked, effort, engine, by=rating.by, mass=output.mass, players=wanted)
     source = source_line(games, found.judged) if output.wanted else ""

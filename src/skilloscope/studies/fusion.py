@@ -73,7 +73,7 @@ class Fusion:
         )
 
 
-def read_results(path: Path) -> Results | Games:
+def read_counted_results(path: Path) -> Results | Games:
     """Read games, whose headers also have the opponents' ratings, or a table of results."""
     from skilloscope.inputs.results import read_files
 

@@ -17,7 +17,7 @@ from skilloscope.studies import elo_ratings
 from skilloscope.studies.agent_ratings import AgentRatings, rate_decisions
 from skilloscope.studies.breakdown import check_parts
 from skilloscope.studies.elo_ratings import WHOLE, EloRatings
-from skilloscope.studies.fusion import read_results
+from skilloscope.studies.fusion import read_counted_results
 
 
 @overload
@@ -81,6 +81,6 @@ def _rate_games(
         )
     found, names = analysed_given(what, [] if player is None else [player], axis=axis, by=by, **options)
     if with_results is not None:
-        given = with_results if isinstance(with_results, Results | Games) else read_results(Path(with_results))
+        given = with_results if isinstance(with_results, Results | Games) else read_counted_results(Path(with_results))
         found = replace(found, results=given)
     return elo_ratings.rate_on_axis(found, names)
