@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,25 +34,7 @@ MOST_ROWS = 24
 
 _LONGEST_NAME = 44  # letters on an axis or in a legend
 _NO_GLYPH = r"Glyph \d+ .*missing from"
-STYLE: Any = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#666666",
-    "axes.grid": True,
-    "axes.labelcolor": "#333333",
-    "axes.prop_cycle": "cycler('color', [" + ", ".join(f"'{colour}'" for colour in COLOURS) + "])",
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.constrained_layout.use": True,  # every figure is as wide as the others, so that letters are equally large
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "grid.color": "#e3e3e3",
-    "legend.frameon": False,
-    "svg.hashsalt": "skilloscope",
-    "text.color": "#222222",
-    "text.parse_math": False,  # a name with dollar signs is a name
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-}
+STYLE = Path(__file__).with_suffix(".mplstyle")
 
 Values = Sequence[float] | npt.NDArray[Any]
 Look = dict[str, Any]
@@ -75,7 +58,7 @@ class Chart:
         """Return a matplotlib figure of it, still open."""
         plt = pyplot()
         drawing: Drawing
-        with plt.rc_context(STYLE):
+        with plt.rc_context(fname=STYLE):
             drawing, axes = plt.subplots(figsize=self.size)
             self.draw(axes)
         return drawing
@@ -321,7 +304,7 @@ class Panels(Chart):
         """Return a matplotlib figure with all charts, still open."""
         drawing: Drawing
         plt, rows = pyplot(), -(-len(self.charts) // self.columns)
-        with plt.rc_context(STYLE):
+        with plt.rc_context(fname=STYLE):
             drawing, grid = plt.subplots(
                 rows,
                 self.columns,
@@ -382,7 +365,7 @@ def _saved(drawing: Drawing, kind: str, style: Any = None) -> bytes:
             text.set_text(_shortened(text.get_text()))
     buffer = io.BytesIO()
     metadata = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with pyplot().rc_context(STYLE | (style or {})):
+    with pyplot().rc_context(style, fname=STYLE):
         drawing.savefig(buffer, format=kind, metadata=metadata, dpi=200)
     drawn = buffer.getvalue()
     return visible(drawn.decode()).encode() if kind == "svg" else drawn  # names stand in it, in comments too

@@ -46,17 +46,8 @@ POOLS = (
 """Pools of ratings that ship with an axis of their own; those of 2013 are Lichess until 2014."""
 _PLATFORMS = {"lichess.org": "lichess", "chess.com": "chesscom"}
 _VARIANTS = {
-    "chess960",
-    "antichess",
-    "atomic",
-    "crazyhouse",
-    "horde",
-    "king",
-    "racing",
-    "three-check",
-    "bughouse",
-    "position",
-}
+    "chess960", "antichess", "atomic", "crazyhouse", "horde", "king", "racing", "three-check", "bughouse", "position",
+}  # fmt: skip
 
 PIECE_VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}
 _MIDDLEGAME, _ENDGAME = 52, 26  # at most
