@@ -206,7 +206,11 @@ def effect_points(person: PersonParts, prior: Prior, way: str, sd: float) -> Eff
         apart = points.y - mean
         least = _SHRINK**2 * spread @ spread.T
         covariance = (apart * weights[:, None]).T @ apart
-        spread = np.asarray(np.linalg.cholesky(_at_least(covariance, least)), dtype=np.float64)
+        root = np.linalg.cholesky(least)  # no direction of the covariance may be narrower than `least` has it
+        inverse = np.linalg.inv(root)
+        values, vectors = np.linalg.eigh(inverse @ covariance @ inverse.T)
+        wide = (root @ vectors * np.maximum(values, 1.0)) @ (root @ vectors).T
+        spread = np.asarray(np.linalg.cholesky(wide), dtype=np.float64)
         points = _points(person, mean, spread)
     return points
 
@@ -302,12 +306,3 @@ def _points(person: PersonParts, mean: Array, spread: Array) -> EffectPoints:
     own = mean + grid @ spread.T
     log_prior, log_laid = -0.5 * (own**2).sum(axis=1), -0.5 * (grid**2).sum(axis=1) - np.log(np.diag(spread)).sum()
     return EffectPoints.of(person, own, weights + log_prior - log_laid)
-
-
-def _at_least(covariance: Array, least: Array) -> Array:
-    """Return the covariance with no direction narrower than `least` has it."""
-    root = np.linalg.cholesky(least)
-    inverse = np.linalg.inv(root)
-    values, vectors = np.linalg.eigh(inverse @ covariance @ inverse.T)
-    back = root @ vectors
-    return np.asarray((back * np.maximum(values, 1.0)) @ back.T)

@@ -177,16 +177,6 @@ def checked_pool(pool: str) -> str:
     return pool
 
 
-def pools_of(games: Games) -> list[str]:
-    """Return the pool of each game, as `pool_of` finds it; empty where there is none."""
-    names = ["site", "event", "time_control", "start_fen", "date"]
-    rows = list(zip(*games.headers.select(names).to_pydict().values(), strict=True))
-    found = dict.fromkeys(rows, "")
-    for row in found:
-        found[row] = pool_of(*row) or ""
-    return list(map(found.__getitem__, rows))
-
-
 AUTO = "auto"
 """The pool by the games' tags."""
 
@@ -196,7 +186,10 @@ def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
 
     A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
     """
-    pools = np.array(pools_of(games) if wanted else [], dtype=object)
+    names = ["site", "event", "time_control", "start_fen", "date"]
+    rows = list(zip(*games.headers.select(names).to_pydict().values(), strict=True)) if wanted else []
+    known_pools = {row: pool_of(*row) or "" for row in set(rows)}
+    pools = np.array([known_pools[row] for row in rows], dtype=object)
     if wanted not in ("", AUTO):
         own = pools == wanted
         return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]
