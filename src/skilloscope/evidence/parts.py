@@ -61,10 +61,8 @@ BETWEEN = SdBelief(50.0, 0.75, "no measurement: between 10 and 250 Elo")
 class PersonParts:
     """One person's parts: what each source says of each part on CELLS, before the person's effect."""
 
-    logs: Array
-    """Sources × parts × cells."""
-    loads: Array
-    """b = mean + loads·y, y ~ N(0, 1): sources × (an effect of each source, and what all share)."""
+    logs: Array  # sources × parts × cells
+    loads: Array  # b = mean + loads·y, y ~ N(0, 1): sources × (an effect of each source, and what all share)
     times: Array
     mean: float = 0.0
 
@@ -114,11 +112,9 @@ class PartsUnder:
     """The posterior of a person's parts under one structure, with one sd."""
 
     log_marginal: float
-    weights: Array
-    """Of the points of b."""
+    weights: Array  # of the points of b
     parts: Array
-    common: Array
-    """Mass on CELLS of what is common to the parts: in a star its middle, else the last part."""
+    common: Array  # mass on CELLS of what is common to the parts: in a star its middle, else the last part
     changes: Array
     """Mass of differences: to the part before, in a star to what is common; the first of a chain has none."""
 
@@ -160,8 +156,7 @@ class EffectPoints:
 
     y: Array
     log_weights: Array
-    likelihood: Array
-    """Of each part (points × parts × cells), over its largest, the log of which is in the weights."""
+    likelihood: Array  # of each part (points × parts × cells), over its largest, the log of which is in the weights
 
     @classmethod
     def of(cls, person: PersonParts, y: Array, log_weights: Array) -> "EffectPoints":

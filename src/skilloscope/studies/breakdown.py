@@ -37,8 +37,7 @@ from skilloscope.studies.basis import AgentBasis, Basis, EloBasis
 from skilloscope.studies.elo_ratings import INDEPENDENT, WHOLE, EloRatings, rate_on_axis
 from skilloscope.studies.parts import EVERYBODY, SHARED_NOTE, AgentPart, EloPart, FittedSpread, rate_parts
 
-PARTS = ("pooled", "independent")
-"""How the parts of a player are related."""
+PARTS = ("pooled", "independent")  # how the parts of a player are related
 _MOST = 6  # players in one figure
 _GROUP = "group of the breakdown"
 _BINS = 4  # of complexity, equally many decisions in each

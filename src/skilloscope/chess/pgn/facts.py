@@ -33,8 +33,7 @@ CLOCKS = {"under 30 s": 0.0, "30 s to 1 min": 30.0, "1 to 5 min": 60.0, "5 to 15
 SPENT = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0, "2 to 10 min": 120.0, "10 min or more": 600.0}
 """Classes of the time that a move took."""
 
-FIDE = "fide"
-"""The pool of games over the board, and of those whose pool is not recognised."""
+FIDE = "fide"  # the pool of games over the board, and of those whose pool is not recognised
 _SERVER_POOLS = {"bullet": 180, "blitz": 480, "rapid": 1500, "classical": 1 << 30}  # seconds for 40 moves, below
 _YOUNG = 2014  # the last of the years in which Lichess was small: its ratings were on another scale
 POOLS = (
@@ -177,8 +176,7 @@ def checked_pool(pool: str) -> str:
     return pool
 
 
-AUTO = "auto"
-"""The pool by the games' tags."""
+AUTO = "auto"  # the pool by the games' tags
 
 
 def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
