@@ -86,7 +86,9 @@ def choice_sets(decisions: Decisions, rule: str = "listed", *, bucket: Bucket | 
     tally = Tally()
     tally.count("single alternative", int(single.sum()))
     tally.count(reason, int((~usable & ~single).sum()))
-    return ChoiceSets(losses, offsets, chosen_loss, extra_loss, extra_weight, ~kept.listed, rows, tally)
+    return ChoiceSets(
+        losses, offsets, chosen_loss, extra_loss, extra_weight, extra_chosen=~kept.listed, row=rows, tally=tally
+    )
 
 
 def _usable(decisions: Decisions, rule: str) -> tuple[Bools, str]:

@@ -139,7 +139,14 @@ class EloBasis:
             method=asked.method,
             effort=EffortUsed(effort.name, effort.effects, effort.settings, effort.person),
             scale=AxisUsed(
-                axis.name, axis.axis, axis.data, axis.opening_moves, axis.valid, axis.model, axis.pool, axis.across
+                axis.name,
+                axis.axis,
+                axis.data,
+                axis.opening_moves,
+                axis.valid,
+                axis.model,
+                pool=axis.pool,
+                across=axis.across,
             ),
             prior=PriorUsed.of(asked),
             engine={} if analysed is None else dict(analysed.decisions.about.get("settings", {})),
