@@ -217,10 +217,9 @@ def rated(
         added = with_further_games(kept, own, aliases=options.aliases, corrected=corrected, again=again)
         kept, own, every = added.kept, added.to_play, added.games
     model = Periods(**options.parameters(len(own)), smoothing=None, entry=entry, period=str(calendar)).fit(own, kept)
-    run = Rated(model.games_, calendar, model.state_, model.filtered_, own.tally + left_out, own.noted, model.warnings_)
-    return replace(
-        run, entry=entry, every=every if kept is None or kept.games is not None else None, fit=model.variances_
-    )
+    run = Rated(model.games_, calendar, model.state_, model.filtered_, own.tally + left_out, own.noted)
+    known = every if kept is None or kept.games is not None else None
+    return replace(run, warnings=model.warnings_, entry=entry, every=known, fit=model.variances_)
 
 
 def rated_stream(paths: Sequence[Path], options: RatingOptions, read: ReadShards | None = None) -> Rated:
