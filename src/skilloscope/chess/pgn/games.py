@@ -146,6 +146,7 @@ class Games:
         """Return the games that were read in blocks, each with its id, unique among those of all `files`."""
         whole = joined(list(blocks))
         columns = {name: getattr(whole, name) for name in (*_PER_MOVE, "comments")}
+        tally = tally + Tally(read=len(whole.headers))
         return cls(headers=unique_games(whole.headers, files), offsets=whole.offsets, tally=tally, **columns)
 
     @classmethod
