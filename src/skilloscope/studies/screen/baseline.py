@@ -13,8 +13,6 @@ players of the same games and shrunk to what ships (`pool_shift`). How widely fa
 games that are screened: ten players cannot say it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ engine choose alike add nothing. T is read at the mean of the posterior of E (pr
 these moves, divided by φ), between neighbouring values of E on a grid that ends where people end.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +41,7 @@ class OwnStrength:
     """A row for each strength."""
 
     @classmethod
-    def of(cls, moves: ScreenedMoves, baseline: Baseline) -> OwnStrength | None:
+    def of(cls, moves: ScreenedMoves, baseline: Baseline) -> "OwnStrength | None":
         """Prepare the moves of one player; None without an engine."""
         choices, weights, elo = moves.choices, baseline.weights, float(moves.elo.mean())
         if choices is None or weights is None:

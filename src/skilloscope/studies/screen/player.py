@@ -5,8 +5,6 @@ unusual the play is among fair players, results, the positions on boards with wh
 time used, and what could have been detected at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,19 +25,6 @@ from skilloscope.studies.screen.statistics import ENGINE
 _SIMULATED = (
     "simulated: these moves drawn again as people of that rating play, some of them another engine's first choice"
 )
-
-
-def player_screening(screening: Screening, name: str) -> PlayerScreening:
-    """Return one player of a screening; part of a name is enough where it is nobody else's."""
-    for one in screening.not_screened:
-        if one.player == name:
-            raise InputError(f"{name} was not screened: {one.reason}", hint="more games, or --elo for a rating")
-    if screening.by_event:
-        raise OptionError("one player's page is of all games, not of each event", hint="leave out --event")
-    known = {one.player: one for one in screening.players}
-    return PlayerScreening(
-        screening, known[resolve_player(name, list(known))], warnings=screening.warnings, tally=screening.tally
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +109,19 @@ class PlayerScreening(Study):
         return Table(
             "Two questions", ["question", "z", "p", "q", "in words"], rows, [n for n in notes if n], labels=(0, 4)
         )
+
+
+def player_screening(screening: Screening, name: str) -> PlayerScreening:
+    """Return one player of a screening; part of a name is enough where it is nobody else's."""
+    for one in screening.not_screened:
+        if one.player == name:
+            raise InputError(f"{name} was not screened: {one.reason}", hint="more games, or --elo for a rating")
+    if screening.by_event:
+        raise OptionError("one player's page is of all games, not of each event", hint="leave out --event")
+    known = {one.player: one for one in screening.players}
+    return PlayerScreening(
+        screening, known[resolve_player(name, list(known))], warnings=screening.warnings, tally=screening.tally
+    )
 
 
 def _card(place: KeyPosition) -> Card:

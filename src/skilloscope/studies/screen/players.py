@@ -1,7 +1,5 @@
 """What a screening says of one player: two numbers with their p, results, odds, streak, and how all is written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

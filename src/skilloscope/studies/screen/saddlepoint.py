@@ -12,8 +12,6 @@ one; m and s are mean and sd of a normal effect that all draws of a group share.
 normal ones, p is the mean over them, and z the normal score of that p (`mixed`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -90,7 +88,7 @@ class Cumulants:
     k2: Array
 
     @classmethod
-    def of(cls, draws: Draws, group: Ints, n_groups: int, *, dispersion: float) -> Cumulants:
+    def of(cls, draws: Draws, group: Ints, n_groups: int, *, dispersion: float) -> "Cumulants":
         """Return the cumulant functions of the sums; `dispersion` is φ."""
         sd = np.sqrt(dispersion * np.bincount(group, draws.variance, n_groups))
         t = _STEPS / np.where(sd > 0, sd, np.nan)[:, None]

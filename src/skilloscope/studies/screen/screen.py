@@ -7,8 +7,6 @@ strength that the moves show do. Each comes as a normal score, p, and the false-
 them stand results against the ratings, observed and expected values, odds, streaks, power, and positions.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -6,8 +6,6 @@ the joint model, follow `match`, `loss` (on the scaled axis, negative) and `blun
 human model alone: `usual` (the move that people of that rating play most) and `likelihood`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -62,7 +60,7 @@ class Statistic:
         """What each move adds beyond its expectation."""
         return self.actual - self.draws.mean
 
-    def take(self, wanted: Bools) -> Statistic:
+    def take(self, wanted: Bools) -> "Statistic":
         """Return some of the moves."""
         counts = np.diff(self.draws.offsets)
         inside = np.repeat(wanted, counts)
@@ -71,7 +69,7 @@ class Statistic:
         return Statistic(draws, *(getattr(self, name)[wanted] for name in _COLUMNS))
 
     @classmethod
-    def concat(cls, parts: list[Statistic]) -> Statistic:
+    def concat(cls, parts: "list[Statistic]") -> "Statistic":
         """Return the moves of several parts as one."""
         sizes = np.cumsum([0, *(len(part.draws.p) for part in parts)])
         offsets = [np.zeros(1, dtype=np.int64)]
