@@ -54,7 +54,7 @@ def main() -> None:
     weights = weights_of(asked.effort)
     if weights is None:
         people = instant_people("fit", asked.kept)
-        judged = [*folds(people, asked.effort, None, asked.folds, only="event")]
+        judged = [*folds(people, asked.effort, None, asked.folds)]
         judged.append((instant_people("report", asked.kept), fitted(people, asked.effort, None)))
     else:
         judged = [*folds(engine_people(asked.effort, weights, asked.kept), asked.effort, weights, asked.folds)]
@@ -67,18 +67,15 @@ def main() -> None:
         print_power(judged)
 
 
-def folds(
-    people: People, effort: str, weights: JointWeights | None, of: int, only: str = ""
-) -> Iterator[tuple[People, Baseline]]:
-    """Give people with baselines fitted to people of other events; `only` those of events of that name."""
+def folds(people: People, effort: str, weights: JointWeights | None, of: int) -> Iterator[tuple[People, Baseline]]:
+    """Give people with baselines fitted to people of other events."""
     names, code = np.unique(people.events.astype(str), return_inverse=True)
     fold = np.random.default_rng(3).permutation(len(names))[code] % of
-    wanted = np.array([str(event).startswith(only) for event in people.events.tolist()])
     for number in range(of):
         out = fold == number
         baseline = fitted(people.take(~out), effort, weights)
-        print(number, baseline.strength, baseline.spreads, flush=True)
-        yield people.take(out & wanted), baseline
+        print(f"fold {number}: {baseline.data}; {baseline.strength}", flush=True)
+        yield people.take(out), baseline
 
 
 def scores(people: People, baseline: Baseline) -> Scores:
@@ -167,7 +164,7 @@ def one_person(moves, baseline, rng, seen, promised) -> None:  # type: ignore[no
         }
         for name, scores_ in z.items():
             seen.setdefault((kind, name), []).append(float((norm.sf(scores_) <= 0.01).mean()))
-    for found in simulated_power(moves, sums, 0, own, baseline, rng=rng, repeated=60).rows:
+    for found in simulated_power(moves, sums, 0, own, baseline, rng=rng, repeated=50).rows:
         if found.level == 0.01 and found.statistic in (ENGINE, STRONGER):
             promised.setdefault((found.help, found.statistic), []).append(found.seen)
 
