@@ -123,7 +123,7 @@ class GroupSums:
 
     difference: Array
     expected: Array
-    """The expectation of people of the rating, some of whom are stronger or weaker than it."""
+    """What people of the rating play; not all are as strong as it says."""
     from_strength: Array
     """How much of that is because people of a rating are not on average as strong as it says."""
     style: Array  # the sd of what stays with a person besides strength

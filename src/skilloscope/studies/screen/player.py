@@ -84,7 +84,7 @@ class PlayerScreening(Study):
             said.append("Agreement with an engine was not looked at: that needs an engine.")
         else:
             said.append(
-                f"Like an engine, for somebody who plays like {number(own.own_elo, 0)}: {own.engine.words}. "
+                f"Like an engine, for a player like {number(own.own_elo, 0)}: {own.engine.words}. "
                 "Only this number speaks of help, and by itself it proves nothing."
             )
         if own.score is not None:

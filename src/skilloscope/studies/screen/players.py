@@ -59,7 +59,7 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class ScreenedPlayer:
-    """One player (in one event): the two numbers, and what stands behind them."""
+    """One player (in one event): the two numbers, and what they rest on."""
 
     player: str
     event: str | None

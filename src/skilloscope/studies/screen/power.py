@@ -46,7 +46,7 @@ HELP = {
     "1 move in 5, same engine": Help(0.2, helper=0),
     "1 move in 5, weak engine": Help(0.2, helper=2),
 }
-"""The kinds of help; where nothing is said of it, the engine is another one than that of the screening."""
+"""The kinds of help; unless the name says otherwise, by another engine than that of the screening."""
 LEVELS = (0.05, 0.01, 0.001)
 _LATE = 28  # plies before move 15
 _USUAL = 0.1

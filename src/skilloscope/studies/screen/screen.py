@@ -288,7 +288,7 @@ def screen(
     games : Games, or the path of a PGN file, or several paths
     elo : the ratings: `header` (those of the games), one number for all players, or a CSV file player,elo[,sd]
     by_event : screen each player in each event separately
-    player : somebody whose positions are listed in any case, for `player_screening`
+    player : a player whose positions are listed in any case, for `player_screening`
     prevalence : the assumed share of players with help, for the posterior odds
     effort : `instant` (no engine), `quick` or `full`; by default `full`, or `instant` where no engine is found
     engine, store, imports, workers : the engine, the store of analyses, files of analyses, and processes
