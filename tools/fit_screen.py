@@ -7,7 +7,7 @@ src/skilloscope/data/scales/screen-default.json. With an engine: people of data/
 weights of the joint model were not fitted, and persons/. Without: data/people and half of the people of human/ whom the
 network has not seen. `check_screen.py` reports on others, by folds of events.
 
-The dispersion φ is what games of one person differ by. `Strength` maximises the likelihood of each person's sum of
+The dispersion φ is what games of one person differ by. `TrueStrength` maximises the likelihood of each person's sum of
 `stronger` (its saddlepoint density, a mixture of two), with a little ridge. Given both, offsets and style of the other
 statistics are those of a normal likelihood.
 """
@@ -31,7 +31,7 @@ import axis_data
 from screen_people import People, engine_people, instant_people
 from skilloscope.evidence.axis import elo_axis
 from skilloscope.models.joint import JointWeights
-from skilloscope.studies.screen.baseline import Baseline, FairSpread, Strength, group_sums
+from skilloscope.studies.screen.baseline import Baseline, FairSpread, TrueStrength, group_sums
 from skilloscope.studies.screen.own import STRENGTHS, OwnStrength
 from skilloscope.studies.screen.saddlepoint import Cumulants, ScoreTable
 from skilloscope.studies.screen.statistics import ENGINE, STRONGER
@@ -113,14 +113,14 @@ def scatter_within(difference: Array, variance: Array, unit: Array, person: Ints
     return float((weight * square).sum() / spare)
 
 
-def unpacked(free: Array) -> Strength:
+def unpacked(free: Array) -> TrueStrength:
     """Return the distribution of strength of the free numbers."""
     tail = np.interp(KNOTS, [KNOTS[0], KNOTS[-1]], expit(free[8:10]))
     lines = [tuple(float(v) for v in line) for line in (free[:4], np.exp(free[4:8]), tail)]
-    return Strength(KNOTS, *lines, float(np.exp(free[10])), float(np.exp(free[11])), 0.0)
+    return TrueStrength(KNOTS, *lines, float(np.exp(free[10])), float(np.exp(free[11])), 0.0)
 
 
-def fit_strength(people: People, phi: float) -> Strength:
+def fit_strength(people: People, phi: float) -> TrueStrength:
     """Return the distribution of strength given the rating under which the sums of `stronger` are likeliest."""
     one, group, n = people.moves.statistics[STRONGER], people.group, people.size
     cumulants = Cumulants.of(one.draws, group, n, dispersion=phi)
@@ -148,7 +148,7 @@ def log_density(table: ScoreTable, at: Array) -> Array:
     return np.asarray(norm.logpdf(below + slope * (at - low)) + np.log(slope))
 
 
-def fit_spread(people: People, name: str, strength: Strength) -> FairSpread:
+def fit_spread(people: People, name: str, strength: TrueStrength) -> FairSpread:
     """Return the spread of a statistic, given how strong people are."""
     one, group, n = people.moves.statistics[name], people.group, people.size
     phi = dispersion(people, name)

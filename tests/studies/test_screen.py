@@ -16,7 +16,7 @@ from fit_screen import KNOTS, offset_and_style, scatter_within
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.studies.screen.baseline import FairSpread, Strength, group_sums, pool_shift, shipped_baseline
+from skilloscope.studies.screen.baseline import FairSpread, TrueStrength, group_sums, pool_shift, shipped_baseline
 from skilloscope.studies.screen.moves import GivenRatings, ScreenedMoves, screened_moves
 from skilloscope.studies.screen.own import STRENGTHS, OwnStrength
 from skilloscope.studies.screen.player import player_screening
@@ -134,7 +134,7 @@ def test_a_wider_upper_tail_of_strength_makes_an_under_rated_player_less_unusual
 
 
 def test_the_density_of_strength_is_that_of_its_parts():
-    strength = Strength((1400.0, 2400.0), (0.0, 0.0), (100.0, 100.0), (0.1, 0.1), 300.0, 100.0, 0.0)
+    strength = TrueStrength((1400.0, 2400.0), (0.0, 0.0), (100.0, 100.0), (0.1, 0.1), 300.0, 100.0, 0.0)
     at = np.arange(0.0, 4000.0, 5.0)
     density = np.exp(strength.log_density(2000.0, at)) / np.sqrt(2 * np.pi) * 5.0
     assert density.sum() == pytest.approx(1.0, abs=1e-6)

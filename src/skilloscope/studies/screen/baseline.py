@@ -3,7 +3,7 @@
     E = Σ e_i + offset(R)·U + m_k·S,   σ² = φ·Σ v_i + (person_sd·U)² + (s_k·S)²,   U = Σ √v_i,   S = Σ slope_i
 
 e_i and v_i are mean and variance of one draw at the rating R, slope_i is the change of e_i per point of Elo. People are
-not as strong as their rating says: the difference is one of two normal ones, N(m_k, s_k²) with weight w_k (`Strength`),
+not as strong as their rating says: the difference is one of two normal ones, N(m_k, s_k²) with weight w_k (`TrueStrength`),
 and the second, wider one lies above: under-rated people. So p of a sum is Σ w_k·p_k. φ is the dispersion (moves of a
 game are not independent); `person_sd` is style, what stays with a person besides strength; `offset` is what people play
 beyond the model. The numbers ship, fitted to other people than those who are screened.
@@ -33,7 +33,7 @@ _CLIPPED = 2.0  # standard deviations: beyond, one player does not move the base
 
 
 @dataclass(frozen=True)
-class Strength:
+class TrueStrength:
     """How much stronger people of a rating are than it says, in Elo: (1 − w)·N(m, s²) + w·N(m + above, s² + wide²).
 
     m, s and w are straight lines between the ratings of `elo`. Pools of players differ by N(0, pool_sd²).
@@ -50,7 +50,7 @@ class Strength:
     def parts(self, elo: npt.ArrayLike) -> tuple[Array, Array, Array]:
         """Return weight, mean and sd of the two normal parts at each rating: a row a rating, a column a part.
 
-        >>> Strength((1400, 2400), (0, -20), (120, 80), (0.1, 0.02), 200, 100, 0).parts(1900)[1].round(1).tolist()
+        >>> TrueStrength((1400, 2400), (0, -20), (120, 80), (0.1, 0.02), 200, 100, 0).parts(1900)[1].round(1).tolist()
         [[-10.0, 190.0]]
         """
         at = np.atleast_1d(np.asarray(elo, dtype=float))
@@ -73,7 +73,7 @@ class FairSpread:
     dispersion: float
     person_sd: float
     offset: tuple[float, ...]
-    """A straight line between the ratings of `Strength`."""
+    """A straight line between the ratings of `TrueStrength`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Baseline:
 
     effort: str
     data: str
-    strength: Strength
+    strength: TrueStrength
     spreads: Mapping[str, FairSpread]
     weights: JointWeights | None = None
     """The weights that the spreads were fitted with; None without an engine."""

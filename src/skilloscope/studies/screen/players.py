@@ -49,7 +49,7 @@ class Rarity:
 
 
 @dataclass(frozen=True)
-class Score:
+class PointsScored:
     """Points in games against rated opponents, and what the ratings let expect."""
 
     points: float
@@ -70,7 +70,7 @@ class ScreenedPlayer:
     stronger: Rarity  # than the rating
     engine: Rarity | None  # agreement with the engine beyond people of the player's own strength; None without one
     own_elo: float | None  # the strength that the moves show, given the rating; None without an engine
-    score: Score | None  # None where no opponent has a rating
+    score: PointsScored | None  # None where no opponent has a rating
     statistics: Mapping[str, ScreenedValue]
     posterior_odds: float | None
     """Posterior odds of help at the stated prevalence, by `engine`, over the kinds of help of the power table."""
@@ -99,7 +99,7 @@ def power_table(rows: Sequence[PowerRow], note: str) -> Table:
     return Table("Detection power", columns, cells, [note])
 
 
-def score_text(score: Score | None) -> str:
+def score_text(score: PointsScored | None) -> str:
     """Return points and what was expected."""
     return "–" if score is None else f"{score.points:g}/{score.expected:.1f}"
 

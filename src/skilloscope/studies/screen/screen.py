@@ -41,7 +41,7 @@ from skilloscope.studies.screen.own import OwnStrength
 from skilloscope.studies.screen.players import (
     CHECKED,
     Rarity,
-    Score,
+    PointsScored,
     ScreenedPlayer,
     ScreenedValue,
     odds_text,
@@ -462,7 +462,7 @@ def _rarities(z: Array) -> list[Rarity]:
     return [Rarity(*one) for one in zip(z.tolist(), p.tolist(), false_discovery_control(p).tolist(), strict=True)]
 
 
-def _score(moves: ScreenedMoves) -> Score | None:
+def _score(moves: ScreenedMoves) -> PointsScored | None:
     """Return one player's points against rated opponents, and the expected ones by [GLI99 (3)] without deviations."""
     games, first = np.unique(moves.game, return_index=True)
     black = np.array(
@@ -476,7 +476,7 @@ def _score(moves: ScreenedMoves) -> Score | None:
     if not use.any():
         return None
     expected = expected_against(moves.elo[first][use], opponent[use], np.zeros(int(use.sum())))
-    return Score(float(points[use].sum()), float(expected.sum()), int(use.sum()))
+    return PointsScored(float(points[use].sum()), float(expected.sum()), int(use.sum()))
 
 
 def _with_streak_rates(players: list[ScreenedPlayer]) -> list[ScreenedPlayer]:
