@@ -3,7 +3,7 @@
     E = Σ e_i + offset(R)·U + m_k·S,   σ² = φ·Σ v_i + (person_sd·U)² + (s_k·S)²,   U = Σ √v_i,   S = Σ slope_i
 
 e_i and v_i are mean and variance of one draw at the rating R, slope_i is the change of e_i per point of Elo. People are
-not as strong as their rating says: the difference is one of two normal ones, N(m_k, s_k²) with weight w_k (`TrueStrength`),
+not as strong as rated: the difference (`TrueStrength`) is one of two normal ones, N(m_k, s_k²) with weight w_k,
 and the second, wider one lies above: under-rated people. So p of a sum is Σ w_k·p_k. φ is the dispersion (moves of a
 game are not independent); `person_sd` is style, what stays with a person besides strength; `offset` is what people play
 beyond the model. The numbers ship, fitted to other people than those who are screened.

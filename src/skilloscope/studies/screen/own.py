@@ -67,7 +67,7 @@ class OwnStrength:
         cumulants = Cumulants.of(draws, group, size, dispersion=spread.dispersion)
         table = cumulants.table(spread.person_sd * unit, baseline.offset(ENGINE, STRENGTHS) * unit)
         prior = baseline.strength.log_density(elo, STRENGTHS)
-        return cls(choices.offsets, logs, values, unit, prior, spread.dispersion, table)
+        return cls(choices.offsets, logs, values, unit, prior, dispersion=spread.dispersion, table=table)
 
     def played(self, moves: ScreenedMoves) -> tuple[float, float, Array]:
         """Return the normal score of the moves as they were played, the strength that they show, and what each adds."""

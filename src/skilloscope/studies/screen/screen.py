@@ -40,8 +40,8 @@ from skilloscope.studies.screen.moves import GivenRatings, KeyPosition, Screened
 from skilloscope.studies.screen.own import OwnStrength
 from skilloscope.studies.screen.players import (
     CHECKED,
-    Rarity,
     PointsScored,
+    Rarity,
     ScreenedPlayer,
     ScreenedValue,
     odds_text,
