@@ -297,4 +297,5 @@ def _position(moves: ScreenedMoves, row: int, weight: float, seconds: float) -> 
     number = f"{board.fullmove_number}{'.' if board.turn else '…'}"
     engine = "" if moves.first is None else board.san(move_of_code(int(moves.first[row])))
     spent = seconds if np.isfinite(seconds) else None
-    return KeyPosition(header["game"], f"{number} {san}", board.fen(), weight, shown, engine, spent)
+    place = header["game"], f"{number} {san}", board.fen()
+    return KeyPosition(*place, weight=weight, people=shown, engine=engine, seconds=spent)
