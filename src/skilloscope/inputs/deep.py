@@ -152,6 +152,11 @@ def _best(
     return value, move, second
 
 
+def best_values(boards: Sequence[chess.Board], work: EngineJob, settings: Settings) -> Array:
+    """Return the value of each position for whoever is to move, NaN where the engine has no answer."""
+    return _best(boards, work, settings)[0]
+
+
 def _seconds(answers: Analyses) -> Array:
     """Return the value of the second line of each position; where there is one move only, nothing is lost by it."""
     found = np.full(len(answers), np.nan)

@@ -295,6 +295,15 @@ def live_view(jobs: Queue, job: AJob) -> Json:
     return {"job": job.as_dict(), **(jobs.report(job.id, "live") or {"boards": [], "problem": ""})}
 
 
+@router.get("/jobs/{job}/boards/{number}")
+def board_view(jobs: Queue, job: AJob, number: Number) -> Json:
+    """One board of games that are followed, with its positions and their values."""
+    board = next((one for one in _report(jobs, job, "live")["boards"] if one["number"] == number), None)
+    if board is None:
+        raise NotFoundError(f"there is no board {number}")
+    return {"job": job.as_dict(), **board, **_report(jobs, job, f"board/{number}")}
+
+
 def _report(jobs: Jobs, job: Job, name: str) -> Any:
     found = jobs.report(job.id, name)
     if found is None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import preset
+from skilloscope.chess.moves import move_of_code
 from skilloscope.core.paths import effective_settings, store_file
 from skilloscope.inputs.pipeline import engine_found
 from skilloscope.inputs.running_elo import elo_of_sides
@@ -26,6 +27,7 @@ LONGEST = 12 * 3600.0
 MOST_BOARDS = 64
 _EVERY = 0.5  # seconds between two reports
 _LOOK = 2.0  # seconds between two looks at the address
+_STALLED = {"stalled": "no news of the feed for a minute; it is still followed"}
 _BUDGET = 0.2  # seconds of the engine for new moves
 
 
@@ -43,11 +45,12 @@ def follow_job(task: JobTask) -> None:
     task.tell("live", 0, 0)
     with Following(feed, follower, settings, find=lambda: find_engine(name), store=store, stopping=stopping) as loop:
         for event in loop.events():
-            problem = event.what.problem if isinstance(event.what, Problem) else ("" if event.board else problem)
-            if time.monotonic() - last > _EVERY:
+            if event.board is None:
+                problem = event.what.problem if isinstance(event.what, Problem) else _STALLED.get(event.type, "")
+            if time.monotonic() - last > _EVERY or event.board is None:
                 last = time.monotonic()
-                task.keep({"live": _report(address, follower, problem, engine)})
-    task.keep({"live": _report(address, follower, problem, engine)})
+                task.keep(_reports(address, follower, problem, engine))
+    task.keep(_reports(address, follower, problem, engine))
 
 
 class _JobFeed(UrlFeed):
@@ -61,10 +64,14 @@ class _JobFeed(UrlFeed):
         return super().poll()
 
 
-def _report(address: str, follower: Follower, problem: str, engine: bool) -> Json:
-    boards = []
-    for row in follower.state().boards[:MOST_BOARDS]:
+def _reports(address: str, follower: Follower, problem: str, engine: bool) -> Json:
+    """Return all boards as they are now, and each with its moves."""
+    boards, found = [], {}
+    for number, row in enumerate(follower.state().boards[:MOST_BOARDS], start=1):
         text = follower.boards[row.names.board].text
-        squares = [text.moves[-1] & 63, text.moves[-1] >> 6 & 63] if text.moves else None
-        boards.append({**json_fields(row), "fen": text.fens[-1], "squares": squares})
-    return {"schema": SCHEMA, "address": address, "boards": boards, "problem": problem, "engine": engine}
+        last = move_of_code(text.moves[-1]).uci() if text.moves else None
+        boards.append({**json_fields(row), "number": number, "fen": text.fens[-1], "last_uci": last})
+        values = follower.values(row.names.board)
+        found[f"board/{number}"] = {"fens": text.fens, "san": text.san, "first_ply": text.first_ply, "values": values}
+    live = {"schema": SCHEMA, "address": address, "boards": boards, "problem": problem, "engine": engine}
+    return {"live": live, **found}

@@ -23,10 +23,14 @@ from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from skilloscope.__about__ import __version__
+from skilloscope.chess.boards import playable_board
 from skilloscope.chess.moves import MATE_CAP
+from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.core.errors import InputError
 from skilloscope.core.text import visible
+from skilloscope.inputs.costs import winning_chances
 from skilloscope.inputs.pipeline import engine_found
+from skilloscope.models.joint import elo_range
 from skilloscope.report.board import BETTER, PLAYED
 from skilloscope.report.page import ANALYSIS_BOARD
 from skilloscope.report.table import edge_mark, percent, plural, probability_text, share
@@ -78,6 +82,27 @@ def upload_home(request: Request) -> Response:
 def live_home(request: Request) -> Response:
     """Name an address to follow."""
     return _page(request, "follow.html", json="/api/jobs")
+
+
+@router.get("/play")
+def play_page(
+    request: Request,
+    fen: Annotated[str, Query(max_length=120)] = chess.STARTING_FEN,
+    side: Annotated[str, Query(pattern="^(white|black)$")] = "white",
+    elo: Annotated[int, Query(ge=0, le=4000)] = 1500,
+    pool: Annotated[str, Query(max_length=40)] = FIDE,
+) -> Response:
+    """Play on from a position against an opponent of any Elo."""
+    low, high = elo_range(checked_pool(pool))
+    start, level = playable_board(fen).fen(), int(min(max(elo, low), high))
+    about = {"pool": pool, "range": (low, high), "engine": engine_found(None)}
+    return _page(request, "play.html", fen=start, elo=level, side=side, about=about)
+
+
+@router.get("/guess")
+def guess_page(request: Request) -> Response:
+    """Guess what people of a strength play."""
+    return _page(request, "guess.html", range=elo_range(FIDE))
 
 
 @router.post("/upload")
@@ -224,12 +249,20 @@ def show_member(request: Request, job: AJob, number: Number) -> Response:
     return _page(request, "member.html", job=job, view=view, json=f"/api/jobs/{job.id}/members/{number}")
 
 
+@router.get("/jobs/{job}/boards/{number}")
+def show_board(request: Request, job: AJob, number: Number) -> Response:
+    """Show a board of games that are followed."""
+    view = api.board_view(jobs_of(request), job, number)
+    return _page(request, "board.html", job=job, view=view, json=f"/api/jobs/{job.id}/boards/{number}")
+
+
 @router.get("/board.svg")
 def board_picture(
     fen: Annotated[str, Query(max_length=120)],
     move: Annotated[str, Query(max_length=5)] = "",
     better: Annotated[str, Query(max_length=5)] = "",
     flip: bool = False,
+    last: Annotated[str, Query(max_length=5)] = "",
 ) -> Response:
     """Draw a position, with the move played and the better one as arrows."""
     try:
@@ -239,9 +272,10 @@ def board_picture(
             for text, colour in ((better, BETTER), (move, PLAYED))
             if text and (found := chess.Move.from_uci(text))
         ]
+        moved = chess.Move.from_uci(last) if last else None
     except ValueError as error:
         raise InputError(f"this is not a valid position: {error}") from error
-    picture = chess.svg.board(board, arrows=arrows, orientation=not flip, size=240, coordinates=False)
+    picture = chess.svg.board(board, arrows=arrows, lastmove=moved, orientation=not flip, size=240, coordinates=False)
     return Response(picture, media_type="image/svg+xml", headers={"Cache-Control": "private, max-age=86400"})
 
 
@@ -311,6 +345,8 @@ def _environment() -> Environment:
         "whole": lambda p: percent(p).replace(" ", "\u00a0"),
         "oneof": one_of,
         "form": form_text,
+        "clock": clock_text,
+        "chances": lambda cp: float(winning_chances(cp / 100)),
         "sentence": lambda text: visible(text[:1].upper() + text[1:]),
         "counted": plural,
         "before": lambda text, word: text.split(word)[0].strip(),
@@ -363,6 +399,18 @@ def form_text(side: Json) -> str:
     difference = round(side["elo"]) - round(side["usual"])
     than = f"{abs(difference)} {'above' if difference >= 0 else 'below'} the usual {side['usual']:.0f}"
     return f"{than}, game {side['place']} of {side['of']} by strength"
+
+
+def clock_text(seconds: float | None) -> str:
+    """Return the time that is left.
+
+    >>> clock_text(3725), clock_text(65.4), clock_text(None)
+    ('1:02:05', '1:05', '')
+    """
+    if seconds is None:
+        return ""
+    minutes, left = divmod(int(max(seconds, 0)), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{left:02d}" if minutes >= 60 else f"{minutes}:{left:02d}"
 
 
 def pawns_text(value: float | None) -> str:

@@ -112,8 +112,7 @@ class Following:
         problem = self.feed.problem()
         if problem != self._problem:
             self._problem = problem
-            if problem:
-                yield Event("problem", None, Problem(problem))
+            yield Event("problem", None, Problem(problem)) if problem else Event("resumed")
         if text is None:
             return
         self._seen = True
