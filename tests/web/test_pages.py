@@ -23,9 +23,10 @@ from skilloscope.core.paths import store_file
 from skilloscope.inputs.load import EngineBudget, EngineJob
 from skilloscope.inputs.pipeline import analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest
+from skilloscope.studies.game import game as one_game
 from skilloscope.studies.moves import moves_study
 from skilloscope.studies.report import report_on
-from skilloscope.web.api import ratings_view
+from skilloscope.web.api import game_view, ratings_view
 from skilloscope.web.app import ServeOptions, create_app, serving
 from skilloscope.web.jobs import Jobs
 from skilloscope.web.pages import rendered
@@ -80,9 +81,30 @@ def without_files(found: Any) -> Any:
 
 def test_a_player_is_the_one_of_the_report(filled: Filled):
     sent, ours = sent_and_reported(filled, "players/1", "Ann")
-    assert list(sent["report"]["parts"]) == list(ours["parts"]) == ["phase", "colour", "eco"]
+    assert list(sent["report"]["parts"]) == list(ours["parts"]) == ["phase", "colour", "opening"]
     for name in ("parts", "judge", "judged", "costliest", "finds", "beside"):
         assert without_files(sent["report"][name]) == without_files(ours[name]), name
+
+
+EVALUATED = " ".join(
+    f"{word} {{[%eval {0.2 + 0.01 * at:.2f}]}}" if "." not in word else word for at, word in enumerate(ITALIAN.split())
+)
+
+
+@pytest.mark.parametrize(
+    "tags", [{"WhiteElo": "1700", "BlackElo": "1650"}, {"Event": "Rated Rapid game", "Site": "https://lichess.org/x",
+             "TimeControl": "600+5", "WhiteElo": "1700", "BlackElo": "1650"}]
+)  # fmt: skip
+def test_one_game_has_one_elo_on_its_page_and_by_the_command(tmp_path, tags: dict[str, str]):
+    jobs, text = Jobs(tmp_path / "jobs.sqlite"), pgn("Ann", "Ben", EVALUATED, **tags)
+    job = do(
+        jobs, add_upload(jobs, "games", [("one.pgn", text.encode())], owner="", options={"effort": "instant"}), tmp_path
+    )
+    page = game_view(jobs, job, 1)
+    ours = one_game(read_games(io.StringIO(text))).as_dict()
+    assert page["human"]["effort"] == ours["human"]["effort"] == "evaluations"
+    for field in ("axis_elo", "axis_low", "axis_high"):
+        assert [side[field] for side in page["players"]] == pytest.approx([side[field] for side in ours["players"]])
 
 
 def test_an_event_is_the_one_of_the_report(filled: Filled):

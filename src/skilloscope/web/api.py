@@ -354,7 +354,7 @@ def _from_side(game: Json, player: str, numbers: Mapping[str, int]) -> Json:
     own, other, score = game[SIDES[at]], game[SIDES[1 - at]], PGN_SCORES.get(game["result"])
     return {
         "game": game["number"],
-        **{name: game[name] for name in ("date", "event", "eco", "plies", "searched")},
+        **{name: game[name] for name in ("date", "event", "eco", "opening", "time_control", "plies", "searched")},
         "side": SIDES[at],
         "opponent": other["player"],
         "opponent_number": numbers.get(other["player"]),

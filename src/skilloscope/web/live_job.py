@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from skilloscope.chess.engine.engine import find_engine
@@ -18,7 +19,7 @@ from skilloscope.inputs.running_elo import elo_of_sides
 from skilloscope.report.study import json_fields
 from skilloscope.studies.live.feed import UrlFeed
 from skilloscope.studies.live.following import Following, Stopping
-from skilloscope.studies.live.live import SCHEMA, Follower, Live, Problem
+from skilloscope.studies.live.live import SCHEMA, Follower, Live
 from skilloscope.web.jobs import JobTask, Json
 from skilloscope.web.safe_fetch import checked_opener
 
@@ -27,7 +28,7 @@ LONGEST = 12 * 3600.0
 MOST_BOARDS = 64
 _EVERY = 0.5  # seconds between two reports
 _LOOK = 2.0  # seconds between two looks at the address
-_STALLED = {"stalled": "no news of the feed for a minute; it is still followed"}
+_STALLED = "no news of the feed for a minute; it is still followed"
 _BUDGET = 0.2  # seconds of the engine for new moves
 
 
@@ -41,26 +42,31 @@ def follow_job(task: JobTask) -> None:
     follower = Follower(Live(_BUDGET, values="auto" if engine else "comments"), elo_of_sides())
     name, store = effective_settings()["engine"].value, store_file(task.store)
     stopping = Stopping(finished=True, seconds=LONGEST)
-    last, problem = 0.0, ""
+    last = 0.0
+    feed.keep = lambda: task.keep(_reports(address, follower, feed.problem() or feed.silence, engine))
     task.tell("live", 0, 0)
     with Following(feed, follower, settings, find=lambda: find_engine(name), store=store, stopping=stopping) as loop:
         for event in loop.events():
-            if event.board is None:
-                problem = event.what.problem if isinstance(event.what, Problem) else _STALLED.get(event.type, "")
+            feed.silence = _STALLED if event.type == "stalled" else "" if event.type == "resumed" else feed.silence
             if time.monotonic() - last > _EVERY or event.board is None:
                 last = time.monotonic()
-                task.keep(_reports(address, follower, problem, engine))
-    task.keep(_reports(address, follower, problem, engine))
+                feed.keep()
+    feed.keep()
 
 
 class _JobFeed(UrlFeed):
-    """An address that is followed until the job is cancelled."""
+    """An address that is followed until the job is cancelled; what is wrong with it is shown as long as it is."""
 
     task: JobTask
+    keep: Callable[[], None]
+    silence, _shown = "", ""
 
     def poll(self) -> str | None:
         """Return the text if there is something new; raise where the job was cancelled."""
         self.task.look()
+        if (problem := self.problem() or "") != self._shown:
+            self._shown = problem
+            self.keep()
         return super().poll()
 
 

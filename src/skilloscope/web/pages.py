@@ -339,6 +339,7 @@ def _environment() -> Environment:
         "query": lambda values: urlencode({k: v for k, v in values.items() if v not in ("", None)}),
         "ago": ago_text,
         "period": lambda text: _PERIODS.get(text, text),
+        "moment": lambda moment: time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)),
         "day": lambda moment: time.strftime("%Y-%m-%d", time.localtime(moment)),
         "date": lambda text: (text or "").replace(".??", "").replace(".", "-"),
         "edge": edge_mark,

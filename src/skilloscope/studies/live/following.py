@@ -112,7 +112,8 @@ class Following:
         problem = self.feed.problem()
         if problem != self._problem:
             self._problem = problem
-            yield Event("problem", None, Problem(problem)) if problem else Event("resumed")
+            if problem:
+                yield Event("problem", None, Problem(problem))
         if text is None:
             return
         self._seen = True

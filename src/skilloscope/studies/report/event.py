@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from skilloscope.chess.pgn.facts import openings_of
 from skilloscope.inputs.costs import MoveCosts
 from skilloscope.inputs.pipeline import AnalysedGames, elo_evidence
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
@@ -71,8 +72,13 @@ class GameInEvent:
     plies: int
     searched: int
     """Moves that an engine judged."""
+    opening: str | None
+    """Its name, by the moves."""
+    time_control: str | None
 
-    FIELDS: ClassVar = ("*where", "white", "black", "moves", "number", "plies", "searched")
+    FIELDS: ClassVar = (
+        "*where", "white", "black", "moves", "number", "plies", "searched", "opening", "time_control",
+    )  # fmt: skip
 
     @property
     def where(self) -> dict[str, str | int | None]:
@@ -200,6 +206,7 @@ def event_of(found: AnalysedGames, ratings: EloRatings, costs: MoveCosts | None 
 def event_games(found: AnalysedGames, ratings: EloRatings) -> list[GameInEvent]:
     """Return every game with the Elo of both players in it, by date, then by round as numbers are ordered."""
     games, counts, searched = found.games, found.games.counts.tolist(), _searched(found)
+    openings, controls = openings_of(games)[1], games.headers["time_control"].to_pylist()
     groups = elo_evidence(found, ("player", "game")).main.groups()
     priors, usual = game_priors(found, groups), {one.player: one.elo.mean for one in ratings.players}
     elos = {key: found.asked.elo.posterior(groups[key], prior) for key, prior in priors.items()}
@@ -218,7 +225,9 @@ def event_games(found: AnalysedGames, ratings: EloRatings) -> list[GameInEvent]:
                     who, rating, known.mean, low, high, usual=usual.get(who), place=better + 1, of=len(ranks[who])
                 )
             sides.append(side)
-        rows.append(GameInEvent(row + 1, tags, sides[0], sides[1], counts[row], searched[row]))
+        rows.append(
+            GameInEvent(row + 1, tags, sides[0], sides[1], counts[row], searched[row], openings[row], controls[row])
+        )
     return sorted(rows, key=lambda game: _when(game.tags))
 
 

@@ -1,7 +1,7 @@
 """Who scored what in an event: points, tie-breaks, what the ratings let expect, and who met whom.
 
-In: games with results. Out: PlayerStanding, one a player. Tie-breaks are of the games that were played; byes and forfeits
-are not in the files. What is expected and the performance are by the ratings in the headers, not by the moves.
+In: games with results. Out: PlayerStanding, one a player. Tie-breaks are of the games in the files, where byes and
+forfeits are not. What is expected and the performance are by the ratings in the headers, not by the moves.
 """
 
 from __future__ import annotations
