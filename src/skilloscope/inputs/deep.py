@@ -153,7 +153,7 @@ def _best(
 
 
 def best_values(boards: Sequence[chess.Board], work: EngineJob, settings: Settings) -> Array:
-    """Return the value of each position for whoever is to move, NaN where the engine has no answer."""
+    """Return the value of each position for the side to move, NaN where the engine has no answer."""
     return _best(boards, work, settings)[0]
 
 

@@ -48,7 +48,7 @@ _MATCHED = ("depth", "nodes", "multipv")
 
 
 def in_one_game(usual: Prior | Posterior) -> Normal:
-    """Return the prior of a game of somebody of whom this is known: E ~ N(mean, sd² + FORM²).
+    """Return the prior of one game of a player whose usual Elo this is: E ~ N(mean, sd² + FORM²).
 
     >>> in_one_game(Normal(2000, 150, 700, 3000)).sd
     250.0

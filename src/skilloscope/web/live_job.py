@@ -42,30 +42,28 @@ def follow_job(task: JobTask) -> None:
     follower = Follower(Live(_BUDGET, values="auto" if engine else "comments"), elo_of_sides())
     name, store = effective_settings()["engine"].value, store_file(task.store)
     stopping = Stopping(finished=True, seconds=LONGEST)
-    last = 0.0
     feed.keep = lambda: task.keep(_reports(address, follower, feed.problem() or feed.silence, engine))
     task.tell("live", 0, 0)
     with Following(feed, follower, settings, find=lambda: find_engine(name), store=store, stopping=stopping) as loop:
         for event in loop.events():
+            feed.news = True
             feed.silence = _STALLED if event.type == "stalled" else "" if event.type == "resumed" else feed.silence
-            if time.monotonic() - last > _EVERY or event.board is None:
-                last = time.monotonic()
-                feed.keep()
     feed.keep()
 
 
 class _JobFeed(UrlFeed):
-    """An address that is followed until the job is cancelled; what is wrong with it is shown as long as it is."""
+    """An address that is followed until the job is cancelled; news and troubles are kept for those who look."""
 
     task: JobTask
     keep: Callable[[], None]
-    silence, _shown = "", ""
+    news, silence, _trouble, _kept = False, "", "", 0.0
 
     def poll(self) -> str | None:
         """Return the text if there is something new; raise where the job was cancelled."""
         self.task.look()
-        if (problem := self.problem() or "") != self._shown:
-            self._shown = problem
+        trouble, now = self.problem() or "", time.monotonic()
+        if (self.news or trouble != self._trouble) and now - self._kept > _EVERY:
+            self.news, self._trouble, self._kept = False, trouble, now
             self.keep()
         return super().poll()
 

@@ -1,7 +1,7 @@
 """What leaves a page as a file: PGN with comments and variations, CSV, a picture card, a hand-out of six diagrams.
 
 In: the dict of a page (see api.py), so that a file says what the page does. Everything is made here; nothing is loaded
-from elsewhere, and a picture needs no font but those of whoever looks at it.
+from elsewhere, and a picture uses the fonts of the viewer's machine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Playing in the browser: an opponent's reply to a game, what a move costs beside the best one, a position to guess.
+"""Playing in the browser: an opponent's reply in a game, what a move costs compared with the best, a position to guess.
 
-In: positions and moves that a page sends; nothing of them is kept. At most two engines work for all pages together, and
-whoever waits too long is told to try again.
+In: positions and moves that a page sends; nothing of them is kept. At most two engines work for all pages together; a
+request that waits too long gets an error.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def api_reply(
 
 @router.post("/weigh")
 def api_weigh(request: Request, fen: Fen, move: Uci, best: Uci) -> Json:
-    """What a move costs beside the best one, in winning chances; without an engine only the best one is right."""
+    """What a move costs compared with the best one, in winning chances; without an engine only the best one is right."""
     board = playable_board(fen)
     sides = [board.copy(stack=False), board.copy(stack=False)]
     (uci, san), (best_uci, best_san) = (_pushed(one, text) for one, text in zip(sides, (move, best), strict=True))
