@@ -465,3 +465,20 @@ def test_pages_of_a_pool_that_is_not_compared_with_fide_are_shown(tmp_path):
     assert "plays_like_fide" not in view["players"][0]
     shown = rendered("_ratings.html", job=jobs[job.id], view=view)
     assert "slow games" not in shown.split('<p class="lead">')[1].split("</p>")[0]
+
+
+def test_the_games_of_one_player_are_no_event(tmp_path):
+    jobs, names = Jobs(tmp_path / "jobs.sqlite"), [f"Opponent {at}" for at in range(6)]
+    text = "".join(pgn("Ann", name) for name in names)
+    job = do(
+        jobs,
+        add_upload(jobs, "games", [("mine.pgn", text.encode())], owner="", options={"effort": "instant"}),
+        tmp_path,
+    )
+    client = TestClient(create_app(jobs, Safety(b"secret")), base_url="http://localhost")
+    assert client.get(f"/api/jobs/{job.id}/event").json()["whose"] == ["Ann"]
+    page = client.get(f"/jobs/{job.id}/event").text
+    assert "Crosstable" not in page
+    assert "6 of 6" in page
+    games = client.get(f"/api/jobs/{job.id}/players/1").json()["games"]
+    assert {game["opening"] for game in games} == {"Italian Game: Giuoco Pianissimo, Normal"}

@@ -406,7 +406,8 @@ class GainStudy(Study):
         if rated is not None:
             notes.append(
                 f"the ratings of {rated.players} players spread over {rated.ratings_spread:.0f}, their perceived Elo "
-                f"over {rated.perceived_spread:.0f}; {rated.ratings_inside} of the ratings lie within the sampling error"
+                f"over {rated.perceived_spread:.0f}; "
+                f"{rated.ratings_inside} of the ratings lie within the sampling error"
             )
         if "problem" in axis:
             notes.append(f"without Elo on the one axis: {axis['problem']}")

@@ -251,9 +251,11 @@ def comparison_view(jobs: Queue, job: AJob, first: MaybeNumber = None, second: M
 def event_view(jobs: Queue, job: AJob) -> Json:
     """The games as an event: what `skilloscope report --json` sends, and everybody's rating."""
     event, ratings = _report(jobs, job, "event"), _report(jobs, job, "ratings")
+    seen = Counter(name for game in event["games"] for name in _pair(game) if name)
     return {
         "job": job.as_dict(),
         **event,
+        "whose": [name for name, n in seen.items() if len(seen) > 4 and 2 * n > len(event["games"])],
         "events": sorted({game["event"] for game in event["games"] if game["event"]})[:20],
         "effort": ratings["effort"]["name"],
         "players": {row["player"]: row for row in ratings["players"]},

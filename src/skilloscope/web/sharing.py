@@ -4,8 +4,6 @@ In: the dict of a page (see api.py), so that a file says what the page does. Eve
 from elsewhere, and a picture uses the fonts of the viewer's machine.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ In: positions and moves that a page sends; nothing of them is kept. At most two 
 request that waits too long gets an error.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 import threading

@@ -4,8 +4,6 @@ In: games with results. Out: PlayerStanding, one a player. Tie-breaks are of the
 forfeits are not. What is expected and the performance are by the ratings in the headers, not by the moves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
