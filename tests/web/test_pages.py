@@ -481,4 +481,4 @@ def test_the_games_of_one_player_are_no_event(tmp_path):
     assert "Crosstable" not in page
     assert "6 of 6" in page
     games = client.get(f"/api/jobs/{job.id}/players/1").json()["games"]
-    assert {game["opening"] for game in games} == {"Italian Game: Giuoco Pianissimo, Normal"}
+    assert all(game["opening"].startswith("Italian Game") for game in games)
