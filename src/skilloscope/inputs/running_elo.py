@@ -4,8 +4,6 @@ In: moves with what people play there, and the engine's answers where they are t
 posterior's mean and ends after every move, as fields of JSON.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +21,7 @@ from skilloscope.core.errors import MissingExtraError
 from skilloscope.evidence import EvidenceTable, Normal, Posterior, Prior
 from skilloscope.evidence.axis import (
     EVALUATIONS,
+    HEADER_SD,
     Effects,
     Effort,
     EloAxis,
@@ -45,16 +44,6 @@ UNKNOWN: dict[str, Any] = {"axis_elo": None, "axis_low": None, "axis_high": None
 
 _E4 = chess.E2 + 64 * chess.E4
 _MATCHED = ("depth", "nodes", "multipv")
-
-
-def in_one_game(usual: Prior | Posterior) -> Normal:
-    """Return the prior of one game of a player whose usual Elo this is: E ~ N(mean, sd² + FORM²).
-
-    >>> in_one_game(Normal(2000, 150, 700, 3000)).sd
-    250.0
-    """
-    assert isinstance(usual, (Normal, Posterior))
-    return Normal(usual.mean, float(np.hypot(usual.sd, FORM)), usual.low, usual.high)
 
 
 def elo_of_sides() -> EloOfSides | None:
@@ -189,7 +178,8 @@ class EloOfBoards:
     def _start(self, elo: int | None) -> Prior:
         if elo is None:
             return self.axis.prior()
-        return in_one_game(self.axis.prior("header", header_elo=float(np.clip(elo, *elo_range(self.axis.pool)))))
+        low, high = elo_range(self.axis.pool)
+        return Normal(float(np.clip(elo, low, high)), float(np.hypot(HEADER_SD, FORM)), low, high)
 
     def _ask(self, moves: Sequence[int], fens: Sequence[str]) -> None:
         new = [ply for ply, key in enumerate(zip(fens, moves, strict=False)) if key not in self._known]

@@ -19,12 +19,12 @@ from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.frames import is_frame
 from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import as_decisions
-from skilloscope.evidence import Evidence, EvidenceTable, Posterior, Prior, Uniform, agent_evidence
+from skilloscope.evidence import Evidence, EvidenceTable, Normal, Posterior, Prior, Uniform, agent_evidence
 from skilloscope.evidence.axis import ELO, elo_posterior
 from skilloscope.evidence.periods import running_competence
 from skilloscope.inputs.load import AnalysedDecisions, engine_of, resolve_player
 from skilloscope.inputs.pipeline import AnalysedGames, GamesGiven, analysed_given, elo_evidence
-from skilloscope.inputs.running_elo import RunningElo, in_one_game
+from skilloscope.inputs.running_elo import FORM, RunningElo
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import COLOURS, GREY, Chart, Figure, Lines, Panels, Series
 from skilloscope.report.page import Section
@@ -522,7 +522,7 @@ def game_priors(found: AnalysedGames, groups: Mapping[tuple[str, str], EvidenceT
             known = usual or (found.asked.posterior(EvidenceTable.concat(others)) if others else None)
             alone = found.asked.prior_of(own[game])
             if known is not None:
-                alone = replace(in_one_game(known), low=alone.low, high=alone.high)
+                alone = Normal(known.mean, float(np.hypot(known.sd, FORM)), alone.low, alone.high)
             priors[name, game] = alone
     return priors
 

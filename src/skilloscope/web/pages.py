@@ -4,11 +4,9 @@ A name may hold anything: it is escaped, control characters are taken out of it,
 around it (a <bdi> of its own).
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import cache, partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -73,15 +71,11 @@ def home(request: Request) -> Response:
 
 @router.get("/results")
 @router.get("/decisions")
-def upload_home(request: Request) -> Response:
-    """Upload results or decisions."""
-    return _page(request, "upload.html", kind=request.url.path.strip("/"), json="/api/jobs")
-
-
 @router.get("/live")
-def live_home(request: Request) -> Response:
-    """Name an address to follow."""
-    return _page(request, "follow.html", json="/api/jobs")
+def upload_home(request: Request) -> Response:
+    """Upload results or decisions, or name an address to follow."""
+    kind = request.url.path.strip("/")
+    return _page(request, "follow.html" if kind == "live" else "upload.html", kind=kind, json="/api/jobs")
 
 
 @router.get("/play")
@@ -213,18 +207,20 @@ def _event(name: str, text: str) -> str:
     return f"event: {name}\n{lines}\n"
 
 
-@router.get("/jobs/{job}/games/{number}")
-def show_game(request: Request, job: AJob, number: Number) -> Response:
-    """Show a game: the board, the moves, what people of any strength would play."""
-    view = api.game_view(jobs_of(request), job, number)
-    return _page(request, "game.html", job=job, view=view, json=f"/api/jobs/{job.id}/games/{number}")
+def _numbered(template: str, view: Callable[[Jobs, Job, int], Json]) -> Callable[..., Response]:
+    """Return what shows one game, player, member or board of a job, as its view describes it."""
+
+    def show(request: Request, job: AJob, number: Number) -> Response:
+        found = view(jobs_of(request), job, number)
+        return _page(request, template, job=job, view=found, json=f"/api{request.url.path}")
+
+    return show
 
 
-@router.get("/jobs/{job}/players/{number}")
-def show_player(request: Request, job: AJob, number: Number) -> Response:
-    """Show a player: the Elo and its parts, the decisions that cost most, the finds, the games."""
-    view = api.player_view(jobs_of(request), job, number)
-    return _page(request, "player.html", job=job, view=view, json=f"/api/jobs/{job.id}/players/{number}")
+router.get("/jobs/{job}/games/{number}")(_numbered("game.html", api.game_view))
+router.get("/jobs/{job}/players/{number}")(_numbered("player.html", api.player_view))
+router.get("/jobs/{job}/members/{number}")(_numbered("member.html", api.member_view))
+router.get("/jobs/{job}/boards/{number}")(_numbered("board.html", api.board_view))
 
 
 @router.get("/jobs/{job}/event")
@@ -240,20 +236,6 @@ def show_compare(request: Request, job: AJob, first: MaybeText = "", second: May
     view = api.comparison_view(jobs_of(request), job, int(first or 0) or None, int(second or 0) or None)
     query = f"?first={view['first']}&second={view['second']}" if len(view["players"]) == 2 else ""
     return _page(request, "compare.html", job=job, view=view, json=f"/api/jobs/{job.id}/compare{query}")
-
-
-@router.get("/jobs/{job}/members/{number}")
-def show_member(request: Request, job: AJob, number: Number) -> Response:
-    """Show a member of a leaderboard."""
-    view = api.member_view(jobs_of(request), job, number)
-    return _page(request, "member.html", job=job, view=view, json=f"/api/jobs/{job.id}/members/{number}")
-
-
-@router.get("/jobs/{job}/boards/{number}")
-def show_board(request: Request, job: AJob, number: Number) -> Response:
-    """Show a board of games that are followed."""
-    view = api.board_view(jobs_of(request), job, number)
-    return _page(request, "board.html", job=job, view=view, json=f"/api/jobs/{job.id}/boards/{number}")
 
 
 @router.get("/board.svg")

@@ -36,6 +36,7 @@ _EMPTY = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?", "White"
 _TABLES = {"ratings": ("ratings", "players"), "games": ("event", "games"), "event": ("event", "table"),
            "leaderboard": ("leaderboard", "players"), "deciders": ("deciders", "deciders")}  # fmt: skip
 """Reports and their parts, by the name of the file."""
+_KINDS = {"pgn": "application/x-chess-pgn; charset=utf-8", "csv": "text/csv; charset=utf-8", "pdf": "application/pdf"}
 router = APIRouter(dependencies=[Depends(check_token)])
 
 
@@ -77,13 +78,11 @@ def game_card(request: Request, job: AJob, number: Number) -> Response:
     marked = [move for move in view["moves"] if move["mark"] in ("?", "??") and move["cost"] is not None]
     worst = max(marked, key=lambda move: move["cost"], default=None)
     fens = [view["start_fen"], *(move["fen"] for move in view["moves"])]
-    if worst is None:
-        picture, words = _picture(fens[-1]), ""
-    else:
-        fen = fens[worst["ply"]]
-        picture = _picture(fen, worst["uci"], worst["better_uci"])
-        words = f"{_written(worst)}: {worst['player']}’s winning chances fall"
-        words += f" from {percent(worst['chances'])} to {percent(worst['chances_after'])}."
+    picture, words = _picture(fens[-1]), ""
+    if worst:
+        picture = _picture(fens[worst["ply"]], worst["uci"], worst["better_uci"])
+        words = f"{worst['number']}{'.' if worst['side'] == 'white' else '…'} {worst['san']}{worst['mark']}: "
+        words += f"winning chances {percent(worst['chances'])} → {percent(worst['chances_after'])}"
     return _card("card_game.svg", view=view, picture=picture, words=words, worst=worst)
 
 
@@ -183,10 +182,6 @@ def _flat(row: Json, before: str = "") -> Json:
     return found
 
 
-def _written(move: Json) -> str:
-    return f"{move['number']}{'.' if move['side'] == 'white' else '…'} {move['san']}{move['mark']}"
-
-
 def _picture(fen: str, played: str | None = None, better: str | None = None) -> str:
     moves = [chess.Move.from_uci(uci) if uci else None for uci in (played, better)]
     return board_svg(fen, played=moves[0], better=moves[1], size=520).replace("<svg", '<svg x="40" y="55"', 1)
@@ -202,10 +197,9 @@ def _handout(decisions: Sequence[Json], title: str, name: str) -> Response:
         raise InputError("there is no confirmed mistake to put on paper", hint="with an engine there may be one")
     boards = [board_svg(one["fen"], size=240) for one in tasks]
     page = visible(rendered("handout.html", title=title, tasks=tasks, boards=boards))
-    return _file(pdf_bytes(page), name, "application/pdf")
+    return _file(pdf_bytes(page), name)
 
 
-def _file(body: str | bytes, name: str, kind: str = "text/plain; charset=utf-8") -> Response:
-    kind = "text/csv; charset=utf-8" if name.endswith(".csv") else kind
-    kind = "application/x-chess-pgn; charset=utf-8" if name.endswith(".pgn") else kind
-    return Response(body, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+def _file(body: str | bytes, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(body, media_type=_KINDS[name.rpartition(".")[2]], headers=headers)

@@ -70,7 +70,7 @@ def api_reply(
 
 @router.post("/weigh")
 def api_weigh(request: Request, fen: Fen, move: Uci, best: Uci) -> Json:
-    """What a move costs compared with the best one, in winning chances; without an engine only the best one is right."""
+    """What a move costs compared with the best, in winning chances; without an engine only the best one is right."""
     board = playable_board(fen)
     sides = [board.copy(stack=False), board.copy(stack=False)]
     (uci, san), (best_uci, best_san) = (_pushed(one, text) for one, text in zip(sides, (move, best), strict=True))
