@@ -38,7 +38,7 @@ EloOfSides = Callable[
     [Sequence[int], Sequence[str], Sequence[float | None], int, Sequence[int | None]], list[dict[str, Any]]
 ]
 """From a game's moves, its positions, their values, its first ply and the players' ratings to both sides' Elo."""
-FORM = 200.0
+FORM = 90.0
 """The sd of a player's Elo from game to game: how far one game may lie from what is known of the player."""
 UNKNOWN: dict[str, Any] = {"axis_elo": None, "axis_low": None, "axis_high": None}
 
