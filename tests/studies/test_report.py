@@ -43,8 +43,9 @@ from skilloscope.report.table import share
 from skilloscope.studies.breakdown import breakdown
 from skilloscope.studies.game import GameTags
 from skilloscope.studies.report import report_on
-from skilloscope.studies.report.event import MOST_ACROSS, EventReport, Meeting, PlayerStanding, crosstable, standings
+from skilloscope.studies.report.event import EventReport
 from skilloscope.studies.report.player import Decision, PeerComparison, PlayerReport, pawns
+from skilloscope.studies.report.standings import MOST_ACROSS, Meeting, PlayerStanding, crosstable, standings
 
 FULL = RatingRequest.of(None, None, "full")
 WORK = EngineJob(settings=effort_settings(FULL.effort), imports=(Path(sk.analyses_file()),))

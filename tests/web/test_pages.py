@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -26,6 +27,7 @@ from skilloscope.inputs.request import RatingRequest
 from skilloscope.studies.game import game as one_game
 from skilloscope.studies.moves import moves_study
 from skilloscope.studies.report import report_on
+from skilloscope.studies.screen.screen import screen
 from skilloscope.web.api import game_view, ratings_view
 from skilloscope.web.app import ServeOptions, create_app, serving
 from skilloscope.web.jobs import Jobs
@@ -482,3 +484,30 @@ def test_the_games_of_one_player_are_no_event(tmp_path):
     assert "6 of 6" in page
     games = client.get(f"/api/jobs/{job.id}/players/1").json()["games"]
     assert all(game["opening"].startswith("Italian Game") for game in games)
+
+
+def test_an_event_is_screened_on_request_in_the_words_of_the_study(filled: Filled, tmp_path):
+    text = "".join(
+        pgn("Ann", "Ben", moves, WhiteElo="1700", BlackElo="1600", Event="Open") for moves in (ITALIAN, SLAV)
+    )
+    job = do(
+        filled.jobs,
+        add_upload(filled.jobs, "games", [("o.pgn", text.encode())], owner="", options={"effort": "instant"}),
+        tmp_path,
+    )
+    client = filled.client()
+    page = client.get(f"/jobs/{job.id}/event").text
+    assert "Screen these games" in page
+    assert client.post(f"/jobs/{job.id}/screen").status_code == 403
+    token = re.search(r'name="csrf" value="([^"]+)"', page)[1]
+    address = client.post(f"/jobs/{job.id}/screen", data={"csrf": token}, follow_redirects=False).headers["location"]
+    screening = do(filled.jobs, filled.jobs[address.rsplit("/", 1)[1]], tmp_path)
+    assert screening.state == "done", screening
+    shown = client.get(address)
+    assert shown.status_code == 200
+    assert "no verdict" in shown.text
+    sent = client.get(f"/api{address}/screening").json()
+    ours = screen(read_games(io.StringIO(text)), effort=sent["study"]["effort"], store=store_file(tmp_path))
+    assert sent["study"]["players"] == json.loads(json.dumps(ours.as_dict()["players"]))
+    assert sent["caveats"] == list(ours.caveats)
+    assert all(caveat in html.unescape(shown.text) for caveat in sent["caveats"])

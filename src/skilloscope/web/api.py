@@ -295,6 +295,12 @@ def live_view(jobs: Queue, job: AJob) -> Json:
     return {"job": job.as_dict(), **(jobs.report(job.id, "live") or {"boards": [], "problem": ""})}
 
 
+@router.get("/jobs/{job}/screening")
+def screening_view(jobs: Queue, job: AJob) -> Json:
+    """What `skilloscope screen --json` sends (`study`), and its page in words: no verdict on anybody."""
+    return {"job": job.as_dict(), **_report(jobs, job, "screening")}
+
+
 @router.get("/jobs/{job}/boards/{number}")
 def board_view(jobs: Queue, job: AJob, number: Number) -> Json:
     """One board of games that are followed, with its positions and their values."""

@@ -37,7 +37,7 @@ from skilloscope.web import api
 from skilloscope.web.api import AJob, Number, PageNumber, Search, jobs_of
 from skilloscope.web.jobs import Job, Jobs, Json, NotFoundError
 from skilloscope.web.safety import SESSION, Safety, check_token, cookie_text, form_of, visitor_of
-from skilloscope.web.uploads import EFFORTS, KINDS, add_feed, add_upload
+from skilloscope.web.uploads import EFFORTS, KINDS, add_feed, add_screening, add_upload
 
 router = APIRouter(dependencies=[Depends(check_token)])
 _LOOK_SECONDS = 0.25  # between two looks at a job whose page is open
@@ -127,7 +127,9 @@ async def follow(request: Request) -> Response:
 
 @router.post("/jobs/{job}/{what}")
 def change_job(request: Request, job: AJob, what: str) -> Response:
-    """Cancel, resume or delete a job."""
+    """Cancel, resume or delete a job; or have its games screened, by a job of its own."""
+    if what == "screen" and job.kind == "games":
+        return RedirectResponse(f"/jobs/{add_screening(jobs_of(request), job).id}", 303)
     changes = {"cancel": Jobs.cancel, "resume": Jobs.resume, "delete": Jobs.delete}
     if what not in changes:
         raise InputError(f"a job cannot be asked to {what}")
@@ -135,7 +137,8 @@ def change_job(request: Request, job: AJob, what: str) -> Response:
     return RedirectResponse("/" if what == "delete" else f"/jobs/{job.id}", 303)
 
 
-_TABLES = {"games": "ratings", "results": "results", "decisions": "deciders", "live": "live"}
+_TABLES = {"games": "ratings", "results": "results", "decisions": "deciders", "live": "live",
+           "screening": "screening"}  # fmt: skip
 """What the table of each kind of job is called: a template of that name, and a part of the API."""
 
 
@@ -165,7 +168,8 @@ def _table(request: Request, job: Job, *, sort: str, order: str, search: str, pa
             return api.ratings_view(jobs, job, sort=sort, order=order, search=search, page=page)
         if job.kind == "results":
             return api.results_view(jobs, job, search=search, page=page)
-        return api.deciders_view(jobs, job) if job.kind == "decisions" else api.live_view(jobs, job)
+        views = {"decisions": api.deciders_view, "screening": api.screening_view, "live": api.live_view}
+        return views[job.kind](jobs, job)
     except NotFoundError:
         return None
 

@@ -44,6 +44,10 @@ def work_of_job(job: Job) -> Callable[[JobTask], None]:
         from skilloscope.web.rated_tables import rate_job_of_decisions, rate_job_of_results
 
         return rate_job_of_results if job.kind == "results" else rate_job_of_decisions
+    if job.kind == "screening":
+        from skilloscope.web.screen_job import screen_job
+
+        return screen_job
     from skilloscope.web.live_job import follow_job
 
     return follow_job

@@ -34,9 +34,9 @@ class PlayerStanding:
     points: float
     games: int
     against: Sequence[Meeting]
-    buchholz: float
+    buchholz: float = 0.0
     """The points of all opponents, of each as often as they met."""
-    sonneborn_berger: float
+    sonneborn_berger: float = 0.0
     """The points of each opponent times the score against them."""
     rating: float | None = None
     """The mean of the player's ratings in the headers."""
