@@ -487,14 +487,9 @@ def test_the_games_of_one_player_are_no_event(tmp_path):
 
 
 def test_an_event_is_screened_on_request_in_the_words_of_the_study(filled: Filled, tmp_path):
-    text = "".join(
-        pgn("Ann", "Ben", moves, WhiteElo="1700", BlackElo="1600", Event="Open") for moves in (ITALIAN, SLAV)
-    )
-    job = do(
-        filled.jobs,
-        add_upload(filled.jobs, "games", [("o.pgn", text.encode())], owner="", options={"effort": "instant"}),
-        tmp_path,
-    )
+    text = demo_file("club.pgn").read_text()
+    added = add_upload(filled.jobs, "games", [("club.pgn", text.encode())], owner="", options={"effort": "instant"})
+    job = do(filled.jobs, added, tmp_path)
     client = filled.client()
     page = client.get(f"/jobs/{job.id}/event").text
     assert "Screen these games" in page

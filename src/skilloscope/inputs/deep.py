@@ -79,10 +79,13 @@ def confirmed(
         return costs
     found, rows = replace(costs, trusted=costs.judge != 0), costs.candidates(3 * most)
     try:
-        chosen = rows[_looked_at(costs.select(rows), games, work, FIRST_LOOK).candidates(most)]
+        first = _looked_at(costs.select(rows), games, work, FIRST_LOOK)
+        if rows.size and not first.checked.any():
+            return costs
+        chosen = rows[first.candidates(most)]
         new = _looked_at(costs.select(chosen), games, work, DEEP)
-        if not new.checked.any():
-            return found if new.checked.size or not rows.size else costs
+        if not new.checked.any():  # or the first look has left none: nothing is confirmed then
+            return found
         boards = [board_before(games, *at) for at in zip(new.game.tolist(), new.ply.tolist(), strict=True)]
         lines = _lines(boards, new.best, new.checked & ((new.cost >= min(MARKS)) | (new.best == new.played)), work)
     except EngineError:
