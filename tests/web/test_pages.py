@@ -21,6 +21,7 @@ from skilloscope.chess.human.model import human
 from skilloscope.chess.human.played import played_moves
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.paths import store_file
+from skilloscope.inputs.bundled import demo_file
 from skilloscope.inputs.load import EngineBudget, EngineJob
 from skilloscope.inputs.pipeline import analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest
