@@ -223,9 +223,8 @@ def event_games(found: AnalysedGames, ratings: EloRatings) -> list[GameInEvent]:
                     who, rating, known.mean, low, high, usual=usual.get(who), place=better + 1, of=len(ranks[who])
                 )
             sides.append(side)
-        rows.append(
-            GameInEvent(row + 1, tags, sides[0], sides[1], counts[row], searched[row], openings[row], controls[row])
-        )
+        about = {"opening": openings[row], "time_control": controls[row]}
+        rows.append(GameInEvent(row + 1, tags, *sides, plies=counts[row], searched=searched[row], **about))
     return sorted(rows, key=lambda game: _when(game.tags))
 
 
