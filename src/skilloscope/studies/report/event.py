@@ -223,8 +223,9 @@ def event_games(found: AnalysedGames, ratings: EloRatings) -> list[GameInEvent]:
                     who, rating, known.mean, low, high, usual=usual.get(who), place=better + 1, of=len(ranks[who])
                 )
             sides.append(side)
-        about = {"opening": openings[row], "time_control": controls[row]}
-        rows.append(GameInEvent(row + 1, tags, *sides, plies=counts[row], searched=searched[row], **about))
+        names = {"opening": openings[row], "time_control": controls[row]}
+        own = GameInEvent(row + 1, tags, sides[0], sides[1], plies=counts[row], searched=searched[row], **names)
+        rows.append(own)
     return sorted(rows, key=lambda game: _when(game.tags))
 
 
