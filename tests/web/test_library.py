@@ -16,8 +16,8 @@ from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.errors import InputError
 from skilloscope.web.kept_games import Kept, exported, keep_games, person_of
 from skilloscope.web.library import Libraries, Library
-from skilloscope.web.rated_games import NamedBytes
 from skilloscope.web.records import GameText, KeptGame, Mistake, Player, Snapshot, side_of
+from skilloscope.web.uploads import NamedBytes
 from web.conftest import ITALIAN, SLAV, pgn
 
 SHORT = "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#"
@@ -136,7 +136,7 @@ def test_a_player_who_is_removed_takes_games_along_that_are_nobody_elses(library
 
 def mistake(player: int) -> Mistake:
     moves = {"played": "e2e4", "played_san": "e4", "best": "d2d4", "best_san": "d4", "line": "d4 d5"}
-    chances = {"chances": 0.5, "chances_after": 0.25, "cost": 0.2, "mark": "?", "level": 1500.0}
+    chances = {"chances": 0.5, "chances_after": 0.25, "cost": 0.2, "mark": "?", "number": 3}
     return Mistake(player, "abc", 4, "white", "8/8 w - - 0 1", **moves, **chances, phase="endgame", spent=None)
 
 

@@ -105,7 +105,7 @@ def _as_kept(games: Games, job: str, numbers: Mapping[str, int]) -> list[KeptGam
     values = np.isfinite(games.eval_values()).astype(np.int64) + np.isfinite(games.clocks)
     sums = np.concatenate([[0], np.cumsum(values)])
     rich = (sums[games.offsets[1:]] - sums[games.offsets[:-1]]).tolist()
-    names = ["white", "black", "white_elo", "black_elo", "date", "result", "site"]
+    names = ["white", "black", "white_elo", "black_elo", "date", "time_control", "result", "site"]
     found, pools = [], pools_of(games)
     for row, header in enumerate(games.headers.select([*names, "start_fen", "file", "game"]).to_pylist()):
         moves = games.moves[games.offsets[row] : games.offsets[row + 1]]

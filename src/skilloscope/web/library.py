@@ -13,7 +13,8 @@ declares a dataclass with a `kind` and a `name`, and uses `put`, `records` and `
     game      KEY                 a game: players, date, result, pool, where it came from, in which job it is
     text      KEY                 its PGN
     mistake   00001/KEY/023       a confirmed mistake of a player: the position, the moves, what it cost
-    snapshot  00001/TIME/POOL     the Elo of a player after an upload
+    review    00001/KEY           how many moves and mistakes were in each part of the play, in a reviewed game
+    snapshot  00001/JOB/POOL      the Elo of a player after an upload
     study     00001               what the player's page shows (see library_job.py)
     import    lichess:NAME        up to when the games of an account were fetched
 """
@@ -38,6 +39,7 @@ from skilloscope.web.records import (
     Player,
     PlayerStudy,
     Record,
+    Review,
     Snapshot,
     letters,
     now,
@@ -202,7 +204,8 @@ class Library:
                 own = replace(own, aliases=(*own.aliases, name))
             elif other.number != number:
                 own = replace(own, aliases=(*own.aliases, *other.names), me=own.me or other.me)
-                moved = [replace(one, player=number) for one in self.mistakes(other)]
+                old = [one for what in (Mistake, Review) for one in self.records(what, other.name)]
+                moved = [replace(one, player=number) for one in old]
                 self._take_out_all(other)
                 self.put(*moved)
             self.put(own)
@@ -226,7 +229,7 @@ class Library:
                     self.take_out(GameText, game.key)
 
     def _take_out_all(self, player: Player) -> None:
-        for what in (Mistake, Snapshot, PlayerStudy, Player):
+        for what in (Mistake, Review, Snapshot, PlayerStudy, Player):
             self.take_out(what, player.name)
 
     def games(self, player: Player | None = None) -> list[KeptGame]:

@@ -12,7 +12,6 @@ A player's number is the place at which the name first occurs in the games: it s
 from __future__ import annotations
 
 import contextlib
-import io
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,6 +53,8 @@ from skilloscope.studies.game import CHECKED, GameStudy, game_people, game_study
 from skilloscope.studies.report.event import event_of
 from skilloscope.studies.report.player import PlayerReport, costs_of, player_of
 from skilloscope.web.jobs import JobTask, Json
+from skilloscope.web.library_job import LibraryWork
+from skilloscope.web.uploads import NamedBytes
 
 SHARES = (0.1, 0.3, 0.6, 1.0)
 """After which shares of the games the engine's answers so far are used in the ratings."""
@@ -64,23 +65,14 @@ MOST_REVIEWED, MOST_PLAYERS = 60, 20
 _AT_ONCE = 64  # reports that are kept in one go
 
 
-class NamedBytes(io.BytesIO):
-    """Bytes that were uploaded under a name."""
-
-    def __init__(self, name: str, body: bytes) -> None:
-        super().__init__(body)
-        self.name = name
-
-
 def rate_job_instantly(task: JobTask) -> None:
     """Rate all players by what people play, and by the evaluations in the comments where most moves have one."""
-    pools = split_pools(_read(task))
+    read = _read(task)
+    pools, library = split_pools(read), LibraryWork.of(task, read)
     games = pools[0][1]
-    known = np.isfinite(games.eval_values()).mean() if len(games.moves) else 0.0
-    effort = EVALUATIONS if known >= 0.5 or pools[0][0] != FIDE else "instant"
     total = len(games)
     with _human_models(task) as model_of:
-        asked = RatingRequest.of(None, "human", effort)
+        asked = _by_people(pools[0][0], games)
         others = [
             AnalysedGames(own, None, with_priors(replace(asked.for_pool(pool), model=model_of(pool)), own))
             for pool, own in pools[1:]
@@ -96,13 +88,16 @@ def rate_job_instantly(task: JobTask) -> None:
         answers.keep_event()
         answers.keep_games(range(total), lambda done, _: task.tell("instant", total + done, 2 * total, "moves"))
         answers.keep_players(lambda done, of: task.tell("instant", note=f"{done:,} of {of:,} players"))
+        if library:
+            library.study(partial(_analysed, model_of))
     if task.job.options.get("effort", "instant") != "instant":
         task.go_on_in("engine")
 
 
 def rate_job_by_engine(task: JobTask) -> None:
     """Let the engine search the games, a fair share first, and use its answers in the ratings part by part."""
-    pools = split_pools(_read(task))
+    read = _read(task)
+    pools, library = split_pools(read), LibraryWork.of(task, read)
     (pool, games), told = pools[0], pools_told(pools)
     wanted = str(task.job.options["effort"])
     if not engine_found(None):
@@ -127,10 +122,34 @@ def rate_job_by_engine(task: JobTask) -> None:
                 _Answers(task, found).keep_ratings()
             done = count
         checking = replace(_work(task, settings, 0, 1, 1), progress=lambda now: task.tell(wanted, note=_checking(now)))
-        answers = _Answers(task, replace(found, work=checking))
+        answers = _Answers(task, replace(found, work=checking), library)
         answers.keep_event()
         answers.keep_players(lambda n, of: task.tell(wanted, note=f"{n:,} of {of:,} players"))
         answers.keep_games(range(len(games)), lambda n, of: task.tell(wanted, note=f"reviewed game {n:,} of {of:,}"))
+        if library:
+            library.study(partial(_analysed, model_of, work=_work(task, settings, 0, 1, 1), asked=found.asked))
+
+
+def _by_people(pool: str, games: Games) -> RatingRequest:
+    """Return the rating by what people play, with the evaluations where most moves have one or the pool reads them."""
+    known = np.isfinite(games.eval_values()).mean() if len(games.moves) else 0.0
+    return RatingRequest.of(None, "human", EVALUATIONS if known >= 0.5 or pool != FIDE else "instant")
+
+
+def _analysed(
+    model_of: Callable[[str], Human],
+    pool: str,
+    games: Games,
+    *,
+    work: EngineJob | None = None,
+    asked: RatingRequest | None = None,
+) -> AnalysedGames:
+    """Return games of one pool as a job of their own would have them analysed."""
+    if work and asked and pool == FIDE:
+        asked = replace(asked, model=model_of(pool), priors=None)
+        return AnalysedGames(games, analyse_games(games, work), with_priors(asked, games), work=work)
+    people = replace(_by_people(pool, games).for_pool(pool), model=model_of(pool))
+    return AnalysedGames(games, None, with_priors(people, games))
 
 
 def _checking(now: Progress) -> str:
@@ -180,6 +199,7 @@ class _Answers:
 
     task: JobTask
     found: AnalysedGames
+    library: LibraryWork | None = None
 
     @cached_property
     def ratings(self) -> EloRatings:
@@ -253,7 +273,10 @@ class _Answers:
             work=self.found.work,
             most=CHECKED if row < MOST_REVIEWED else 0,
         )
-        return game_study(gained, row, people=people)
+        study = game_study(gained, row, people=people)
+        if self.library and self.found.work and row < MOST_REVIEWED:
+            self.library.review(row + 1, study)
+        return study
 
     def keep_players(self, tell: Callable[[int, int], None]) -> None:
         """Keep the report of every rated player, those with most games first."""

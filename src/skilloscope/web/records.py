@@ -61,6 +61,7 @@ class KeptGame:
     white_elo: int | None
     black_elo: int | None
     date: str | None
+    time_control: str | None
     result: str
     pool: str
     """As `pools_of` recognises it; empty for unrated games and variants of servers."""
@@ -126,8 +127,8 @@ class Mistake:
     phase: str
     spent: float | None
     """Seconds that the move took; None where there are no clocks."""
-    level: float
-    """The Elo with which it was judged."""
+    number: int
+    """The number of the move."""
 
     kind: ClassVar = "mistake"
 
@@ -135,6 +136,26 @@ class Mistake:
     def name(self) -> str:
         """The player's, the game's and the move's."""
         return f"{self.player:05d}/{self.game}/{self.ply:03d}"
+
+
+@dataclass(frozen=True)
+class Review:
+    """What the review of a game counts of one player, by part of the play."""
+
+    player: int
+    game: str
+    moves: dict[str, int]
+    """Moves in undecided positions."""
+    mistakes: dict[str, int]
+    lost: dict[str, float]
+    """Winning chances lost by the mistakes."""
+
+    kind: ClassVar = "review"
+
+    @property
+    def name(self) -> str:
+        """The player's and the game's."""
+        return f"{self.player:05d}/{self.game}"
 
 
 @dataclass(frozen=True)

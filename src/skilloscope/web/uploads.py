@@ -28,6 +28,14 @@ _TAG = re.compile(rb"^\s*\[\w+ +\"", re.MULTILINE)
 _SUFFIX = {"games": ".pgn", "results": ".csv"}
 
 
+class NamedBytes(io.BytesIO):
+    """Bytes that were uploaded under a name."""
+
+    def __init__(self, name: str, body: bytes) -> None:
+        super().__init__(body)
+        self.name = name
+
+
 def add_upload(
     jobs: Jobs, kind: str, files: Sequence[tuple[str, bytes]], *, owner: str, options: Json | None = None
 ) -> Job:

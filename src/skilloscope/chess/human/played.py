@@ -284,7 +284,7 @@ def _time_spent(moves: PlayedMoves, by: str, _: int) -> Labels:
     """The time that the move took: the clock after one's last move less the clock after this, with the increment."""
     games, at = moves.games, _places(moves)
     before = np.where(moves.ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
-    steps = np.array([_increment(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
+    steps = np.array([increment_of(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
     seconds = before - games.clocks[at] + steps[moves.game]
     return list(time_classes(seconds, SPENT))
 
@@ -294,10 +294,10 @@ def _places(moves: PlayedMoves) -> Ints:
     return np.asarray(moves.games.offsets[:-1][moves.game] + moves.ply)
 
 
-def _increment(time_control: str | None) -> float:
+def increment_of(time_control: str | None) -> float:
     """Return the seconds that each move adds, 0 where the games do not say.
 
-    >>> [_increment(text) for text in ("5400+30", "40/7200:1800", None)]
+    >>> [increment_of(text) for text in ("5400+30", "40/7200:1800", None)]
     [30.0, 0.0, 0.0]
     """
     _, plus, step = (time_control or "").split(":")[0].partition("+")
