@@ -4,8 +4,6 @@ In: losses of moves, and features of the decisions in which they were made. Out:
 ELO. The moves themselves are counted by another source, which reads them as people's choices.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from skilloscope.core.columns import Array, Ints
