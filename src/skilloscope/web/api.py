@@ -103,13 +103,14 @@ async def api_add_job(
     kind: Annotated[str, Query(description=", ".join(KINDS))] = "games",
     name: Annotated[str, Query(max_length=200, description="what the file is called")] = "",
     effort: Annotated[str, Query(description=", ".join(EFFORTS))] = "quick",
+    keep: Annotated[bool, Query(description="keep the games of the library's players in it")] = False,
 ) -> Json:
     """Put a job into the queue; the body is the text itself (PGN, CSV or JSON lines)."""
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise InputError("the body is a form", hint="send the text itself, for instance with curl --data-binary @FILE")
     if effort not in EFFORTS:
         raise InputError(f"no effort {effort!r}", hint=f"the efforts: {', '.join(EFFORTS)}")
-    options = {"effort": effort} if kind == "games" else {}
+    options = {"effort": effort, **({"keep": True} if keep else {})} if kind == "games" else {}
     files = [(name, await request.body())]
     adding = partial(add_upload, jobs_of(request), kind, files, owner=visitor_of(request), options=options)
     return (await run_in_threadpool(adding)).as_dict()
@@ -168,7 +169,8 @@ def ratings_view(
     key = sort if sort in SORTS else SORTS[0]
     rows = _sorted(_named(report["players"], search), key, order != "asc", apart=sort == SORTS[0])
     table = {**_pages(rows, search, page), "sort": key, "order": "asc" if order == "asc" else "desc"}
-    return {"job": job.as_dict(), **report, "table": table, "players": rows[(page - 1) * PAGE : page * PAGE]}
+    shown = {"table": table, "players": rows[(page - 1) * PAGE : page * PAGE]}
+    return {"job": job.as_dict(), "library": jobs.report(job.id, "library"), **report, **shown}
 
 
 @router.get("/jobs/{job}/games")

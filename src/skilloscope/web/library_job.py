@@ -7,7 +7,7 @@ and the report `library` of the job, which says what was new. A job that is begu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import chess
@@ -47,14 +47,14 @@ class LibraryWork:
     numbers: dict[int, str]
 
     @classmethod
-    def of(cls, task: JobTask, games: Games) -> LibraryWork | None:
+    def of(cls, task: JobTask, games: Games, texts: Iterable[tuple[str, bytes]]) -> LibraryWork | None:
         """Put a job's games into the library that its visitor asked for; None where there is none."""
         if not task.job.options.get("keep"):
             return None
         library = Libraries(task.jobs.path.with_name("library.sqlite")).opened(task.job.owner)
         pages = split_pools(games)[0][1].headers["game"].to_pylist()
         own = {game: at for at, game in enumerate(pages, start=1)}
-        kept = keep_games(library, games, task.inputs(), task.job.id, own)
+        kept = keep_games(library, games, texts, task.job.id, own)
         ids = games.headers["game"].to_pylist()
         numbers = {own[ids[row]]: key for row, key in kept.keys.items() if ids[row] in own}
         players = [{"number": one.number, "player": one.called, "me": one.me} for one in kept.players]
