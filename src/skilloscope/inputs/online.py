@@ -85,7 +85,9 @@ class Fetching:
             try:
                 yield from source()
                 return
-            except (OSError, http.client.HTTPException) as error:  # URLError and timeouts are OSErrors
+            except InputError:
+                raise
+            except (OSError, http.client.HTTPException, ValueError) as error:  # a private address is a ValueError
                 tries = 0 if self._count > before else tries + 1
                 self._pause(error, tries)
 
@@ -96,7 +98,7 @@ class Fetching:
             raise InputError(f"{self.title} has no player {self.name}", hint="look at how the name is spelt") from error
         if code and code != 429 and code < 500:
             raise InputError(f"{self.title} refuses to send the games (status {code})", hint="try later") from error
-        if isinstance(error, urllib.error.URLError) and not code and not self._count:
+        if isinstance(error, urllib.error.URLError | ValueError) and not code and not self._count:
             hint = "is there a network? Or export the games on the site, and upload the file"
             raise InputError(f"{self.title} cannot be reached", hint=hint) from error
         if tries >= _TRIES:
@@ -165,13 +167,18 @@ class Fetching:
         return reply
 
     def _lines(self, reply: http.client.HTTPResponse) -> Iterator[str]:
-        while line := reply.readline(_MOST_BYTES):
-            self._bytes += len(line)
+        """Yield the lines of a reply; a reply that is cut raises after its last whole line."""
+        rest, expected, came = b"", reply.headers.get("Content-Length"), 0
+        while piece := reply.read1(1 << 16):
+            came += len(piece)
+            self._bytes += len(piece)
             if self._bytes > _MOST_BYTES or time.monotonic() > self._end:
                 raise InputError(f"{self.title} sends more than an import may take", hint="ask for fewer games")
-            yield line.decode("utf-8", "replace")
-        if getattr(reply, "length", None):  # a line that a cut ends looks like the last one
-            raise http.client.IncompleteRead(b"")
+            *lines, rest = (rest + piece).split(b"\n")
+            yield from (f"{line.decode('utf-8', 'replace')}\n" for line in lines)
+        if expected is not None and came < int(expected):
+            raise http.client.IncompleteRead(rest)
+        yield rest.decode("utf-8", "replace")
 
 
 def _milliseconds(when: str, more: int) -> int:
