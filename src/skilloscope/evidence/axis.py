@@ -4,8 +4,6 @@ In: a small JSON file that ships, or one that `skilloscope calibrate` wrote; cur
 Elo. The axis is FIDE Elo of over-the-board classical play unless the file says otherwise.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -425,7 +423,7 @@ class EloAxis:
     """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 
     @classmethod
-    def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
+    def from_json(cls, text: str, *, source: str = "axis") -> "EloAxis":
         """Read an axis; one of another schema or with fields missing is refused."""
         try:
             raw = read_object(text)

@@ -8,8 +8,6 @@ each. The answers are in the store like all others, so that reports and the web 
 Values in the games' comments are not replaced; what the deep search does not find costly is dropped all the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ In: moves with what people play there, and the engine's answers where they are t
 posterior's mean and ends after every move, as fields of JSON.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

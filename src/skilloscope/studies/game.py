@@ -6,8 +6,6 @@ move, from the gains [FER12], the agent's competence where the engine listed sev
 one axis. What people of the player's level play, and what a move cost for that level, is there too.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -112,7 +110,7 @@ class GameTags:
     eco: str | None
 
     @classmethod
-    def of(cls, games: Games, row: int) -> GameTags:
+    def of(cls, games: Games, row: int) -> "GameTags":
         """Return the tags of one game."""
         return cls(**{name: games.headers[name][row].as_py() for name in cls.__dataclass_fields__})
 
@@ -166,7 +164,7 @@ class MovePopularity:
     flat: bool | None = None
 
     @classmethod
-    def of(cls, probability: float, curve: Array) -> MovePopularity:
+    def of(cls, probability: float, curve: Array) -> "MovePopularity":
         """Return the popularity from the log-probabilities at the levels.
 
         >>> MovePopularity.of(0.25, np.log(np.linspace(0.1, 0.4, 151))).likeliest_edge

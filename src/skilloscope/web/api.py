@@ -5,8 +5,6 @@ Each view returns the dict of one page: the JSON of a study (`rate`, `report`, `
 takes longer than a page may. OpenAPI is at /openapi.json.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The application and its server: pages, the API, the guard in front of them, and the workers."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

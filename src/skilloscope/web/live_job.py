@@ -3,8 +3,6 @@
 In: an address. Out, as the report `live` of the job: all boards, again after every change.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace

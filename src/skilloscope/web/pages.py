@@ -4,8 +4,6 @@ A name may hold anything: it is escaped, control characters are taken out of it,
 around it (a <bdi> of its own).
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

@@ -9,8 +9,6 @@ The human model is asked once for a job, and its answers are kept while the job 
 A player's number is the place at which the name first occurs in the games: it stays while ratings move.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

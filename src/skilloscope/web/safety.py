@@ -5,8 +5,6 @@ browser: the Host must be one of ours (a foreign name that points at 127.0.0.1 i
 must come from one of our pages with its token, and a reply may load nothing from elsewhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -4,8 +4,6 @@ In: names and bytes. Out: a job in the queue. A ZIP archive is unpacked up to a 
 gigabytes; other compressed and binary files are refused.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import urllib.request

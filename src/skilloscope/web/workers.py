@@ -5,8 +5,6 @@ for its kind. Work that is cancelled and does not notice in time, such as a long
 replaced. A worker also ends with the server, however that ends: it checks that its parent is there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -5,8 +5,6 @@ The sources of evidence are `opening` (the first moves, what people play), `huma
 Only the mover's own choices count, and every legal move is an alternative.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
@@ -86,7 +84,7 @@ class PlayedMoves:
         """Whether there was a choice at all."""
         return np.diff(self.choices.offsets) > 1
 
-    def with_engine(self, analyses: Analyses, depths: int) -> PlayedMoves:
+    def with_engine(self, analyses: Analyses, depths: int) -> "PlayedMoves":
         """Return the moves with the engine's answers joined by game and ply; what has no answer goes without."""
         place = dict(zip(zip(self.game.tolist(), self.ply.tolist(), strict=True), range(len(self.game)), strict=True))
         keys = zip(analyses.positions.game.tolist(), analyses.positions.ply.tolist(), strict=True)

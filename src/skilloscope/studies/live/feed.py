@@ -7,8 +7,6 @@ The same game further down in the text is its newer state, as streams send it; a
 finished one is a board of its own.
 """
 
-from __future__ import annotations
-
 import http.client
 import os
 import threading

@@ -9,8 +9,6 @@ itself, correct an earlier move, take moves back or switch games: nothing has to
 so that a move which comes back costs nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar

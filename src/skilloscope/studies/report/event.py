@@ -4,8 +4,6 @@ In: analysed games and their ratings. Out: EventReport. Elo in a single game is 
 game, starting from the player's other games (see by_game.py): its interval is wide, and the report says so.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

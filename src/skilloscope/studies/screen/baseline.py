@@ -11,8 +11,6 @@ they play better or worse than expected (`pool_shift`), and how widely they scat
 all of it together for one statistic of the screened moves.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Only moves after the opening in which there was a choice take part; with an engi
 positions are the moves that contribute most to a player's score, with what people of that rating play there.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,7 +44,7 @@ class GivenRatings:
     """The rating of each player and its standard error."""
 
     @classmethod
-    def from_text(cls, text: str) -> GivenRatings:
+    def from_text(cls, text: str) -> "GivenRatings":
         """Read `header`, a number, or the name of a CSV file with the columns player, elo and perhaps sd.
 
         >>> GivenRatings.from_text("1800").everybody
@@ -94,7 +92,7 @@ class ScreenedMoves:
     def __repr__(self) -> str:
         return f"<ScreenedMoves: {len(self):,} of {len(set(self.player.tolist())):,} players>"
 
-    def take(self, wanted: Bools) -> ScreenedMoves:
+    def take(self, wanted: Bools) -> "ScreenedMoves":
         """Return some of the moves."""
         columns = {name: getattr(self, name)[wanted] for name in _COLUMNS}
         return replace(self, **columns, statistics={name: one.take(wanted) for name, one in self.statistics.items()})

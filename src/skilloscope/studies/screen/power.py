@@ -10,8 +10,6 @@ show one as surprising anywhere in as many games, which corrects for the choice 
 over all players corrects for theirs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -11,8 +11,6 @@ z is N(0, 1) to third order (Barndorff-Nielsen's r*). φ is a dispersion: draws 
 one; s is a normal effect that all draws of a group share.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,11 +58,11 @@ class ScoreTable:
     difference: Array
     score: Array
 
-    def scaled(self, scatter: Array) -> ScoreTable:
+    def scaled(self, scatter: Array) -> "ScoreTable":
         """Return the table of sums that scatter so many times as widely, a factor for each group."""
         return ScoreTable(self.difference * scatter[:, None], self.score)
 
-    def scored_over(self, scatter: Array) -> ScoreTable:
+    def scored_over(self, scatter: Array) -> "ScoreTable":
         """Return the table of counts that scatter so many times as widely: none falls below 0, so the scores give way.
 
         Sums that were scaled would end before 0 where a pool scatters little, and 0 would score like a wonder.

@@ -6,8 +6,6 @@ streaks, detection power, and the most influential positions. It orders what a p
 verdict.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -7,8 +7,6 @@ negative) and `blunders` (negative). Without, under the human model alone: `stro
 200 Elo more), `usual` (the move that people of that rating play most) and `likelihood`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +65,7 @@ class Statistic:
     by_weights: Array
     """How it changes with the weights of the joint model: a column for each weight at ORIGIN, then their slopes."""
 
-    def take(self, wanted: Bools) -> Statistic:
+    def take(self, wanted: Bools) -> "Statistic":
         """Return some of the moves."""
         counts = np.diff(self.draws.offsets)
         inside = np.repeat(wanted, counts)
@@ -76,7 +74,7 @@ class Statistic:
         return Statistic(draws, *(getattr(self, name)[wanted] for name in _COLUMNS))
 
     @classmethod
-    def concat(cls, parts: list[Statistic]) -> Statistic:
+    def concat(cls, parts: "list[Statistic]") -> "Statistic":
         """Return the moves of several parts as one."""
         sizes = np.cumsum([0, *(len(part.draws.p) for part in parts)])
         offsets = [np.zeros(1, dtype=np.int64)]
