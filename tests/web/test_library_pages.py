@@ -107,9 +107,9 @@ def test_the_player_has_the_elo_of_a_job_with_the_same_games(server):
     job = server.upload(games(0, 6))
     rating = server.client.get(f"/api/jobs/{job.id}/ratings?search=Ann").json()["players"][0]
     own = server.client.get("/api/library/players/1").json()["study"]["pools"][0]["rating"]
-    assert {name: own[name] for name in ("elo", "elo_low", "elo_high", "games")} == pytest.approx({
-        name: rating[name] for name in ("elo", "elo_low", "elo_high", "games")
-    })
+    assert {name: own[name] for name in ("elo", "elo_low", "elo_high", "games")} == pytest.approx(
+        {name: rating[name] for name in ("elo", "elo_low", "elo_high", "games")}
+    )
 
 
 def test_nothing_is_kept_unasked_and_nothing_is_anybody_elses(server):

@@ -5,7 +5,8 @@ move and the margin of the deep search, the line that follows the best move and 
 position before a move and the one after it are searched for a million nodes each, by one thread, a new game before
 each. The answers are in the store like all others, so that reports and the web share them.
 
-Values in the games' comments are not replaced; what the deep search does not find costly is dropped all the same.
+Values in the games' comments are not replaced: for mistakes the search that chooses the candidates gives the better
+move, and what it does not find costly is dropped all the same. Finds have the deep search in any case.
 """
 
 from collections.abc import Sequence
@@ -79,8 +80,11 @@ def confirmed(
         return costs
     found, rows = replace(costs, trusted=costs.judge != 0), costs.candidates(3 * most)
     try:
-        chosen = rows[_looked_at(costs.select(rows), games, work, FIRST_LOOK).candidates(most)]
-        new = _looked_at(costs.select(chosen), games, work, DEEP)
+        looked = _looked_at(costs.select(rows), games, work, FIRST_LOOK)
+        of_rows = looked.candidates(most)
+        chosen, new = rows[of_rows], looked.select(of_rows)
+        deep = np.flatnonzero((new.judge != 1) | (new.best == new.played))
+        new = new.replaced(deep, _looked_at(costs.select(chosen[deep]), games, work, DEEP))
         if not new.checked.any():
             return found if new.checked.size or not rows.size else costs
         boards = [board_before(games, *at) for at in zip(new.game.tolist(), new.ply.tolist(), strict=True)]

@@ -7,8 +7,6 @@ chess/pgn/games.py, and for games of fewer than MOST_SHORT plies, which that rul
 have the same day and no addresses that differ. The copy with more evaluations and clocks is kept.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections import Counter
@@ -18,24 +16,14 @@ from hashlib import blake2b
 
 import numpy as np
 
-from skilloscope.chess.pgn.facts import pools_of
+from skilloscope.chess.pgn.facts import pool_of
 from skilloscope.chess.pgn.games import MOST_SHORT, Games
 from skilloscope.chess.pgn.text import RawGame, split_games
 from skilloscope.core.errors import InputError
 from skilloscope.core.files import as_text
 from skilloscope.core.text import json_text
-from skilloscope.web.library import MOST_GAMES, Library
-from skilloscope.web.records import (
-    GameText,
-    Import,
-    KeptGame,
-    Mistake,
-    Player,
-    PlayerStudy,
-    Snapshot,
-    letters,
-    side_of,
-)
+from skilloscope.web.library import KINDS, MOST_GAMES, Library
+from skilloscope.web.records import GameText, KeptGame, Player, letters, side_of
 
 PERSONAL_SHARE, PERSONAL_GAMES = 0.8, 3
 """An upload is a person's own when so large a share of its games, and so many, are that person's."""
@@ -45,17 +33,12 @@ PERSONAL_SHARE, PERSONAL_GAMES = 0.8, 3
 class Kept:
     """What an upload added to a library."""
 
-    players: list[Player]
-    """Those of the library who played in it."""
-    keys: dict[int, str]
-    """The key of each game of theirs, by row."""
+    players: list[Player]  # those of the library who played in it
+    keys: dict[int, str]  # the key of each game of theirs, by row
     new: int
-    again: int
-    """How many were there already."""
-    richer: int
-    """How many of these came with more evaluations or clocks, and took the place of the other copy."""
-    unkept: int
-    """How many could not be kept, as the upload has no text of their own for them."""
+    again: int  # how many were there already
+    richer: int  # how many of these took the place of a copy with fewer evaluations and clocks
+    unkept: int  # how many could not be kept, as the upload has no text of their own for them
 
 
 def person_of(games: Games) -> str | None:
@@ -103,27 +86,18 @@ def keep_games(
 def _as_kept(games: Games, job: str, numbers: Mapping[str, int]) -> list[KeptGame]:
     """Return the games as a library knows them; of their keys only the part that moves, start and players make."""
     values = np.isfinite(games.eval_values()).astype(np.int64) + np.isfinite(games.clocks)
-    sums = np.concatenate([[0], np.cumsum(values)])
-    rich = (sums[games.offsets[1:]] - sums[games.offsets[:-1]]).tolist()
+    sums, found = np.concatenate([[0], np.cumsum(values)]), list[KeptGame]()
     names = ["white", "black", "white_elo", "black_elo", "date", "time_control", "result", "site"]
-    found, pools = [], pools_of(games)
-    for row, header in enumerate(games.headers.select([*names, "start_fen", "file", "game"]).to_pylist()):
-        moves = games.moves[games.offsets[row] : games.offsets[row + 1]]
-        same = blake2b(moves.astype("<u2").tobytes(), digest_size=12)
+    for row, header in enumerate(games.headers.to_pylist()):
+        first, last = games.offsets[row : row + 2].tolist()
+        same = blake2b(games.moves[first:last].astype("<u2").tobytes(), digest_size=12)
         same.update("\n".join([header["start_fen"] or "", letters(header["white"]), letters(header["black"])]).encode())
-        own = {name: header[name] for name in names}
-        places = {"source": header["file"], "first_job": job, "job": job}
-        found.append(
-            KeptGame(
-                key=same.hexdigest(),
-                pool=pools[row],
-                plies=len(moves),
-                richness=rich[row],
-                number=numbers.get(header["game"], 0),
-                **own,
-                **places,
-            )
-        )
+        tags = (header[name] for name in ("site", "event", "time_control", "start_fen", "date"))
+        found.append(KeptGame(
+            same.hexdigest(), **{name: header[name] for name in names}, pool=pool_of(*tags) or "", plies=last - first,
+            richness=int(sums[last] - sums[first]), source=header["file"], first_job=job, job=job,
+            number=numbers.get(header["game"], 0),
+        ))  # fmt: skip
     return found
 
 
@@ -182,8 +156,7 @@ def pgn_text(raw: RawGame) -> str:
 
 def exported(library: Library) -> bytes:
     """Return a ZIP archive of all games as PGN, and of everything else as JSON."""
-    kinds = (Player, KeptGame, Mistake, Snapshot, PlayerStudy, Import)
-    records = {f"{one.kind}s": [asdict(record) for record in library.records(one)] for one in kinds}
+    records = {f"{one.kind}s": [asdict(record) for record in library.records(one)] for one in KINDS}
     with zipfile.ZipFile(packed := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("games.pgn", library.pgn(library.games()))
         archive.writestr("library.json", json_text({"schema": 1, **records}, indent=1))

@@ -21,10 +21,8 @@ declares a dataclass with a `kind` and a `name`, and uses `put`, `records` and `
 
 from __future__ import annotations
 
-import contextlib
 import json
 import secrets
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
@@ -34,6 +32,7 @@ from skilloscope.core.text import json_text, typed
 from skilloscope.web.jobs import NotFoundError
 from skilloscope.web.records import (
     GameText,
+    Import,
     KeptGame,
     Mistake,
     Player,
@@ -44,7 +43,7 @@ from skilloscope.web.records import (
     letters,
     now,
     side_of,
-)
+)  # fmt: skip
 from skilloscope.web.sqlite_file import SqliteFile, row_digest
 
 SCHEMA = 1
@@ -60,6 +59,8 @@ CREATE TABLE IF NOT EXISTS records (
     PRIMARY KEY (library, kind, name));
 """
 
+KINDS = (Player, KeptGame, Mistake, Review, Snapshot, PlayerStudy, Import)
+"""What an export has as JSON; texts of games are PGN."""
 R = TypeVar("R", bound=Record)
 
 
@@ -72,12 +73,6 @@ class Libraries(SqliteFile):
             raise StoreError(f"{self.path}: no library, or of another version", hint="name another folder with --store")
         if not version:
             self._base().executescript(_TABLES)
-
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection for changes that are made together or not at all."""
-        with self._write() as base:
-            yield base
 
     def of(self, visitor: str) -> Library | None:
         """Return a visitor's library; None where there is none yet."""
@@ -95,7 +90,7 @@ class Libraries(SqliteFile):
         return self._given(visitor, key)
 
     def _given(self, visitor: str, key: str) -> Library:
-        with self.writing() as base:
+        with self._write() as base:
             base.execute("INSERT OR REPLACE INTO visitors VALUES (?,?,?)", (visitor, key, row_digest(visitor, key)))
         return Library(self, key)
 
@@ -125,7 +120,7 @@ class Library:
     def put(self, *records: Record) -> None:
         """Keep records, in place of those of the same kind and name."""
         rows = [(self.key, one.kind, one.name, json_text(asdict(one))) for one in records]
-        with self.libraries.writing() as base:
+        with self.libraries._write() as base:
             base.executemany(
                 "INSERT OR REPLACE INTO records VALUES (?,?,?,?,?)", [(*row, row_digest(*row)) for row in rows]
             )
@@ -150,7 +145,7 @@ class Library:
 
     def take_out(self, what: type[Record], begin: str) -> None:
         """Remove the records of a kind whose names begin with a text."""
-        with self.libraries.writing() as base:
+        with self.libraries._write() as base:
             base.execute(
                 "DELETE FROM records WHERE library = ? AND kind = ? AND substr(name, 1, ?) = ?",
                 (self.key, what.kind, len(begin), begin),
@@ -158,7 +153,7 @@ class Library:
 
     def forget(self) -> None:
         """Remove the library with all that is in it."""
-        with self.libraries.writing() as base:
+        with self.libraries._write() as base:
             base.execute("DELETE FROM records WHERE library = ?", (self.key,))
             base.execute("DELETE FROM visitors WHERE library = ?", (self.key,))
         self.libraries._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -196,7 +191,7 @@ class Library:
 
     def add_alias(self, number: int, name: str) -> Player:
         """Give a player another name; a player who has it becomes one with this one."""
-        with self.libraries.writing():
+        with self.libraries._write():
             own, other = self.player(number), self.called(name)
             if not letters(name) or len(own.aliases) >= MOST_NAMES:
                 raise InputError("this is no further name", hint=f"letters, and at most {MOST_NAMES} names")
@@ -220,7 +215,7 @@ class Library:
 
     def remove_player(self, number: int) -> None:
         """Remove a player with mistakes, estimates, and the games that no other player of the library played."""
-        with self.libraries.writing():
+        with self.libraries._write():
             self._take_out_all(self.player(number))
             others = self.records(Player)
             for game in self.records(KeptGame):

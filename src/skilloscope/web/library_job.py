@@ -6,6 +6,7 @@ and the report `library` of the job, which says what was new. A job that is begu
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from skilloscope.chess.human.played import increment_of
 from skilloscope.chess.pgn.facts import PHASES, SPENT, phase_of, piece_value, split_pools, time_classes
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.columns import Bools
+from skilloscope.core.errors import InputError
 from skilloscope.inputs.costs import DECIDED, MARKS
 from skilloscope.inputs.pipeline import AnalysedGames
 from skilloscope.report.study import json_fields
@@ -77,10 +79,10 @@ class LibraryWork:
             self.task.tell(self.task.job.lane, note=f"progress of {player.called}")
             kept = self.library.games(player)[:MOST_STUDIED]
             new = {one.key for one in kept if one.first_job == self.task.job.id}
-            found = [
-                progress_of(analysed(pool, own), player.called, flags)
-                for pool, own, flags in _by_pool(self.library, player, kept, new)
-            ]
+            found = []
+            for pool, own, flags in _by_pool(self.library, player, kept, new):
+                with contextlib.suppress(InputError):  # no move of this pool counts
+                    found.append(progress_of(analysed(pool, own), player.called, flags))
             self._keep_study(player, kept, found, len(new))
 
     def _keep_study(self, player: Player, kept: Sequence[KeptGame], found: Sequence[Progress], new: int) -> None:
@@ -100,9 +102,8 @@ class LibraryWork:
         old, job = self.library.record(PlayerStudy, player.name), self.task.job.id
         since = {"games": new, "job": job, "at": now()}
         if not new and old is not None:  # nothing was new: what was said last time still holds
-            since = old.body["last"]
-            for pool, before in zip(pools, old.body["pools"], strict=False):
-                pool["since"] = before["since"] if before["pool"] == pool["pool"] else None
+            since, before = old.body["last"], {pool["pool"]: pool["since"] for pool in old.body["pools"]}
+            pools = [{**pool, "since": before.get(pool["pool"])} for pool in pools]
         body = {"sentences": said, "habits": [json_fields(one) for one in own], "pools": pools, "last": since}
         self.library.put(PlayerStudy(player.number, now(), body), *(_snapshot(player, job, one) for one in found))
 

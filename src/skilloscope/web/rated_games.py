@@ -11,7 +11,7 @@ A player's number is the place at which the name first occurs in the games: it s
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -49,6 +49,7 @@ from skilloscope.studies.game import CHECKED, GameStudy, game_people, game_study
 from skilloscope.studies.report.event import event_of
 from skilloscope.studies.report.player import PlayerReport, costs_of, player_of
 from skilloscope.web.jobs import JobTask, Json
+from skilloscope.web.kept_games import person_of
 from skilloscope.web.library_job import LibraryWork
 from skilloscope.web.uploads import PASTED, NamedBytes, pasted_games
 
@@ -121,9 +122,13 @@ def rate_job_by_engine(task: JobTask) -> None:
             done = count
         checking = replace(_work(task, settings, 0, 1, 1), progress=lambda now: task.tell(wanted, note=_checking(now)))
         answers = _Answers(task, replace(found, work=checking), library)
-        answers.keep_event()
-        answers.keep_players(lambda n, of: task.tell(wanted, note=f"{n:,} of {of:,} players"))
+        players = partial(answers.keep_players, lambda n, of: task.tell(wanted, note=f"{n:,} of {of:,} players"))
+        owner = {person_of(games)}
+        players(owner)
+        # What is confirmed in the games is in the store when the event and the other players come.
         answers.keep_games(range(len(games)), lambda n, of: task.tell(wanted, note=f"reviewed game {n:,} of {of:,}"))
+        answers.keep_event()
+        players({one.player for one in answers.ratings.players} - owner)
         if library:
             library.study(partial(_analysed, model_of, work=_work(task, settings, 0, 1, 1), asked=found.asked))
 
@@ -280,12 +285,13 @@ class _Answers:
             self.library.review(row + 1, study)
         return study
 
-    def keep_players(self, tell: Callable[[int, int], None]) -> None:
-        """Keep the report of every rated player, those with most games first."""
+    def keep_players(self, tell: Callable[[int, int], None], only: Set[str | None] | None = None) -> None:
+        """Keep the report of every rated player, or of some, those with most games first."""
         names = [one.player for one in sorted(self.ratings.players, key=lambda one: -one.games)]
         studies = {
             f"player/{self.numbers[name]}": partial(self._player, name, CANDIDATES if at < MOST_PLAYERS else 0)
             for at, name in enumerate(names)
+            if only is None or name in only
         }
         self._keep_each(studies, tell)
 

@@ -4,8 +4,6 @@ Each record is a dataclass whose fields are JSON, of a `kind`, under a `name` th
 that those of a player come together: games under their keys, all else under the player's number.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -28,23 +26,13 @@ class Player:
 
     number: int
     called: str
-    aliases: tuple[str, ...] = ()
-    """Further names under which the person plays."""
-    me: bool = False
-    """Whether it is the one who uses the library; one at most."""
+    aliases: tuple[str, ...] = ()  # further names under which the person plays
+    me: bool = False  # whether it is the one who uses the library; one at most
     since: str = ""
 
     kind: ClassVar = "player"
-
-    @property
-    def name(self) -> str:
-        """The number, so that they come in their order."""
-        return f"{self.number:05d}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The name and the aliases."""
-        return self.called, *self.aliases
+    name = property(lambda self: f"{self.number:05d}")
+    names = property(lambda self: (self.called, *self.aliases))
 
     def is_called(self, name: str | None) -> bool:
         """Return whether a name is one of the player's; only letters and digits count, and not their case."""
@@ -55,7 +43,7 @@ class Player:
 class KeptGame:
     """What is known of a game without reading it."""
 
-    key: str
+    key: str  # of moves, start and players, and a number where these are those of several games
     white: str | None
     black: str | None
     white_elo: int | None
@@ -63,42 +51,28 @@ class KeptGame:
     date: str | None
     time_control: str | None
     result: str
-    pool: str
-    """As `pools_of` recognises it; empty for unrated games and variants of servers."""
+    pool: str  # as `pool_of` recognises it; empty for unrated games and variants of servers
     site: str | None
     plies: int
-    richness: int
-    """How many evaluations and clocks it has: of two copies the richer is kept."""
-    source: str
-    """The file or the account that it came from first."""
-    first_job: str
-    """The job that brought it."""
-    job: str
-    """The latest job that reviewed it, which may be gone."""
-    number: int
-    """The number of the game in that job; 0 where it has no page there."""
+    richness: int  # how many evaluations and clocks it has: of two copies the richer is kept
+    source: str  # the file or the account that it came from first
+    first_job: str  # the job that brought it
+    job: str  # the latest job that reviewed it, which may be gone
+    number: int  # of the game in that job; 0 where it has no page there
 
     kind: ClassVar = "game"
-
-    @property
-    def name(self) -> str:
-        """The key: moves, start and players, and a number where these are those of several games."""
-        return self.key
+    name = property(lambda self: self.key)
 
 
 @dataclass(frozen=True)
 class GameText:
-    """The PGN of a game as it was uploaded."""
+    """The PGN of a game as it was uploaded, under the game's key."""
 
     key: str
     pgn: str
 
     kind: ClassVar = "text"
-
-    @property
-    def name(self) -> str:
-        """The game's key."""
-        return self.key
+    name = property(lambda self: self.key)
 
 
 @dataclass(frozen=True)
@@ -109,33 +83,22 @@ class Mistake:
     game: str
     ply: int
     side: str
-    fen: str
-    """The position before the move."""
+    fen: str  # the position before the move
     played: str
     played_san: str
     best: str
     best_san: str
-    line: str
-    """The best move and what follows, in SAN."""
-    chances: float
-    """Winning chances before the move, and after it."""
+    line: str  # the best move and what follows, in SAN
+    chances: float  # winning chances before the move
     chances_after: float
-    cost: float
-    """Winning chances lost, times the share of people of the level who avoid the move."""
-    mark: str
-    """`?!`, `?` or `??`."""
+    cost: float  # winning chances lost, times the share of people of the level who avoid the move
+    mark: str  # `?!`, `?` or `??`
     phase: str
-    spent: float | None
-    """Seconds that the move took; None where there are no clocks."""
-    number: int
-    """The number of the move."""
+    spent: float | None  # seconds that the move took; None where there are no clocks
+    number: int  # of the move
 
     kind: ClassVar = "mistake"
-
-    @property
-    def name(self) -> str:
-        """The player's, the game's and the move's."""
-        return f"{self.player:05d}/{self.game}/{self.ply:03d}"
+    name = property(lambda self: f"{self.player:05d}/{self.game}/{self.ply:03d}")
 
 
 @dataclass(frozen=True)
@@ -144,18 +107,12 @@ class Review:
 
     player: int
     game: str
-    moves: dict[str, int]
-    """Moves in undecided positions."""
+    moves: dict[str, int]  # in undecided positions
     mistakes: dict[str, int]
-    lost: dict[str, float]
-    """Winning chances lost by the mistakes."""
+    lost: dict[str, float]  # winning chances, by the mistakes
 
     kind: ClassVar = "review"
-
-    @property
-    def name(self) -> str:
-        """The player's and the game's."""
-        return f"{self.player:05d}/{self.game}"
+    name = property(lambda self: f"{self.player:05d}/{self.game}")
 
 
 @dataclass(frozen=True)
@@ -174,47 +131,31 @@ class Snapshot:
     job: str
 
     kind: ClassVar = "snapshot"
-
-    @property
-    def name(self) -> str:
-        """The player's, the job's and the pool's: a job that is begun again replaces its own."""
-        return f"{self.player:05d}/{self.job}/{self.pool}"
+    name = property(lambda self: f"{self.player:05d}/{self.job}/{self.pool}")  # a job begun again replaces its own
 
 
 @dataclass(frozen=True)
 class PlayerStudy:
-    """What the page of a player shows, as JSON."""
+    """What the page of a player shows, as JSON (see library_job.py)."""
 
     player: int
     at: str
     body: dict[str, Any]
 
     kind: ClassVar = "study"
-
-    @property
-    def name(self) -> str:
-        """The player's."""
-        return f"{self.player:05d}"
+    name = property(lambda self: f"{self.player:05d}")
 
 
 @dataclass(frozen=True)
 class Import:
-    """An account whose games were fetched whole, from the newest of then downwards, at most so many."""
+    """An account of which the newest games, at most so many, were fetched up to a time (UTC)."""
 
     account: str
     newest: str
-    """The date and time of the newest game, UTC."""
     most: int
 
     kind: ClassVar = "import"
-
-    @property
-    def name(self) -> str:
-        """The account."""
-        return self.account
-
-
-KINDS: tuple[type[Any], ...] = (Player, KeptGame, GameText, Mistake, Snapshot, PlayerStudy, Import)
+    name = property(lambda self: self.account)
 
 
 def letters(name: str | None) -> str:
@@ -233,5 +174,4 @@ def now() -> str:
 
 def side_of(game: KeptGame, player: Player) -> str:
     """Return the side that a player had in a game; nothing where it is another's."""
-    sides = ("white", "black")
-    return next((side for side in sides if player.is_called(getattr(game, side))), "")
+    return next((side for side in ("white", "black") if player.is_called(getattr(game, side))), "")
