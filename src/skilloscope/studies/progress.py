@@ -8,8 +8,6 @@ Where the moves of a player go wrong is a question of counts: `habits` finds the
 mistakes were made than the number of moves there explains.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +21,8 @@ from skilloscope.inputs.pipeline import AnalysedGames
 from skilloscope.report.study import Study
 from skilloscope.report.table import Table, percent, plural
 from skilloscope.studies.compare import Comparison, compare_split
-from skilloscope.studies.elo_ratings import EloRating, EloRatings, rate_on_axis
-from skilloscope.studies.profile import PlayerProfile, Profile, elo_profile
+from skilloscope.studies.elo_ratings import EloRatings, rate_on_axis
+from skilloscope.studies.profile import Profile, elo_profile
 
 _MOST_PERIODS = 24  # months that are shown one by one; beyond, years are
 _CERTAIN = 0.05  # the largest probability of such a habit in play without any, over all parts of the play
@@ -35,45 +33,17 @@ class Progress(Study):
     """A player in the games of one pool, over time."""
 
     player: str
-    pool: str
     ratings: EloRatings
-    profile: Profile | None
-    """None where no game has a date."""
-    since: Comparison | None = None
-    """The new games against the earlier ones; None where there are not both."""
+    profile: Profile | None  # None where no game has a date
+    since: Comparison | None = None  # the new games against the earlier ones; None where there are not both
 
-    FIELDS: ClassVar = ("player", "pool", "axis", "effort", "mass", "rating", "every", "periods", "since", "warnings")
-
-    @property
-    def rating(self) -> EloRating:
-        """The Elo in all games."""
-        return self.ratings.players[0]
-
-    @property
-    def axis(self) -> str:
-        """What the Elo is a rating of."""
-        return self.ratings.scale.axis
-
-    @property
-    def effort(self) -> str:
-        """What the moves were judged by."""
-        return self.ratings.basis.effort.name
-
-    @property
-    def mass(self) -> float:
-        """The probability that intervals hold."""
-        return self.ratings.mass
-
-    @property
-    def every(self) -> str:
-        """What a period is."""
-        return "" if self.profile is None else self.profile.every
-
-    @property
-    def periods(self) -> Sequence[object]:
-        """The Elo period by period, next to the rating in the headers."""
-        own: Sequence[PlayerProfile] = [] if self.profile is None else self.profile.players
-        return own[0].periods if own else []
+    FIELDS: ClassVar = (
+        "player", "ratings.scale.pool", "ratings.scale.axis", "effort", "ratings.mass", "rating", "?profile.every",
+        "periods", "since", "warnings",
+    )  # fmt: skip
+    rating = property(lambda self: self.ratings.players[0])
+    effort = property(lambda self: self.ratings.basis.effort.name)
+    periods = property(lambda self: self.profile.players[0].periods if self.profile else [])
 
     def tables(self, top: int | None = None) -> Sequence[Table]:
         """Return the rating and the periods."""
@@ -93,8 +63,7 @@ def progress_of(found: AnalysedGames, player: str, new: Bools | None = None) -> 
     if new is not None and new.any() and not new.all():
         with contextlib.suppress(InputError):  # no move of one side counts
             since = compare_split(found, player, new=new).comparisons[0]
-    pool, said = found.asked.axis.pool, ratings.warnings
-    return Progress(player=player, pool=pool, ratings=ratings, profile=profile, since=since, warnings=said)
+    return Progress(player=player, ratings=ratings, profile=profile, since=since, warnings=ratings.warnings)
 
 
 @dataclass(frozen=True)
@@ -104,12 +73,10 @@ class Habit:
     part: str
     moves: int
     mistakes: int
-    lost: float
-    """Winning chances lost by these mistakes, summed."""
+    lost: float  # winning chances, by these mistakes
     of_moves: int
     of_mistakes: int
-    chance: float
-    """How likely so many are where mistakes are spread as the moves are."""
+    chance: float  # how likely so many are where mistakes are spread as the moves are
 
     def __str__(self) -> str:
         share = percent(self.moves / self.of_moves)
@@ -142,9 +109,9 @@ def habits(
 def sentences(progress: Progress, found: Sequence[Habit], mistakes: int, reviewed: int, costliest: str) -> list[str]:
     """Return the strength, the costliest habit and the next step, a sentence each."""
     own = progress.rating
-    low, high = own.elo.interval(progress.mass)
-    level = f"{own.elo.mean:.0f} ({100 * progress.mass:g} % interval {low:.0f} to {high:.0f})"
-    strength = f"Strength: {level} in {plural(own.games, 'game')}, as {progress.axis}."
+    low, high = own.elo.interval(progress.ratings.mass)
+    level = f"{own.elo.mean:.0f} ({100 * progress.ratings.mass:g} % interval {low:.0f} to {high:.0f})"
+    strength = f"Strength: {level} in {plural(own.games, 'game')}, as {progress.ratings.scale.axis}."
     if not reviewed:
         more = "No move has been reviewed with an engine yet, so that nothing is known of habits."
         return [strength, more, "Next step: let these games be reviewed."]

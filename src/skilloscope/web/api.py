@@ -32,8 +32,7 @@ from skilloscope.web.safety import check_token, visitor_of
 from skilloscope.web.uploads import EFFORTS, KINDS, add_feed, add_upload
 
 SORTS = ("elo_low", "elo", "elo_high", "games", "decisions", "header_elo", "player")
-PAGE = 100
-"""How many rows of a table are shown at a time."""
+PAGE = 100  # how many rows of a table are shown at a time
 SIDES = ("white", "black")
 _ERRORS: dict[int | str, Json] = {
     400: {"description": "invalid request"},

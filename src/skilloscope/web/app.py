@@ -43,10 +43,8 @@ class ServeOptions:
     port: int = 8000
     names: Sequence[str] = ()
     password: str | None = None
-    private: bool = False
-    """Whether feeds of private addresses may be followed."""
-    keep_days: int = KEEP_DAYS
-    """For how long jobs that have ended are kept; 0: for ever."""
+    private: bool = False  # whether feeds of private addresses may be followed
+    keep_days: int = KEEP_DAYS  # for how long jobs that have ended are kept; 0: for ever
 
     def __post_init__(self) -> None:
         if host_name(self.host) not in LOOPBACK and self.host not in LOOPBACK and not self.password:

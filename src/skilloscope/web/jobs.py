@@ -31,18 +31,14 @@ from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
 from skilloscope.core.text import json_text
 from skilloscope.web.sqlite_file import SqliteFile, row_digest, sound
 
-Json = dict[str, Any]
-"""A document as the API sends it."""
+Json = dict[str, Any]  # a document as the API sends it
 SCHEMA = 3
 LANES = ("quick", "engine", "live")
 ENDED = ("done", "failed", "cancelled")
-KEEP_DAYS = 30
-"""How long a job is kept after its end by default."""
+KEEP_DAYS = 30  # how long a job is kept after its end by default
 DAY = 86400.0
-RESERVE = 2 << 20
-"""Bytes that are kept free for deleting where the disk is full."""
-MOST_ATTEMPTS = 3
-"""How often a job is started again whose worker ended in the middle of it, before it is given up."""
+RESERVE = 2 << 20  # bytes that are kept free for deleting where the disk is full
+MOST_ATTEMPTS = 3  # how often a job is started again whose worker ended in the middle of it, before it is given up
 _LOG = logging.getLogger(__name__)
 RETRY_SECONDS = 2.0
 _EVERY = 0.2  # seconds between two notes of progress
@@ -118,13 +114,10 @@ class Job:
     error: str
     hint: str
     cancel: bool
-    version: int
-    """Grows with every change."""
-    found: int
-    """Grows with every report."""
+    version: int  # grows with every change
+    found: int  # grows with every report
     options: Json
-    expires: float | None = None
-    """When it will be removed; None where it has not ended, or is kept for ever."""
+    expires: float | None = None  # when it will be removed; None where it has not ended, or is kept for ever
 
     @property
     def ended(self) -> bool:
@@ -386,8 +379,7 @@ class JobTask:
 
     job: Job
     jobs: Jobs
-    store: str
-    """The folder of the store of analyses."""
+    store: str  # the folder of the store of analyses
     _noted: float = field(default=0.0)
     _looked: float = field(default=0.0)
     _lane: str = ""

@@ -19,8 +19,6 @@ declares a dataclass with a `kind` and a `name`, and uses `put`, `records` and `
     import    lichess:NAME        up to when the games of an account were fetched
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Iterator, Sequence
@@ -47,10 +45,8 @@ from skilloscope.web.records import (
 from skilloscope.web.sqlite_file import SqliteFile, row_digest
 
 SCHEMA = 1
-MOST_GAMES = 20_000
-"""Games of one library."""
-MOST_NAMES = 500
-"""Players of one library, and aliases of one player."""
+MOST_GAMES = 20_000  # games of one library
+MOST_NAMES = 500  # players of one library, and aliases of one player
 _TABLES = f"""
 PRAGMA user_version = {SCHEMA};
 CREATE TABLE IF NOT EXISTS visitors (visitor TEXT PRIMARY KEY, library TEXT NOT NULL, digest BLOB NOT NULL);
@@ -74,22 +70,22 @@ class Libraries(SqliteFile):
         if not version:
             self._base().executescript(_TABLES)
 
-    def of(self, visitor: str) -> Library | None:
+    def of(self, visitor: str) -> "Library | None":
         """Return a visitor's library; None where there is none yet."""
         row = self._base().execute("SELECT library, digest FROM visitors WHERE visitor = ?", (visitor,)).fetchone()
         return Library(self, row[0]) if row and row[1] == row_digest(visitor, row[0]) else None
 
-    def opened(self, visitor: str) -> Library:
+    def opened(self, visitor: str) -> "Library":
         """Return a visitor's library; a new one where there is none."""
         return self.of(visitor) or self._given(visitor, secrets.token_urlsafe(16))
 
-    def adopted(self, visitor: str, key: str) -> Library:
+    def adopted(self, visitor: str, key: str) -> "Library":
         """Let a visitor use the library of another browser, whose key it has been given."""
         if self._base().execute("SELECT 1 FROM visitors WHERE library = ?", (key,)).fetchone() is None:
             raise NotFoundError("there is no library with this key", hint="copy it whole from the other browser")
         return self._given(visitor, key)
 
-    def _given(self, visitor: str, key: str) -> Library:
+    def _given(self, visitor: str, key: str) -> "Library":
         with self._write() as base:
             base.execute("INSERT OR REPLACE INTO visitors VALUES (?,?,?)", (visitor, key, row_digest(visitor, key)))
         return Library(self, key)
@@ -112,10 +108,8 @@ class Library:
     """One library: its players, and what is kept of them."""
 
     libraries: Libraries
-    key: str
-    """Who has it can use the library: it is shown to its owner alone."""
-    lost: int = 0
-    """How many damaged rows were left out."""
+    key: str  # who has it can use the library: it is shown to its owner alone
+    lost: int = 0  # how many damaged rows were left out
 
     def put(self, *records: Record) -> None:
         """Keep records, in place of those of the same kind and name."""

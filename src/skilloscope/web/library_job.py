@@ -4,8 +4,6 @@ In: the job's games, each game as it is reviewed, and the engine's work. Out: re
 and the report `library` of the job, which says what was new. A job that is begun again leaves the same.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,8 +31,7 @@ from skilloscope.web.uploads import NamedBytes
 PARTS = {"full board": "with most pieces on the board", "middlegame": "in the middlegame", "endgame": "in the endgame"}
 TIMES = {name: f"in moves that took {name}" for name in SPENT}
 _DIVISIONS = ([PARTS[name] for name in PHASES], list(TIMES.values()))
-MOST_STUDIED = 3000
-"""Games of a player that are rated together, the newest."""
+MOST_STUDIED = 3000  # games of a player that are rated together, the newest
 
 Pool = tuple[str, Games, Bools]
 
@@ -49,7 +46,7 @@ class LibraryWork:
     numbers: dict[int, str]
 
     @classmethod
-    def of(cls, task: JobTask, games: Games, texts: Iterable[tuple[str, bytes]]) -> LibraryWork | None:
+    def of(cls, task: JobTask, games: Games, texts: Iterable[tuple[str, bytes]]) -> "LibraryWork | None":
         """Put a job's games into the library that its visitor asked for; None where there is none."""
         if not task.job.options.get("keep"):
             return None
@@ -157,8 +154,8 @@ def _in_words(mistake: Mistake, game: KeptGame | None, player: Player) -> str:
 
 
 def _snapshot(player: Player, job: str, one: Progress) -> Snapshot:
-    own, (low, high) = one.rating, one.rating.elo.interval(one.mass)
+    own, (low, high) = one.rating, one.rating.elo.interval(one.ratings.mass)
     return Snapshot(
-        player=player.number, at=now(), pool=one.pool, effort=one.effort, games=own.games, decisions=own.decisions,
-        elo=own.elo.mean, low=low, high=high, job=job,
+        player=player.number, at=now(), pool=one.ratings.scale.pool, effort=one.effort, games=own.games,
+        decisions=own.decisions, elo=own.elo.mean, low=low, high=high, job=job,
     )  # fmt: skip

@@ -3,8 +3,6 @@
 A view is the dict of one page, as in api.py. What changes anything is a form, or a request to the API, and leads back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated
@@ -128,13 +126,10 @@ async def open_other(request: Request) -> Response:
 @router.post("/library/import", include_in_schema=False)
 async def import_form(request: Request) -> Response:
     """Fetch the games of an account."""
-    form = await form_of(request)
-    account = f"{form.get('site', '')}:{str(form.get('name', '')).strip()}"
-    most = str(form.get("most", "50"))
-    job = await run_in_threadpool(
-        _imported, request, account, int(most) if most.isdecimal() else 0, str(form.get("effort", "quick"))
-    )
-    return RedirectResponse(f"/jobs/{job['id']}", 303)
+    form = {name: str(value).strip() for name, value in (await form_of(request)).items()}
+    account, most = f"{form.get('site')}:{form.get('name')}", form.get("most", "")
+    asked = account, int(most) if most.isdecimal() else 0, form.get("effort", "quick")
+    return RedirectResponse(f"/jobs/{(await run_in_threadpool(api_import, request, *asked))['id']}", 303)
 
 
 @router.post("/api/library/import", status_code=202)
@@ -145,10 +140,6 @@ def api_import(
     effort: Annotated[str, Query(description=", ".join(EFFORTS))] = "quick",
 ) -> Json:
     """Fetch the games of an account, and put a job of them into the queue."""
-    return _imported(request, account, most, effort)
-
-
-def _imported(request: Request, account: str, most: int, effort: str) -> Json:
     library = libraries_of(request).opened(visitor_of(request))
     known = library.record(Import, account)
     since = known.newest if known and known.most >= most else ""
@@ -160,45 +151,41 @@ def _imported(request: Request, account: str, most: int, effort: str) -> Json:
 async def change_player(request: Request, library: ALibrary, number: Number, what: str) -> Response:
     """Say who it is, add or drop a name, review all games again, or remove the player."""
     name = visible(str((await form_of(request)).get("name", ""))).strip()[:100]
-    target = await run_in_threadpool(_change, request, library, number, what, name)
-    return RedirectResponse(target, 303)
-
-
-def _change(request: Request, library: Library, number: int, what: str, name: str) -> str:
-    player, jobs = library.player(number), jobs_of(request)
     changes: dict[str, Callable[[], object]] = {
+        "me": lambda: library.set_me(number),
         "name": lambda: library.add_alias(number, name),
         "drop": lambda: library.drop_alias(number, name),
-        "me": lambda: library.set_me(number),
+        "review": lambda: None,
         "remove": lambda: library.remove_player(number),
     }
-    if what not in (*changes, "review"):
+    if what not in changes:
         raise InputError(f"a player cannot be asked to {what}")
-    changes.get(what, lambda: None)()
-    if what == "remove":
-        return "/library"
-    games = library.games(library.player(number))[:MOST_GAMES]
-    if what == "me" or not games:
-        return f"/library/players/{number}"
-    options = {"effort": "quick" if engine_found(None) else "instant", "keep": True}
-    files = [(f"{player.called}.pgn", library.pgn(games).encode())]
-    return f"/jobs/{add_upload(jobs, 'games', files, owner=visitor_of(request), options=options).id}"
+
+    def change() -> str:
+        player = library.player(number)
+        changes[what]()
+        games = library.games(library.player(number))[:MOST_GAMES] if what in ("name", "drop", "review") else []
+        if not games:
+            return "/library" if what == "remove" else f"/library/players/{number}"
+        options = {"effort": "quick" if engine_found(None) else "instant", "keep": True}
+        files, owner = [(f"{player.called}.pgn", library.pgn(games).encode())], visitor_of(request)
+        return f"/jobs/{add_upload(jobs_of(request), 'games', files, owner=owner, options=options).id}"
+
+    return RedirectResponse(await run_in_threadpool(change), 303)
 
 
 @router.post("/library/keep", include_in_schema=False)
 async def keep_player(request: Request) -> Response:
     """Add a player of a job to the library, and read the job's games again for it."""
-    form = await form_of(request)
-    name, jobs = str(form.get("name", "")), jobs_of(request)
-    job = await run_in_threadpool(jobs.__getitem__, str(form.get("job", ""))[:64])
-    return RedirectResponse(await run_in_threadpool(_keep, request, name, job.id), 303)
+    form, jobs, visitor = await form_of(request), jobs_of(request), visitor_of(request)
 
+    def keep() -> str:
+        job = jobs[str(form.get("job", ""))[:64]]
+        libraries_of(request).opened(visitor).add_player(str(form.get("name", ""))[:200])
+        options = {"effort": str(job.options.get("effort", "instant")), "keep": True}
+        return f"/jobs/{add_upload(jobs, 'games', jobs.inputs(job.id), owner=visitor, options=options).id}"
 
-def _keep(request: Request, name: str, job: str) -> str:
-    jobs, visitor = jobs_of(request), visitor_of(request)
-    libraries_of(request).opened(visitor).add_player(name[:200])
-    options = {"effort": str(jobs[job].options.get("effort", "instant")), "keep": True}
-    return f"/jobs/{add_upload(jobs, 'games', jobs.inputs(job), owner=visitor, options=options).id}"
+    return RedirectResponse(await run_in_threadpool(keep), 303)
 
 
 def _kept(request: Request, page: Response) -> Response:

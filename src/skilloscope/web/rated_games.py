@@ -53,10 +53,8 @@ from skilloscope.web.kept_games import person_of
 from skilloscope.web.library_job import LibraryWork
 from skilloscope.web.uploads import PASTED, NamedBytes, pasted_games
 
-SHARES = (0.1, 0.3, 0.6, 1.0)
-"""After which shares of the games the engine's answers so far are used in the ratings."""
-MOST_GAMES = 3000
-"""Of one job, the newest: beyond, the pages of single games would take hours."""
+SHARES = (0.1, 0.3, 0.6, 1.0)  # after which shares of the games the engine's answers so far are used in the ratings
+MOST_GAMES = 3000  # of one job, the newest: beyond, the pages of single games would take hours
 MOST_REVIEWED, MOST_PLAYERS = 60, 20
 """Games, and players with most games, whose mistakes are confirmed by a deep search: each takes some seconds."""
 MOST_ENGINES = 4

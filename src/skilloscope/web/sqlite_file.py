@@ -1,7 +1,5 @@
 """A SQLite file of the server: readable by its user alone, a connection for each thread, a digest for each row."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

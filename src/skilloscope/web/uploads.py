@@ -17,15 +17,12 @@ from skilloscope.web.jobs import BusyError, Job, Jobs, Json
 
 KINDS = ("games", "results", "decisions")
 EFFORTS = ("instant", "quick", "full")
-MOST_WAITING = 200
-"""How many jobs may wait at once, of all people together."""
+MOST_WAITING = 200  # how many jobs may wait at once, of all people together
 _MOST_NAME = 120
-MOST_UNZIPPED = 64 << 20
-"""Bytes of all files in a ZIP archive."""
+MOST_UNZIPPED = 64 << 20  # bytes of all files in a ZIP archive
 _MOST_FILES = 100
 NAMELESS = b'[White "White"]\n[Black "Black"]\n\n'
-PASTED = "pasted"
-"""What a text is called that came without a file."""
+PASTED = "pasted"  # what a text is called that came without a file
 _TAG = re.compile(rb"^\s*\[\w+ +\"", re.MULTILINE)
 _FIRST_MOVE, _RESULT = re.compile(rb"1\s*\.(?!\.)"), (b"1-0", b"0-1", b"1/2", "½".encode(), b"*")
 _SUFFIX = {"games": ".pgn", "results": ".csv"}
