@@ -302,7 +302,7 @@ def full_disk(server: Attacked, at: float) -> None:
     wait_for(lambda: (server.disk / "web" / "reserve").exists(), 60)
     server.fill()
     time.sleep(at)
-    assert server.upload(body=TABLE * 200) == 507
+    assert server.upload(body=TABLE * 2000) == 507
     assert server.ask("DELETE", f"/jobs/{large}")[0] == 200
     (server.disk / "filler").unlink()
     assert server.upload() == 202

@@ -232,7 +232,7 @@ class Guard:
     @contextlib.asynccontextmanager
     async def _whole(self, receive: Receive, most: int, client: str) -> AsyncIterator[Receive]:
         """Read a body to the disk, then give it to be parsed: who sends slowly keeps nobody waiting and no memory."""
-        begin, size, more = time.monotonic(), 0, True
+        begin, size, more, full = time.monotonic(), 0, True, OSError()
         with tempfile.SpooledTemporaryFile(_BLOCK, dir=str(self._folder)) as spooled:
             try:
                 while more:
@@ -240,7 +240,10 @@ class Guard:
                     message = await _soon(receive(), patience, 408, "the upload stalled: send it again")
                     if message["type"] != "http.request":
                         raise ClientDisconnect
-                    spooled.write(message.get("body", b""))
+                    try:
+                        spooled.write(b"" if full.errno else message.get("body", b""))
+                    except OSError as error:  # read on: who is still sending would not see what is answered
+                        full = error
                     size += (fresh := len(message.get("body", b"")))
                     self._arriving[client] += fresh
                     if size > most:
@@ -248,6 +251,8 @@ class Guard:
                     if self._arriving.total() > MOST_ARRIVING or self._arriving[client] > MOST_ARRIVING // 2:
                         raise HTTPException(503, "too many uploads at once: send it again in a while")
                     more = message.get("more_body", False)
+                if full.errno:
+                    raise full
                 async with self._parsing(size):
                     yield _replayed(spooled, size, receive)
             finally:
