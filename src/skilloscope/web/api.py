@@ -267,8 +267,10 @@ def results_view(jobs: Queue, job: AJob, search: Search = "", page: PageNumber =
     """The fit and the leaderboard of results."""
     board, fit = _report(jobs, job, "leaderboard"), _report(jobs, job, "fit")
     rows = _named(board["players"], search)
-    shown = rows[(page - 1) * PAGE : page * PAGE]
-    return {"job": job.as_dict(), "fit": fit, "table": _pages(rows, search, page), **board, "players": shown}
+    found = {"fit": fit, "table": _pages(rows, search, page), **board, "players": rows[(page - 1) * PAGE : page * PAGE]}
+    unfitted = {name for name in ("sigma0", "nu") if name not in fit["fitted"]}
+    unfitted |= {name for name in ("sigma0", "nu") for text in board["warnings"] if f"determine {name}" in text}
+    return {"job": job.as_dict(), "assumed": sorted(unfitted), **found}
 
 
 @router.get("/jobs/{job}/members/{number}")

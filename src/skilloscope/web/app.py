@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
 from skilloscope.web import api, library_pages, pages
-from skilloscope.web.jobs import KEEP_DAYS, Jobs
+from skilloscope.web.jobs import KEEP_DAYS, Jobs, shown_text
 from skilloscope.web.library import Libraries
 from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_name, kept_secret
 from skilloscope.web.workers import Workers
@@ -92,7 +92,7 @@ def _answer_error(request: Request, error: Exception) -> Response:
         status, text, hint = error.status_code, str(error.detail), ""
     elif isinstance(error, SkilloscopeError):
         own = 500 if isinstance(error, StoreError) else 422
-        status, text, hint = getattr(error, "status", own), str(error), error.hint
+        status, text, hint = getattr(error, "status", own), shown_text(str(error)), shown_text(error.hint)
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": text, "hint": hint}, status)
     return pages.error_page(request, status, text, hint)

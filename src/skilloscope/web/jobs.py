@@ -453,13 +453,30 @@ class JobTask:
                 time.sleep(RETRY_SECONDS)
                 return partial(jobs.advance, name, state="waiting", attempts=0, note=trouble[1])
             if isinstance(error, SkilloscopeError):
-                text = re.sub(rf"{re.escape(self.store)}\S*/", "", str(error))  # where it is concerns nobody
-                return partial(jobs.end, name, "failed", error=text, hint=error.hint)
+                return partial(
+                    jobs.end,
+                    name,
+                    "failed",
+                    error=shown_text(str(error)) or "this cannot be used",
+                    hint=shown_text(error.hint),
+                )
             _LOG.exception("job of kind %s", self.job.kind)
             return partial(jobs.end, name, "failed", error="unexpected error", hint="it is in the server's log")
         if self._lane:
             return partial(jobs.advance, name, lane=self._lane, state="waiting", attempts=0, done=0, total=0, note="")
         return partial(jobs.end, name, "done")
+
+
+def shown_text(text: str) -> str:
+    """Return an error or a hint as visitors see it: without folders of the server, and options of the command line.
+
+    >>> shown_text("/home/ann/store/work/games.pgn: no game"), shown_text("correct the table, or use --allow-loss")
+    ('games.pgn: no game', 'correct the table')
+    """
+    text = re.sub(r"(?<![^\s'\"(])(?:/[^\s/:]+)+/", "", text)
+    option = re.search(r"(?<![\w-])--?[a-z]|`skilloscope ", text)
+    clauses = re.split(r"[;,:.]\s", text[: option.start()] if option else "")[:-1]
+    return text if option is None else text[: len("; ".join(clauses))]
 
 
 def work_folder(jobs: Jobs, lane: str) -> Path:
