@@ -40,7 +40,7 @@ from skilloscope.inputs.pipeline import AnalysedGames
 DEEP = Settings(depth=None, nodes=1_000_000, multipv=2)
 FIRST_LOOK = Settings(depth=None, nodes=100_000, multipv=2)
 """How the moves are chosen that the deep search looks at."""
-LINE = Settings(depth=None, nodes=50_000, multipv=1)
+LINE = Settings(depth=None, nodes=20_000, multipv=1)
 """How each move of the line after the best one is found."""
 OPENING = Settings(depth=10, multipv=1, scope="every position")
 """How the first moves are valued, which the search for ratings leaves out."""
@@ -88,7 +88,7 @@ def confirmed(
         if not new.checked.any():
             return found if new.checked.size or not rows.size else costs
         boards = [board_before(games, *at) for at in zip(new.game.tolist(), new.ply.tolist(), strict=True)]
-        lines = _lines(boards, new.best, new.checked & ((new.cost >= min(MARKS)) | (new.best == new.played)), work)
+        lines = _lines(boards, new.best, new.checked & (np.fmax(new.cost, new.hard) >= min(MARKS)), work)
     except EngineError:
         return costs
     new = replace(new, line=lines, p_best=_shares_of_best(new, games, model))

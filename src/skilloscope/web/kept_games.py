@@ -142,12 +142,8 @@ def game_texts(games: Games, uploads: Iterable[tuple[str, bytes]]) -> dict[int, 
 def pgn_text(raw: RawGame) -> str:
     """Return a game as PGN.
 
-    >>> print(pgn_text(RawGame({"White": 'Ann "A"'}, ["1. e4 *"])))
-    [White "Ann \\"A\\""]
-    <BLANKLINE>
-    1. e4 *
-    <BLANKLINE>
-    <BLANKLINE>
+    >>> pgn_text(RawGame({"White": "Ann"}, ["1. e4 *"]))
+    '[White "Ann"]\\n\\n1. e4 *\\n\\n'
     """
     escaped = {name: value.replace("\\", "\\\\").replace('"', '\\"') for name, value in raw.tags.items()}
     tags = "".join(f'[{name} "{value}"]\n' for name, value in escaped.items())

@@ -92,15 +92,12 @@ class Libraries(SqliteFile):
 
     def damaged(self) -> Iterator[tuple[str, str]]:
         """Yield what is damaged in the file and why."""
-        for (found,) in self._base().execute("PRAGMA integrity_check(100)"):
-            if found != "ok":
-                yield str(self.path), found
-        for visitor, library, digest in self._base().execute("SELECT * FROM visitors"):
-            if digest != row_digest(visitor, library):
-                yield "a visitor's library", "it is not what was stored"
-        for *row, digest in self._base().execute("SELECT library, kind, name, body, digest FROM records"):
-            if digest != row_digest(*row):
-                yield f"{row[1]} {row[2]!r}", "it is not what was stored"
+        base, why = self._base(), "it is not what was stored"
+        yield from ((str(self.path), text) for (text,) in base.execute("PRAGMA integrity_check(100)") if text != "ok")
+        for table, place in (("visitors", 0), ("records", 1)):
+            for *row, digest in base.execute(f"SELECT * FROM {table}"):
+                if digest != row_digest(*row):
+                    yield (f"{row[1]} {row[2]!r}" if place else "a visitor's library"), why
 
 
 @dataclass
@@ -121,8 +118,8 @@ class Library:
 
     def records(self, what: type[R], begin: str = "") -> list[R]:
         """Return the records of a kind whose names begin with a text, in the order of their names."""
-        query = "SELECT library, kind, name, body, digest FROM records WHERE library = ? AND kind = ?"
-        rows = self.libraries._base().execute(f"{query} AND name >= ? ORDER BY name", (self.key, what.kind, begin))
+        query = "SELECT * FROM records WHERE library = ? AND kind = ? AND name >= ? ORDER BY name"
+        rows = self.libraries._base().execute(query, (self.key, what.kind, begin))
         found = []
         for *row, digest in rows:
             if not row[2].startswith(begin):

@@ -71,7 +71,7 @@ def _row(library: Library, player: Player) -> Json:
     study, snapshots = library.record(PlayerStudy, player.name), library.snapshots(player)
     pools = study.body["pools"] if study else []
     own = [one for one in snapshots if pools and (one.pool, one.effort) == (pools[0]["pool"], pools[0]["effort"])]
-    change = own[-1].elo - own[-2].elo if len(own) > 1 else None
+    change = round(own[-1].elo - own[-2].elo) if len(own) > 1 else None
     return {
         "number": player.number,
         "player": player.called,
