@@ -315,6 +315,20 @@ class JointChoices:
             offsets, self.chosen[wanted], self.human[entries], self.roots[entries], self.listed[entries], context
         )
 
+    @classmethod
+    def concat(cls, parts: "Sequence[JointChoices]") -> "JointChoices":
+        """Return the choices of several as one."""
+        counts = np.concatenate([np.diff(part.offsets) for part in parts])
+        known = [part.context for part in parts if part.context is not None]
+        return cls(
+            np.append(0, np.cumsum(counts)),
+            np.concatenate([part.chosen for part in parts]),
+            np.concatenate([part.human for part in parts]),
+            np.concatenate([part.roots for part in parts]),
+            np.concatenate([part.listed for part in parts]),
+            np.concatenate(known) if known else None,
+        )
+
 
 @dataclass(frozen=True)
 class JointWeights:

@@ -280,11 +280,15 @@ def _opponent_rating(moves: PlayedMoves, by: str, _: int) -> Labels:
 
 def _time_spent(moves: PlayedMoves, by: str, _: int) -> Labels:
     """The time that the move took: the clock after one's last move less the clock after this, with the increment."""
-    games, at = moves.games, _places(moves)
-    before = np.where(moves.ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
+    return list(time_classes(seconds_spent(moves.games, moves.game, moves.ply), SPENT))
+
+
+def seconds_spent(games: Games, game: Ints, ply: Ints) -> Array:
+    """Return how long moves took, NaN where the clocks do not say."""
+    at = games.offsets[:-1][game] + ply
+    before = np.where(ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
     steps = np.array([increment_of(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
-    seconds = before - games.clocks[at] + steps[moves.game]
-    return list(time_classes(seconds, SPENT))
+    return np.asarray(before - games.clocks[at] + steps[game])
 
 
 def _places(moves: PlayedMoves) -> Ints:
