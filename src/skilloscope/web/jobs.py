@@ -172,10 +172,17 @@ class Jobs(SqliteFile):
                 "VALUES (?,?,?,?,?,?,?,?,'waiting')",
                 (*given, row_digest(*given), lane),
             )
-            of = len(inputs)
-            rows = [(name, *one, row_digest(name, at, of, *one)) for at, one in enumerate(inputs)]
-            base.executemany("INSERT INTO inputs VALUES (?,?,?,?)", rows)
+            self.replace_inputs(name, inputs)
         return self[name]
+
+    def replace_inputs(self, name: str, inputs: Sequence[tuple[str, bytes]]) -> None:
+        """Put uploads in the place of those that a job has."""
+        of = len(inputs)
+        rows = [(name, *one, row_digest(name, at, of, *one)) for at, one in enumerate(inputs)]
+        with self._write() as base:
+            base.execute("DELETE FROM inputs WHERE job = ?", (name,))
+            if base.execute("SELECT 1 FROM jobs WHERE id = ?", (name,)).fetchone():  # or it has been deleted
+                base.executemany("INSERT INTO inputs VALUES (?,?,?,?)", rows)
 
     def __getitem__(self, name: str) -> Job:
         row = self._base().execute(f"SELECT {_FIELDS} FROM jobs WHERE id = ?", (name,)).fetchone()

@@ -6,11 +6,13 @@ gigabytes; other compressed and binary files are refused.
 
 import io
 import re
+import urllib.request
 import zipfile
 import zlib
 from collections.abc import Sequence
 
 from skilloscope.core.errors import InputError
+from skilloscope.inputs.online import Fetching
 from skilloscope.web.jobs import BusyError, Job, Jobs, Json
 
 KINDS = ("games", "results", "decisions")
@@ -59,6 +61,15 @@ def add_feed(jobs: Jobs, address: str, *, owner: str) -> Job:
         raise InputError("this is not a web address", hint="it begins with https:// or http://")
     _check_room(jobs)
     return jobs.add("live", address, [], owner=owner, lane="live", options={"address": address})
+
+
+def add_import(jobs: Jobs, options: Json, *, owner: str) -> Job:
+    """Put an account whose games are to be fetched into the queue (see import_job.py)."""
+    if options["effort"] not in EFFORTS:
+        raise InputError(f"no effort {options['effort']!r}", hint=f"the efforts: {', '.join(EFFORTS)}")
+    Fetching(options["account"], urllib.request.OpenerDirector(), options["most"])  # which checks both
+    _check_room(jobs)
+    return jobs.add("games", options["account"], [], owner=owner, lane="live", options=options)
 
 
 def suffix_of(kind: str, body: bytes) -> str:
