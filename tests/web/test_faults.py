@@ -289,6 +289,7 @@ class Attacked:
         for name in self.acknowledged:
             wait_for(lambda name=name: self.processor() and self.job(name)["state"] in ("done", "failed"), 300)
             assert self.job(name)["state"] == "done", self.job(name)
+            assert self.ask("DELETE", f"/jobs/{name}")[0] == 200  # the disk is small
         self.waited, self.cpu = time.monotonic() - begin, self.processor() - spent
         self.acknowledged.clear()
         assert self.cpu < MOST_CPU

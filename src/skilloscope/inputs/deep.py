@@ -81,12 +81,14 @@ def confirmed(
     found, rows = replace(costs, trusted=costs.judge != 0), costs.candidates(3 * most)
     try:
         looked = _looked_at(costs.select(rows), games, work, FIRST_LOOK)
+        if rows.size and not looked.checked.any():
+            return costs
         of_rows = looked.candidates(most)
         chosen, new = rows[of_rows], looked.select(of_rows)
         deep = np.flatnonzero((new.judge != 1) | (new.best == new.played))
         new = new.replaced(deep, _looked_at(costs.select(chosen[deep]), games, work, DEEP))
-        if not new.checked.any():
-            return found if new.checked.size or not rows.size else costs
+        if not new.checked.any():  # or the first look has left none: nothing is confirmed then
+            return found
         boards = [board_before(games, *at) for at in zip(new.game.tolist(), new.ply.tolist(), strict=True)]
         lines = _lines(boards, new.best, new.checked & (np.fmax(new.cost, new.hard) >= min(MARKS)), work)
     except EngineError:
@@ -152,6 +154,11 @@ def _best(
         got, row = asked[answers.answered], answers.row[answers.answered]
         value[got], move[got], second[got] = values[row], moves[row], _seconds(answers)[answers.answered]
     return value, move, second
+
+
+def best_values(boards: Sequence[chess.Board], work: EngineJob, settings: Settings) -> Array:
+    """Return the value of each position for the side to move, NaN where the engine has no answer."""
+    return _best(boards, work, settings)[0]
 
 
 def _seconds(answers: Analyses) -> Array:

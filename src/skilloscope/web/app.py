@@ -22,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
-from skilloscope.web import api, library_pages, pages
+from skilloscope.web import api, library_pages, pages, sharing, sparring
 from skilloscope.web.jobs import KEEP_DAYS, Jobs, shown_text
 from skilloscope.web.library import Libraries
 from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_name, kept_secret
@@ -77,7 +77,9 @@ def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
     app.state.libraries = Libraries(jobs.path.with_name("library.sqlite"))
     app.include_router(api.router)
     app.include_router(library_pages.router)
+    app.include_router(sparring.router)
     app.include_router(pages.router, include_in_schema=False)
+    app.include_router(sharing.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_exception_handler(SkilloscopeError, _answer_error)
     app.add_exception_handler(HTTPException, _answer_error)

@@ -64,7 +64,7 @@ _AT_ONCE = 64  # reports that are kept in one go
 
 def rate_job_instantly(task: JobTask) -> None:
     """Rate all players by what people play, and by the evaluations in the comments where most moves have one."""
-    read = _read(task)
+    read = read_uploads(task)
     pools, library = split_pools(read), LibraryWork.of(task, read, _given(task))
     games = pools[0][1]
     total = len(games)
@@ -93,7 +93,7 @@ def rate_job_instantly(task: JobTask) -> None:
 
 def rate_job_by_engine(task: JobTask) -> None:
     """Let the engine search the games, a fair share first, and use its answers in the ratings part by part."""
-    read = _read(task)
+    read = read_uploads(task)
     pools, library = split_pools(read), LibraryWork.of(task, read, _given(task))
     (pool, games), told = pools[0], pools_told(pools)
     wanted = str(task.job.options["effort"])
@@ -168,7 +168,8 @@ def _given(task: JobTask) -> list[tuple[str, bytes]]:
     return [(name, pasted_games(body) if name == f"{PASTED}.pgn" else body) for name, body in task.inputs()]
 
 
-def _read(task: JobTask) -> Games:
+def read_uploads(task: JobTask) -> Games:
+    """Return the games that were uploaded, each once; of too many the newest."""
     games = read_games([NamedBytes(name, body) for name, body in _given(task)])
     games.refuse_empty()
     if not players(games):

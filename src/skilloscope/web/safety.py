@@ -241,7 +241,8 @@ class Guard:
                     if message["type"] != "http.request":
                         raise ClientDisconnect
                     try:
-                        spooled.write(b"" if full.errno else message.get("body", b""))
+                        if not full.errno:  # a file that could not grow once cannot be written again
+                            spooled.write(message.get("body", b""))
                     except OSError as error:  # read on: who is still sending would not see what is answered
                         full = error
                     size += (fresh := len(message.get("body", b"")))

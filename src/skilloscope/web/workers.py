@@ -41,14 +41,14 @@ def work_of_job(job: Job) -> Callable[[JobTask], None]:
         from skilloscope.web.rated_games import rate_job_by_engine, rate_job_instantly
 
         return rate_job_by_engine if job.lane == "engine" else rate_job_instantly
-    if job.kind == "results":
-        from skilloscope.web.rated_tables import rate_job_of_results
+    if job.kind in ("results", "decisions"):
+        from skilloscope.web.rated_tables import rate_job_of_decisions, rate_job_of_results
 
-        return rate_job_of_results
-    if job.kind == "decisions":
-        from skilloscope.web.rated_tables import rate_job_of_decisions
+        return rate_job_of_results if job.kind == "results" else rate_job_of_decisions
+    if job.kind == "screening":
+        from skilloscope.web.screen_job import screen_job
 
-        return rate_job_of_decisions
+        return screen_job
     from skilloscope.web.live_job import follow_job
 
     return follow_job
