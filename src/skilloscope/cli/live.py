@@ -22,8 +22,7 @@ from skilloscope.core.text import json_text
 if TYPE_CHECKING:
     from skilloscope.studies.live.live import Event, Follower
 
-GRACE_SECONDS = 2.0
-"""How long `live` may go on after its time, on a feed of many games, before it is ended."""
+GRACE_SECONDS = 2.0  # how long `live` may go on after its time, on a feed of many games, before it is ended
 
 
 @dataclass(frozen=True)
@@ -56,18 +55,10 @@ def live(
     from skilloscope.studies.live.following import Following, Stopping
     from skilloscope.studies.live.live import Follower, Live
 
-    curve = gain.elo_curve()
+    how = Live(follow.budget / 1000, **gain.given())
     check_values(gain.values, gain.mate_cap)
     with working(options.gain_search(engine)) as work:
         settings = replace(work.settings, multipv=1)
-    how = Live(
-        follow.budget / 1000,
-        values=gain.values,
-        mate_cap=gain.mate_cap,
-        engine_gains=gain.engine_gains,
-        engine_elo=gain.engine_elo,
-        curve=curve,
-    )
     follower = Follower(how, elo_of_sides())
     following = Following(
         open_feed(feed, every_seconds=follow.every),

@@ -19,27 +19,15 @@ from skilloscope.evidence.scales import Scale, elo_prior
 from skilloscope.evidence.scales import scale as load_scale
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
 from skilloscope.models.agent import Agent
+from skilloscope.report import table as report_table
 from skilloscope.report.charts import MOST_ROWS, Densities, Dot, Figure, Forest, Lines, Series
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import (
-    EDGE_NOTE,
-    Column,
-    CompetenceEstimate,
-    EloEstimate,
-    Table,
-    engine_line,
-    group_name,
-    percent,
-    plural,
-    skipped_line,
-)
+from skilloscope.report.table import Column, CompetenceEstimate, EloEstimate, Table, engine_line, group_name, percent
 from skilloscope.studies.basis import pool_warnings
 
-NO_DECISION = "no decision after the opening in an undecided position"
-"""Why a player cannot be rated by losses."""
-FEWEST = 10
-"""Decisions below which tables show neither move match nor mean loss: they would be noise."""
+NO_DECISION = "no decision after the opening in an undecided position"  # why a player cannot be rated by losses
+FEWEST = 10  # decisions below which tables show neither move match nor mean loss: they would be noise
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
 _MOST_LINES = 8
 CANNOT_TELL = (
@@ -208,9 +196,9 @@ class AgentRatings(Study):
         low, high = self.scale.valid
         edges = any(one.elo.edge or one.c.edge for one in self.players)
         notes = [
-            skipped_line(sum(one.decisions for one in self.players), self.skipped),
+            report_table.skipped_line(sum(one.decisions for one in self.players), self.skipped),
             "* outside the range in which the scale was fitted" if any(p.extrapolated for p in self.players) else "",
-            EDGE_NOTE if edges else "",
+            report_table.EDGE_NOTE if edges else "",
             f"prior: {prior}; scale {self.scale.name!r} of the agent, fitted from {low:.0f} to {high:.0f}",
             f"no usable decision of: {'; '.join(one.player for one in self.unrated)}" if self.unrated else "",
             *(self._explained(priors) if full else []),
@@ -256,7 +244,11 @@ class AgentRatings(Study):
 
 def ratings_title(n: int, by: str) -> str:
     """Return how many players or groups are rated, in words."""
-    return f"Ratings of {plural(n, 'player')}" if by == "player" else f"Ratings of {plural(n, 'group')} by {by}"
+    return (
+        f"Ratings of {report_table.plural(n, 'player')}"
+        if by == "player"
+        else f"Ratings of {report_table.plural(n, 'group')} by {by}"
+    )
 
 
 def elo_forest(

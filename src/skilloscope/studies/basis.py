@@ -36,6 +36,7 @@ _LIKE_FIDE = (
     "plays like FIDE: whose moves in slow games are like these, by the model for play over the board; faster play is "
     "weaker, so the same person may well have a higher FIDE rating"
 )
+_OF_AXIS = ("name", "axis", "data", "opening_moves", "valid", "pool", "across")
 _UNASKED = ("not analysed", "not analysed (time)")
 
 
@@ -138,16 +139,7 @@ class EloBasis:
         return cls(
             method=asked.method,
             effort=EffortUsed(effort.name, effort.effects, effort.settings, effort.person),
-            scale=AxisUsed(
-                axis.name,
-                axis.axis,
-                axis.data,
-                axis.opening_moves,
-                axis.valid,
-                human_model=axis.model,
-                pool=axis.pool,
-                across=axis.across,
-            ),
+            scale=AxisUsed(human_model=axis.model, **{name: getattr(axis, name) for name in _OF_AXIS}),
             prior=PriorUsed.of(asked),
             engine={} if analysed is None else dict(analysed.decisions.about.get("settings", {})),
             by=by,
@@ -204,6 +196,7 @@ class AgentBasis:
     range: tuple[float, float] | None = None
     engine: Mapping[str, object] | None = None
     analysed: AnalysedDecisions | None = None
+    FIELDS: ClassVar = ("model", "?prior", "mass", "?range", "?dispersion", "?engine", "?positions")
     warnings: ClassVar[Sequence[str]] = ()
     name: ClassVar = "c"
     unit: ClassVar = "decision"
@@ -211,18 +204,10 @@ class AgentBasis:
     digits: ClassVar = 2
     axis: ClassVar = "competence c of the reference agent"
 
-    def as_dict(self) -> dict[str, object]:
-        """Return what JSON sends; what a study does not have is left out."""
-        sent = {
-            "model": dict(self.model),
-            "prior": self.prior,
-            "mass": self.mass,
-            "range": self.range and list(self.range),
-            "dispersion": self.dispersion,
-            "engine": None if self.engine is None else dict(self.engine),
-            "positions": self.analysed and self.analysed.as_dict(),
-        }
-        return {name: value for name, value in sent.items() if value is not None}
+    @property
+    def positions(self) -> AnalysedDecisions | None:
+        """How many positions were searched, as JSON sends it."""
+        return self.analysed
 
     @property
     def heading(self) -> str:

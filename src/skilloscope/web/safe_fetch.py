@@ -5,8 +5,6 @@ public, and the connection goes to exactly what was checked: a name that resolve
 not help. Redirects pass the same check; files and ftp are not opened at all, and no proxy is used.
 """
 
-from __future__ import annotations
-
 import http.client
 import ipaddress
 import socket
@@ -53,13 +51,16 @@ def is_public(address: str) -> bool:
     return found.is_global and not found.is_multicast and not any(found in block for block in _SPECIAL)
 
 
-def checked_opener(*, private: bool = False) -> urllib.request.OpenerDirector:
-    """Return an opener of http and https alone that connects only to public addresses, or with `private` to any."""
+def checked_opener(*, private: bool = False, follow: bool = True) -> urllib.request.OpenerDirector:
+    """Return an opener of http and https alone that connects only to public addresses, or with `private` to any.
+
+    Without `follow` it goes to no other address than the one that was asked for.
+    """
     opener = urllib.request.OpenerDirector()
     for handler in (
         _Http(private),
         _Https(private),
-        _FewRedirects(),
+        *([_FewRedirects()] if follow else []),
         urllib.request.HTTPErrorProcessor(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.UnknownHandler(),

@@ -26,17 +26,8 @@ import numpy as np
 import pyarrow as pa
 
 from skilloscope.chess.analysis.analyses import Analyses, stored_keys
-from skilloscope.chess.engine.lines import (
-    LINE,
-    AnalysedPosition,
-    LineArray,
-    checked_answer,
-    lines_from_lists,
-    lines_to_lists,
-    pack_lines,
-    sound_lines,
-    unpack_lines,
-)
+from skilloscope.chess.engine import lines as engine_lines
+from skilloscope.chess.engine.lines import LINE, AnalysedPosition, LineArray, checked_answer, lines_from_lists
 from skilloscope.chess.engine.settings import UNKNOWN, SearchKey, Settings
 from skilloscope.chess.moves import code_from_uci, legal_moves, moves_uci
 from skilloscope.chess.pgn.games import Games, unique_games
@@ -96,7 +87,9 @@ def export_analyses(path: str | os.PathLike[str], settings_key: SearchKey, rows:
         with packed:
             packed.write(_marked(head))
             for written, row in enumerate(rows, start=1):  # noqa: B007 the last number is how many there were
-                packed.write(_marked({"fen": row.fen, "n_legal": row.n_legal, "lines": lines_to_lists(row.lines)}))
+                packed.write(
+                    _marked({"fen": row.fen, "n_legal": row.n_legal, "lines": engine_lines.lines_to_lists(row.lines)})
+                )
             packed.write(_marked({"end": written}))
         return written
 
@@ -122,7 +115,11 @@ def read_export(path: str | os.PathLike[str], stated: SearchKey | None = None) -
             head = _head(first)
             if "rows" in head:
                 analyses = read_analysed(path, stated)
-                check_provenance(analyses.settings, path)
+                if absent := [name for name in ("engine", "multipv", "hash_mb") if analyses.settings.get(name) is None]:
+                    raise InputError(
+                        f"{path} does not say whose answers it holds: no {', '.join(absent)}",
+                        hint='give each game of the file "settings", as the first line of an export has them',
+                    )
                 return Export(analyses.settings, list(analyses.rows()), analyses.games.tally)
             settings = _settings(head, path)
             checked = "checked" in head or _MARK in first
@@ -220,21 +217,11 @@ def _read_parquet(path: str | os.PathLike[str], tally: Tally) -> Export:
 def _table(rows: list[AnalysedPosition], schema: pa.Schema) -> pa.Table:
     lines = np.concatenate([row.lines for row in rows])
     offsets = pa.array(np.cumsum([0, *(len(row.lines) for row in rows)], dtype=np.int32))
-    columns = {
-        "depth": pa.array(lines["depth"]),
-        "rank": pa.array(lines["rank"]),
-        "move": moves_uci(lines["move"]),
-        "mate": pa.array(lines["mate"].astype(bool)),
-        "score": pa.array(lines["score"]),
-    }
-    return pa.table(
-        {
-            "fen": pa.array([row.fen for row in rows], type=pa.string()),
-            "n_legal": pa.array([row.n_legal for row in rows], type=pa.uint16()),
-            **{name: pa.ListArray.from_arrays(offsets, column) for name, column in columns.items()},
-        },
-        schema=schema,
-    )
+    columns = {name: pa.array(lines[name]) for name in ("depth", "rank", "score")}
+    columns |= {"move": moves_uci(lines["move"]), "mate": pa.array(lines["mate"].astype(bool))}
+    lists = {name: pa.ListArray.from_arrays(offsets, column) for name, column in columns.items()}
+    rest = {"fen": [row.fen for row in rows], "n_legal": [row.n_legal for row in rows]}
+    return pa.table(rest | lists, schema=schema)
 
 
 def _table_rows(table: pa.Table, before: int, file: str, tally: Tally) -> Iterator[AnalysedPosition]:
@@ -301,7 +288,9 @@ def damaged_answers(store: Store) -> Iterator[tuple[SearchKey, str, str]]:
         for row in store.iterate(key, lambda *fault, to=found: to.append(fault)):
             try:
                 if row.status == "done":
-                    _check(AnalysedPosition(row.problem, row.alternatives, unpack_lines(row.lines)), settings)
+                    _check(
+                        AnalysedPosition(row.problem, row.alternatives, engine_lines.unpack_lines(row.lines)), settings
+                    )
             except SkilloscopeError as error:
                 found.append((row.problem, str(error)))
         yield from ((key, problem, reason) for problem, reason in found)
@@ -316,7 +305,7 @@ def import_file(store: Store, path: str | os.PathLike[str], stated: SearchKey | 
         chunk: list[StoredAnalysis] = []
         for row in export.rows[begin : begin + _CHUNK]:
             try:
-                packed = pack_lines(_check(row, settings))
+                packed = engine_lines.pack_lines(_check(row, settings))
                 chunk.append(StoredAnalysis(row.fen, row.n_legal, packed, origin="imported"))
             except SkilloscopeError as error:
                 tally.fault("unusable analysis", str(path), row.fen, str(error))
@@ -329,7 +318,7 @@ def _stored(store: Store, key: SearchKey, tally: Tally) -> Iterator[AnalysedPosi
         tally.fault("damaged answer", str(store.path), problem, reason)
 
     for row in store.iterate(key, faulty):
-        lines = sound_lines(row.lines)
+        lines = engine_lines.sound_lines(row.lines)
         if row.status == "done" and lines is None:
             faulty(row.problem, "its lines are damaged")
         elif row.status == "done" and lines is not None:
@@ -359,15 +348,6 @@ def read_analysed(path: str | os.PathLike[str], settings_key: SearchKey | None =
         columns.tally.fault("damaged file", str(path), f"after game {len(columns.headers)}", str(error))
     key = columns.key(str(path), settings_key)
     return Analyses.from_answers(columns.positions(), key, columns.answers, imported=len(columns.answers))
-
-
-def check_provenance(key: SearchKey, path: str | os.PathLike[str]) -> None:
-    """Raise where it is not known which engine gave a file's answers and under which settings."""
-    if absent := [name for name in ("engine", "multipv", "hash_mb") if key.get(name) is None]:
-        raise InputError(
-            f"{path} does not say whose answers it holds: no {', '.join(absent)}",
-            hint='give each game of the file "settings", as the first line of an export has them',
-        )
 
 
 class _Columns:

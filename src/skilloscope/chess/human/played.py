@@ -5,8 +5,6 @@ The sources of evidence are `opening` (the first moves, what people play), `huma
 Only the mover's own choices count, and every legal move is an alternative.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
@@ -86,7 +84,7 @@ class PlayedMoves:
         """Whether there was a choice at all."""
         return np.diff(self.choices.offsets) > 1
 
-    def with_engine(self, analyses: Analyses, depths: int) -> PlayedMoves:
+    def with_engine(self, analyses: Analyses, depths: int) -> "PlayedMoves":
         """Return the moves with the engine's answers joined by game and ply; what has no answer goes without."""
         place = dict(zip(zip(self.game.tolist(), self.ply.tolist(), strict=True), range(len(self.game)), strict=True))
         keys = zip(analyses.positions.game.tolist(), analyses.positions.ply.tolist(), strict=True)
@@ -282,11 +280,15 @@ def _opponent_rating(moves: PlayedMoves, by: str, _: int) -> Labels:
 
 def _time_spent(moves: PlayedMoves, by: str, _: int) -> Labels:
     """The time that the move took: the clock after one's last move less the clock after this, with the increment."""
-    games, at = moves.games, _places(moves)
-    before = np.where(moves.ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
-    steps = np.array([_increment(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
-    seconds = before - games.clocks[at] + steps[moves.game]
-    return list(time_classes(seconds, SPENT))
+    return list(time_classes(seconds_spent(moves.games, moves.game, moves.ply), SPENT))
+
+
+def seconds_spent(games: Games, game: Ints, ply: Ints) -> Array:
+    """Return how long moves took, NaN where the clocks do not say."""
+    at = games.offsets[:-1][game] + ply
+    before = np.where(ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
+    steps = np.array([increment_of(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
+    return np.asarray(before - games.clocks[at] + steps[game])
 
 
 def _places(moves: PlayedMoves) -> Ints:
@@ -294,10 +296,10 @@ def _places(moves: PlayedMoves) -> Ints:
     return np.asarray(moves.games.offsets[:-1][moves.game] + moves.ply)
 
 
-def _increment(time_control: str | None) -> float:
+def increment_of(time_control: str | None) -> float:
     """Return the seconds that each move adds, 0 where the games do not say.
 
-    >>> [_increment(text) for text in ("5400+30", "40/7200:1800", None)]
+    >>> [increment_of(text) for text in ("5400+30", "40/7200:1800", None)]
     [30.0, 0.0, 0.0]
     """
     _, plus, step = (time_control or "").split(":")[0].partition("+")

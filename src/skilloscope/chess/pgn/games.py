@@ -57,8 +57,7 @@ class Games:
     headers: pa.Table
     moves: npt.NDArray[np.uint16]
     offsets: Ints
-    clocks: npt.NDArray[np.float32]
-    """Seconds that the mover has left after the move; NaN where absent."""
+    clocks: npt.NDArray[np.float32]  # seconds that the mover has left after the move; NaN where absent
     evals: npt.NDArray[np.float32]
     """The evaluation in a comment after the move: pawns, white's view; NaN where absent or a mate."""
     mates: npt.NDArray[np.int16]
