@@ -269,7 +269,7 @@ EVALUATIONS = "evaluations"
 """The effort of games that bring their evaluations: no engine is asked, what moves lost is evidence as well."""
 PRIORS = ("opponents", "population", "flat", "header", "file")
 DEFAULT_PRIOR = "opponents"
-_HEADER_SD = 100.0
+HEADER_SD = 100.0
 
 
 @dataclass(frozen=True)
@@ -499,7 +499,7 @@ class EloAxis:
         if name == "flat":
             return Uniform(*within)
         if name == "header" and header_elo is not None:
-            return Normal(header_elo, _HEADER_SD, *within)
+            return Normal(header_elo, HEADER_SD, *within)
         if "shares" in self.population:
             shares = np.array(self.population["shares"], dtype=float)
             return Tabulated.of(np.linspace(*within, len(shares)), shares)

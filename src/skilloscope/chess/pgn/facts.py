@@ -28,9 +28,11 @@ from skilloscope.core.errors import OptionError, Tally
 
 PHASES = ("full board", "middlegame", "endgame")
 
-CLOCKS = {"under 30 s": 0.0, "30 s to 1 min": 30.0, "1 to 5 min": 60.0, "5 to 15 min": 300.0, "15 min or more": 900.0}
+CLOCKS = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 1 min": 30.0, "1 to 5 min": 60.0, "5 to 15 min": 300.0,
+          "15 min or more": 900.0}  # fmt: skip
 """Classes of the time that is left, by the seconds from which they begin."""
-SPENT = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0, "2 to 10 min": 120.0, "10 min or more": 600.0}
+SPENT = {"under 2 s": 0.0, "2 to 5 s": 2.0, "5 to 10 s": 5.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0,
+         "2 to 10 min": 120.0, "10 min or more": 600.0}  # fmt: skip
 """Classes of the time that a move took."""
 
 FIDE = "fide"  # the pool of games over the board, and of those whose pool is not recognised
@@ -63,7 +65,7 @@ def time_classes(seconds: npt.NDArray[np.floating[Any]], classes: Mapping[str, f
     """Return the class of each time; None where it is not known. Less than nothing counts as nothing.
 
     >>> time_classes(np.array([12.0, np.nan, 900.0]), CLOCKS)
-    ['under 30 s', None, '15 min or more']
+    ['10 to 30 s', None, '15 min or more']
     """
     names = list(classes)
     place = np.searchsorted(list(classes.values()), np.maximum(np.nan_to_num(seconds), 0.0), side="right") - 1

@@ -31,7 +31,7 @@ from skilloscope.studies.game import GameTags
 PARTS = {
     "phase": ("phase", "by phase"),
     "colour": ("colour", "by colour"),
-    "eco": ("eco", "by opening (ECO family)"),
+    "opening": ("opening", "by opening"),
     "spent": ("time-spent", "by time spent on the move"),
     "opposition": ("opponent-rating", "by the opponent's rating"),
     "year": ("year", "by year"),

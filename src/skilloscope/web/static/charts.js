@@ -53,8 +53,18 @@ if (history) json(history).then(found => {
   const rows = found.history, at = rows.map((_, i) => i);
   chart(history, {
     scales: { x: { time: false } },
-    axes: [{ values: (_, ticks) => ticks.map(i => Number.isInteger(i) && rows[i] ? String(rows[i].period) : "") }, { label: "rating" }],
+    axes: [{ incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500], values: (_, ticks) => ticks.map(i => Number.isInteger(i) && rows[i] ? String(rows[i].period) : "") }, { label: "rating" }],
     series: () => [{ label: "period", value: (_, i) => i == null ? "–" : String(rows[i].period) }, line("rating", "--white-side"), edge("--white-side"), edge("--white-side")],
     bands: () => [{ series: [3, 2], fill: css("--band-white") }],
   }, [at, rows.map(r => r.rating), rows.map(r => r.rating - 2 * r.rd), rows.map(r => r.rating + 2 * r.rd)]);
+});
+
+for (const place of document.querySelectorAll("[data-progress]")) json(place).then(found => {
+  const pool = found.study.pools[+place.dataset.progress], rows = pool.periods, at = rows.map((_, i) => i);
+  chart(place, {
+    scales: { x: { time: false } },
+    axes: [{ incrs: [1, 2, 3, 6, 12, 24], values: (_, ticks) => ticks.map(i => Number.isInteger(i) && rows[i] ? rows[i].period : "") }, { label: "Elo" }],
+    series: () => [{ label: pool.every, value: (_, i) => i == null ? "–" : rows[i].period }, line("Elo by the moves", "--white-side", { points: { show: true, size: 7 } }), edge("--white-side"), edge("--white-side"), line("official rating", "--black-side", { dash: [6, 4], points: { show: true, size: 5 } })],
+    bands: () => [{ series: [3, 2], fill: css("--band-white") }],
+  }, [at, rows.map(r => r.elo), rows.map(r => r.elo_low), rows.map(r => r.elo_high), rows.map(r => r.header_elo)]);
 });
