@@ -132,7 +132,12 @@ def test_a_drill_comes_again_later_each_time_it_is_solved_and_tomorrow_where_it_
         now = found.due
     assert (found.box, found.tries, found.solved) == (len(BOXES) + 1,) * 3
     found = found.after(False, now)
-    assert (found.box, found.due, found.tries, found.solved) == (0, now + BOXES[0] * DAY, len(BOXES) + 2, len(BOXES) + 1)
+    assert (found.box, found.due, found.tries, found.solved) == (
+        0,
+        now + BOXES[0] * DAY,
+        len(BOXES) + 2,
+        len(BOXES) + 1,
+    )
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=30))
