@@ -13,12 +13,13 @@ from starlette.testclient import TestClient
 
 from skilloscope.chess.human.model import human
 from skilloscope.core.errors import EngineError
-from skilloscope.web import sparring
+from skilloscope.web import sparring, training
 from skilloscope.web.jobs import DAY
 from skilloscope.web.library import Library
 from skilloscope.web.records import BOXES, Drill, Mistake, Player
 from skilloscope.web.training import MOST, due_first
 from web.conftest import Filled
+from web.test_looks import serious
 
 HEADER = {"X-Skilloscope": "1"}
 TAKES = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 0 4"
@@ -67,7 +68,7 @@ def test_pages_of_other_sites_cannot_make_the_server_play(filled: Filled):
 
 def test_too_many_who_play_at_once_are_told_to_wait(filled: Filled, monkeypatch):
     monkeypatch.setattr(sparring, "_PATIENCE", 0.01)
-    with sparring._an_engine(), sparring._an_engine():
+    with sparring.a_turn(), sparring.a_turn():
         reply = filled.client().post("/api/reply?elo=1500&moves=e2e4", headers=HEADER)
     assert reply.status_code == 503
     assert filled.client().post("/api/reply?elo=1500&moves=e2e4", headers=HEADER).status_code == 200
@@ -128,7 +129,7 @@ def test_a_drill_comes_again_later_each_time_it_is_solved_and_tomorrow_where_it_
     now, found = 0.0, Drill("00001/k/010")
     for days in (*BOXES, BOXES[-1]):
         found = found.after(True, now)
-        assert found.due == now + days * DAY
+        assert found.due == now + days
         now = found.due
     assert (found.box, found.tries, found.solved) == (len(BOXES) + 1,) * 3
     found = found.after(False, now)
@@ -145,7 +146,7 @@ def test_the_box_is_the_run_of_solved_tries_and_nothing_is_due_before_tomorrow(a
     found, now = Drill("m"), 0.0
     for solved in answers:
         before, found = found, found.after(solved, now)
-        assert found.due >= now + DAY
+        assert found.due >= now + 1
         assert found.box == (before.box + 1 if solved else 0)
         now = found.due
     assert found.tries == len(answers)
@@ -169,7 +170,7 @@ def test_a_player_who_solves_all_that_comes_sees_every_mistake_within_a_month():
         for name in due_first(names, drills, now):
             drills[name] = drills.get(name, Drill(name)).after(True, now)
             seen.add(name)
-        now += DAY
+        now += 1
     assert seen == set(names)
 
 
@@ -251,8 +252,33 @@ def test_games_and_guesses_go_by_keyboard_alone(page, served):
     page.press("#move", "Enter")
     assert "no legal move" in page.inner_text("#move-form output")
     page.click("#back")
-    page.wait_for_function("document.querySelectorAll('#played li').length === 0")
+    page.wait_for_selector("#played li", state="detached")
     page.goto(f"{served}/guess")
     page.wait_for_selector("[data-ready]")
-    first = page.evaluate("() => document.getElementById('verdict').textContent")
+    first = page.inner_text("#verdict")
     assert "What do most players rated 2000 play?" in first
+
+
+def test_a_puzzle_is_tried_wrongly_then_rightly_and_says_so(page, served, monkeypatch):
+    puzzle = {"name": "", "fen": TAKES, "side": "white", "number": "4.", "played": "d2d3", "played_san": "d3??"}
+    puzzle |= {"best": "f3f7", "best_san": "Qxf7#", "line": "4. Qxf7#", "chances": 0.99, "chances_after": 0.5}
+    puzzle |= {"white": "Ann", "black": "Ben", "date": "2024.05.01"}
+    view = {"player": 1, "players": [], "puzzles": [puzzle, {**puzzle, "number": "5."}], "known": 2, "later": 0}
+    monkeypatch.setattr(training, "training_view", lambda *_: {**view, "next": None, "job": "x"})
+    page.route("**/api/train*", lambda route: route.fulfill(json={**view, "next": None, "job": "x"}))
+    page.goto(f"{served}/train")
+    page.wait_for_selector("[data-ready]")
+    assert "4. d3?? was played, and the winning chances fell from 99 % to 50 %" in page.inner_text("#verdict")
+    page.keyboard.type("d3")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#verdict >> text=Try another move")
+    page.keyboard.type("Qxf7")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#verdict >> text=Right: Qxf7#")
+    page.keyboard.press("Enter")  # the button of the next puzzle has the focus
+    page.wait_for_selector("#place >> text=Puzzle 2 of 2")
+    page.click("#solution")
+    page.wait_for_selector("#verdict >> text=Qxf7# was better")
+    page.click("#next")
+    page.wait_for_selector("#verdict >> text=Done: 0 of 2 solved at the first try")
+    assert serious(page) == []

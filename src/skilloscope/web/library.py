@@ -57,7 +57,7 @@ CREATE TABLE IF NOT EXISTS records (
     PRIMARY KEY (library, kind, name));
 """
 
-KINDS = (Player, KeptGame, Mistake, Review, Snapshot, PlayerStudy, Import)
+KINDS = (Player, KeptGame, Mistake, Drill, Review, Snapshot, PlayerStudy, Import)
 """What an export has as JSON; texts of games are PGN."""
 R = TypeVar("R", bound=Record)
 

@@ -8,8 +8,6 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
-from skilloscope.web.jobs import DAY
-
 BOXES = (1, 3, 7, 21, 60)
 """Days until a puzzle comes again, by how often in a row it was solved."""
 
@@ -108,7 +106,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Drill:
-    """How a mistake was solved so far: how often in a row, how often at all, and when it is due again (UTC seconds)."""
+    """How a mistake was solved so far: how often in a row and at all, and when it is due again (days since 1970)."""
 
     mistake: str
     """The name of the mistake, which begins with the player's number."""
@@ -127,15 +125,15 @@ class Drill:
     def after(self, solved: bool, now: float) -> "Drill":
         """Return what holds after another try: the next box of BOXES where it was solved, else the first again.
 
-        >>> found = Drill("1").after(True, 0.0).after(True, DAY)
-        >>> found.box, found.due / DAY
+        >>> found = Drill("1").after(True, 0.0).after(True, 1.0)
+        >>> found.box, found.due
         (2, 4.0)
-        >>> found.after(False, 4 * DAY).due / DAY
+        >>> found.after(False, 4.0).due
         5.0
         """
         days = BOXES[min(self.box, len(BOXES) - 1)] if solved else BOXES[0]
         box, right = (self.box + 1, self.solved + 1) if solved else (0, self.solved)
-        return replace(self, box=box, tries=self.tries + 1, solved=right, due=now + days * DAY)
+        return replace(self, box=box, tries=self.tries + 1, solved=right, due=now + days)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from skilloscope.web import api
 from skilloscope.web.api import MaybeNumber, Queue
-from skilloscope.web.jobs import Jobs, Json, NotFoundError
+from skilloscope.web.jobs import DAY, Jobs, Json, NotFoundError
 from skilloscope.web.library_pages import ALibrary
 from skilloscope.web.pages import _page
 from skilloscope.web.records import Drill, KeptGame, Mistake
@@ -46,9 +46,9 @@ def training_view(jobs: Queue, library: ALibrary, player: MaybeNumber = None, jo
     if own is None:
         return {"player": None, "players": [], "puzzles": [], "known": 0, "later": 0, "next": None, "job": ""}
     mistakes = {one.name: one for one in library.mistakes(own)}
-    drills, now = {one.name: one for one in library.records(Drill, own.name)}, time.time()
+    drills, now = {one.name: one for one in library.records(Drill, own.name)}, time.time() / DAY
     games = {one.key: one for one in library.games(own)}
-    waiting = [drills[name].due for name in mistakes if name in drills and drills[name].due > now]
+    waiting = [drills[name].due * DAY for name in mistakes if name in drills and drills[name].due > now]
     due = [mistakes[name] for name in due_first(list(mistakes), drills, now)]
     return {
         "player": own.number, "players": [{"number": one.number, "player": one.called} for one in players],
@@ -62,7 +62,7 @@ def api_trained(library: ALibrary, mistake: Annotated[str, Query(max_length=120)
     """Keep whether a puzzle of the library was solved at the first try, and say when it comes again."""
     if library.record(Mistake, mistake) is None:
         raise NotFoundError("the library has no such mistake")
-    found = (library.record(Drill, mistake) or Drill(mistake)).after(solved, time.time())
+    found = (library.record(Drill, mistake) or Drill(mistake)).after(solved, time.time() / DAY)
     library.put(found)
     return asdict(found)
 
