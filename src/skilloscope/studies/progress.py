@@ -1,6 +1,6 @@
 """One player's progress: the Elo in all games, month by month, and what the newest games changed.
 
-In: analysed games of one pool, a name, and which games are new. Out: Progress. Its parts are the answers of the
+In: analysed games of one pool, a name, and which games are new. Out: PlayerProgress. Its parts are the answers of the
 functions that answer each alone: `rate_on_axis`, `elo_profile` and, for new games against earlier ones,
 `compare_split`, in which neither side is shrunk towards the other.
 
@@ -29,7 +29,7 @@ _CERTAIN = 0.05  # the largest probability of such a habit in play without any, 
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Progress(Study):
+class PlayerProgress(Study):
     """A player in the games of one pool, over time."""
 
     player: str
@@ -50,7 +50,7 @@ class Progress(Study):
         return [*self.ratings.tables(top), *(self.profile.tables(top) if self.profile else [])]
 
 
-def progress_of(found: AnalysedGames, player: str, new: Bools | None = None) -> Progress:
+def progress_of(found: AnalysedGames, player: str, new: Bools | None = None) -> PlayerProgress:
     """Return a player's progress in games of one pool; `new` says which games the last upload brought."""
     ratings = rate_on_axis(found, [player])
     if not ratings.players:
@@ -63,7 +63,7 @@ def progress_of(found: AnalysedGames, player: str, new: Bools | None = None) -> 
     if new is not None and new.any() and not new.all():
         with contextlib.suppress(InputError):  # no move of one side counts
             since = compare_split(found, player, new=new).comparisons[0]
-    return Progress(player=player, ratings=ratings, profile=profile, since=since, warnings=ratings.warnings)
+    return PlayerProgress(player=player, ratings=ratings, profile=profile, since=since, warnings=ratings.warnings)
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,13 @@ def habits(
             n, k = moves.get(one, 0), mistakes.get(one, 0)
             chance = tried * float(binom.sf(k - 1, of_mistakes, n / of_moves))
             if k and chance <= _CERTAIN:
-                found.append(Habit(one, n, k, lost.get(one, 0.0), of_moves, of_mistakes, chance))
+                found.append(Habit(one, n, k, lost.get(one, 0.0), of_moves, of_mistakes, chance=chance))
     return sorted(found, key=lambda one: -one.lost)
 
 
-def sentences(progress: Progress, found: Sequence[Habit], mistakes: int, reviewed: int, costliest: str) -> list[str]:
+def three_sentences(
+    progress: PlayerProgress, found: Sequence[Habit], mistakes: int, reviewed: int, costliest: str
+) -> list[str]:
     """Return the strength, the costliest habit and the next step, a sentence each."""
     own = progress.rating
     low, high = own.elo.interval(progress.ratings.mass)

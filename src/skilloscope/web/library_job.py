@@ -21,7 +21,7 @@ from skilloscope.inputs.costs import DECIDED, MARKS
 from skilloscope.inputs.pipeline import AnalysedGames
 from skilloscope.report.study import json_fields
 from skilloscope.studies.game import GameStudy
-from skilloscope.studies.progress import Progress, habits, progress_of, sentences
+from skilloscope.studies.progress import PlayerProgress, habits, progress_of, three_sentences
 from skilloscope.web.jobs import JobTask
 from skilloscope.web.kept_games import Kept, keep_games
 from skilloscope.web.library import Libraries, Library
@@ -82,7 +82,7 @@ class LibraryWork:
                     found.append(progress_of(analysed(pool, own), player.called, flags))
             self._keep_study(player, kept, found, len(new))
 
-    def _keep_study(self, player: Player, kept: Sequence[KeptGame], found: Sequence[Progress], new: int) -> None:
+    def _keep_study(self, player: Player, kept: Sequence[KeptGame], found: Sequence[PlayerProgress], new: int) -> None:
         if not found:
             return
         moves, mistakes, lost = Counter[str](), Counter[str](), Counter[str]()
@@ -94,7 +94,7 @@ class LibraryWork:
         games = {one.key: one for one in kept}
         first = _in_words(wrong[0], games.get(wrong[0].game), player) if wrong else ""
         own = habits(moves, mistakes, lost, _DIVISIONS)
-        said = sentences(found[0], own, len(wrong), len(reviews), first)
+        said = three_sentences(found[0], own, len(wrong), len(reviews), first)
         pools = [one.as_dict() for one in found]
         old, job = self.library.record(PlayerStudy, player.name), self.task.job.id
         since = {"games": new, "job": job, "at": now()}
@@ -153,7 +153,7 @@ def _in_words(mistake: Mistake, game: KeptGame | None, player: Player) -> str:
     return f"instead of {number} {mistake.played_san} against {other or '?'}"
 
 
-def _snapshot(player: Player, job: str, one: Progress) -> Snapshot:
+def _snapshot(player: Player, job: str, one: PlayerProgress) -> Snapshot:
     own, (low, high) = one.rating, one.rating.elo.interval(one.ratings.mass)
     return Snapshot(
         player=player.number, at=now(), pool=one.ratings.scale.pool, effort=one.effort, games=own.games,

@@ -51,7 +51,7 @@ def library_view(library: ALibrary) -> Json:
 
 
 @router.get("/api/library/players/{number}")
-def player_view(library: ALibrary, number: Number) -> Json:
+def kept_player_view(library: ALibrary, number: Number) -> Json:
     """One player: names, progress, what changed since the last upload, confirmed mistakes, games."""
     player = library.player(number)
     study, games = library.record(PlayerStudy, player.name), library.games(player)
@@ -96,7 +96,7 @@ def show_library(request: Request, library: ALibrary) -> Response:
 @router.get("/library/players/{number}", include_in_schema=False)
 def show_player(request: Request, library: ALibrary, number: Number) -> Response:
     """Show one player."""
-    view, json = player_view(library, number), f"/api/library/players/{number}"
+    view, json = kept_player_view(library, number), f"/api/library/players/{number}"
     alive = {job.id for job in jobs_of(request).of_owner(visitor_of(request), most=1000)}
     return _kept(request, _page(request, "library_player.html", view=view, json=json, alive=alive))
 
