@@ -44,6 +44,7 @@ SLOWEST = 32 * 1024  # bytes a second below which an upload counts as stalled
 MOST_SESSIONS = 10_000
 MOST_GUESSES = 10  # wrong passwords in a minute, by anybody, after which none is accepted
 _LOG = logging.getLogger(__name__)
+logging.getLogger("python_multipart").setLevel(logging.ERROR)  # or every odd form would be a line of the log
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _OPEN = ("/login", "/static/")  # shown without the password
 _BLOCK = 1 << 16
