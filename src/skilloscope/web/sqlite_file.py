@@ -44,6 +44,7 @@ class SqliteFile:
             base = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
             base.execute("PRAGMA journal_mode = WAL")
             base.execute("PRAGMA synchronous = FULL")  # what is acknowledged outlives a power cut too
+            base.text_factory = lambda raw: raw.decode("utf-8", "replace")  # what is damaged fails by its digest
             self._local.base = base
         return base
 
@@ -59,8 +60,9 @@ class SqliteFile:
             if not begun:
                 base.execute("COMMIT")
         except BaseException:
-            if not begun and base.in_transaction:  # a full disk has rolled back already
-                base.execute("ROLLBACK")
+            if not begun:
+                with contextlib.suppress(sqlite3.Error):  # a full disk has rolled back already
+                    base.execute("ROLLBACK")
             raise
 
 
