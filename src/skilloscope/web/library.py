@@ -54,7 +54,7 @@ PRAGMA user_version = {SCHEMA};
 CREATE TABLE IF NOT EXISTS visitors (visitor TEXT PRIMARY KEY, library TEXT NOT NULL, digest BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS records (
     library TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, digest BLOB NOT NULL,
-    PRIMARY KEY (library, kind, name)) WITHOUT ROWID;
+    PRIMARY KEY (library, kind, name));
 CREATE TABLE IF NOT EXISTS counts (library TEXT NOT NULL, kind TEXT NOT NULL, n INTEGER NOT NULL,
     PRIMARY KEY (library, kind)) WITHOUT ROWID;
 """

@@ -23,7 +23,7 @@ class SqliteFile:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # what is next to it gets the same rights
         try:
             self._make()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes damaged text in its errors
             raise StoreError(
                 f"{path} cannot be used: {error}", hint="is it damaged, locked, or not ours? name another --store"
             ) from error
