@@ -144,7 +144,8 @@ class Library:
         query, own = "FROM {} WHERE library = ? AND kind = ?", (self.key, what.kind)
         base = self.libraries._base()
         rows = base.execute(f"SELECT library, kind, name, body, digest {query.format('records')} ORDER BY name", own)
-        sound = [row for row in rows if row[-1] == row_digest(*row[:-1])]
+        # A damaged index may lead to rows of another kind, or to one row twice.
+        sound = [row for row in dict.fromkeys(rows) if row[:2] == own and row[-1] == row_digest(*row[:-1])]
         kept = base.execute(f"SELECT n {query.format('counts')}", own).fetchone()
         self._lost[what.kind] = (kept[0] if kept else 0) - len(sound)
         return [typed(what, json.loads(row[3])) for row in sound if row[2].startswith(begin)]
