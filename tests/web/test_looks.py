@@ -94,6 +94,7 @@ def test_nothing_serious_stands_in_the_way_of_anybody(page, pages, scheme):
         "nowhere",
         "play",
         "guess",
+        "train",
         "board",
     )
     found = []

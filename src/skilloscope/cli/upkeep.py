@@ -361,9 +361,9 @@ def demo(
 def _judged(work: EngineJob) -> AnalysedDecisions:
     """Return the decisions of the bundled games: by the engine, or from the bundled analyses if it fails."""
     from skilloscope.chess.engine.settings import DFH13
-    from skilloscope.inputs.bundled import gallery_analyses_file, gallery_games
-    from skilloscope.inputs.load import analyse_games
+    from skilloscope.inputs.bundled import gallery_analyses_file
     from skilloscope.inputs.pipeline import engine_found
+    from skilloscope.studies.demo import judge_famous
 
     work = replace(work, settings=DFH13)  # those of the bundled analyses
     shipped = replace(work, imports=(gallery_analyses_file(),), engine=None)
@@ -371,14 +371,14 @@ def _judged(work: EngineJob) -> AnalysedDecisions:
         why = "no engine found: using the bundled analyses (apt-get install stockfish for your own)"
     else:
         try:
-            judged = analyse_games(gallery_games(), replace(work, deadline_seconds=_MOST_SECONDS))
+            judged = judge_famous(replace(work, deadline_seconds=_MOST_SECONDS))
             if "not analysed (time)" not in judged.decisions.tally.counts:
                 return judged
             why = "the engine needs longer than the demo may take: using the bundled analyses; run again to continue"
         except EngineError as error:
             why = f"the engine failed ({error}): using the bundled analyses"
     err().print(why)
-    return analyse_games(gallery_games(), shipped)
+    return judge_famous(shipped)
 
 
 def doctor(
