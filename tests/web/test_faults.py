@@ -316,7 +316,7 @@ class Attacked:
         """
         begin, spent = time.monotonic(), self.processor()
         for name in self.acknowledged:
-            wait_for(lambda name=name: self.processor() and self.job(name)["state"] in ("done", "failed"), 300)
+            wait_for(lambda name=name: self.processor() and self.job(name)["state"] in ("done", "failed"), 900)
             assert self.job(name)["state"] == "done", self.job(name)
             assert self.ask("DELETE", f"/jobs/{name}")[0] == 200  # the disk is small
         spent = self.processor() - spent
