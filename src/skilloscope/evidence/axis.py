@@ -25,7 +25,8 @@ from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.posterior import Student, Tabulated, posterior_from_log_density
 from skilloscope.evidence.table import EqualSteps
-from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, JointWeights, LossWeights, elo_range
+from skilloscope.models.bins import LOSS_FEATURES, TIME_FEATURES, BinWeights
+from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, JointWeights, elo_range
 from skilloscope.models.paired_comparison import discrepancy, expected_against
 
 STEP = 10.0
@@ -269,6 +270,8 @@ SCHEMA = 1
 EFFORTS = ("instant", "quick", "full")
 EVALUATIONS = "evaluations"
 """The effort of games that bring their evaluations: no engine is asked, what moves lost is evidence as well."""
+CLOCKS = "clocks"
+"""The effort of a pool in which the time that moves took is evidence as well, where games bring their clocks."""
 PRIORS = ("opponents", "population", "flat", "header", "file")
 DEFAULT_PRIOR = "opponents"
 _HEADER_SD = 100.0
@@ -317,8 +320,10 @@ class Effort:
     settings: Mapping[str, Any] = field(default_factory=dict)
     weights: JointWeights | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
-    losses: LossWeights | None = None
+    losses: BinWeights | None = None
     """The weights of single evaluations."""
+    times: BinWeights | None = None
+    """The weights of the time that single moves took."""
     beside: Beside | None = None
     """How far moves and results of the same games count together; None where it was not fitted."""
     person: PersonEffect | None = None
@@ -454,6 +459,9 @@ class EloAxis:
             for one in effort.effects.values():
                 if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
                     raise InputError("an effect that is negative or too wide")
+            for weights, names in ((effort.losses, LOSS_FEATURES), (effort.times, TIME_FEATURES)):
+                if weights is not None and tuple(weights.features) != names:
+                    raise InputError("weights of losses and of times that are mistaken for each other")
             if (person := effort.person) is not None:
                 lists = person.elo, person.mean, person.sd, person.tail
                 if {*map(len, lists)} != {max(1, len(set(person.elo)))} or list(person.elo) != sorted(person.elo):
@@ -475,6 +483,7 @@ class EloAxis:
                 "weights": effort.weights.as_dict() if effort.weights else None,
                 "measured": dict(effort.measured),
                 **({"losses": effort.losses.as_dict()} if effort.losses else {}),
+                **({"times": effort.times.as_dict()} if effort.times else {}),
                 **({"beside": vars(effort.beside)} if effort.beside else {}),
                 **({"person": asdict(effort.person)} if effort.person else {}),
             }

@@ -217,7 +217,8 @@ def pair_beliefs(person: PersonParts, prior: Prior, sd: float) -> PartBeliefs:
     """Return the posterior of two parts that vary around a common level with an sd; last change: second − first."""
     points = effect_points(person, prior, "star", sd)
     found = parts_under(person, prior, "star", sd, points)
-    step, start = _kernel(float(sd), 1.0, len(person.cells.elo)), np.exp(np.asarray(prior.log_density(person.cells.elo)))
+    elo = person.cells.elo
+    step, start = _kernel(float(sd), 1.0, len(elo)), np.exp(np.asarray(prior.log_density(elo)))
     both = step @ (step * start[:, None])
     pair = _difference(found.weights, points.likelihood[:, 0], both, points.likelihood[:, 1])
     beliefs = averaged_beliefs(person.cells, [found], np.ones(1), prior=f"{prior}; sd {sd:.0f} between parts")

@@ -29,13 +29,15 @@ from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import Human, cached_human, human_on, shipped_network
 from skilloscope.chess.human.played import (
+    TIMED,
     PlayedMoves,
     header_columns,
-    loss_evidence,
     move_evidence,
     move_labels,
     move_losses,
+    move_times,
     movers_of,
+    observed_evidence,
     played_moves,
     unused_moves,
 )
@@ -346,7 +348,10 @@ def _part(games: Games, analyses: Analyses | None, question: _Question, playable
         table = move_evidence(read, counted, weights=effort.weights, opening_moves=opening_moves)
         if effort.losses is not None:
             losses = move_losses(alone, evaluations_from_comments(some))
-            table = EvidenceTable.concat([table, loss_evidence(alone, losses, counted, effort.losses)])
+            table = EvidenceTable.concat([table, observed_evidence(alone, losses, counted, effort.losses)])
+        if effort.times is not None and "time-spent" not in question.by:  # chosen by it, times say nothing
+            times = observed_evidence(alone, move_times(alone), counted, effort.times, TIMED)
+            table = EvidenceTable.concat([table, times])
         tables[kind] = replace(table, games=rows[table.games])
     return _Part(rows, moves, labels, people, tables, reasons)
 

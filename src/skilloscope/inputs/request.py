@@ -12,7 +12,7 @@ from skilloscope.chess.human.played import GROUPINGS
 from skilloscope.chess.pgn.facts import AUTO, FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
-from skilloscope.evidence.axis import DEFAULT_PRIOR, EVALUATIONS, Axis, Effects, Effort, EloAxis, elo_axis
+from skilloscope.evidence.axis import CLOCKS, DEFAULT_PRIOR, EVALUATIONS, Axis, Effects, Effort, EloAxis, elo_axis
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 
@@ -118,8 +118,8 @@ class RatingRequest:
         if pool in ("", FIDE):
             return replace(self, pool="")
         axis = elo_axis(pool)
-        wanted = self.effort.name if self.effort.name in axis.efforts else EVALUATIONS
-        effort = axis.efforts.get(wanted, axis.efforts[_INSTANT])
+        known = (name for name in (self.effort.name, CLOCKS, EVALUATIONS, _INSTANT) if name in axis.efforts)
+        effort = axis.efforts[next(known)]
         return replace(self, pool="", axis=axis, method="human", effort=effort, model=None)
 
     @property

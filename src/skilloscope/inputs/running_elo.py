@@ -17,7 +17,7 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.evaluations import Evaluations
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import Human, human
-from skilloscope.chess.human.played import PlayedMoves, loss_evidence, move_evidence, move_losses
+from skilloscope.chess.human.played import PlayedMoves, move_evidence, move_losses, observed_evidence
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import MissingExtraError
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
@@ -32,8 +32,9 @@ from skilloscope.evidence.axis import (
     elo_posterior,
 )
 from skilloscope.evidence.sources.human import single_move_curves
-from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
-from skilloscope.models.joint import loss_features, scaled_loss
+from skilloscope.evidence.sources.losses import expected_of_people, observed_curves
+from skilloscope.models.bins import loss_features
+from skilloscope.models.joint import scaled_loss
 
 EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]
 """From a game's moves, its positions, their values and its first ply to White's and Black's Elo on the one axis."""
@@ -109,7 +110,7 @@ def running_elo(
     places = list(range(len(moves)))
     table = move_evidence(moves, places, weights=effort.weights, opening_moves=axis.opening_moves)
     if effort.losses is not None and evaluations is not None:
-        losses = loss_evidence(moves, move_losses(moves, evaluations), places, effort.losses)
+        losses = observed_evidence(moves, move_losses(moves, evaluations), places, effort.losses)
         table = EvidenceTable.concat([table, losses])
     sides = {bool(at): RunningElo(axis, effort.effects, prior, effort.person) for at, prior in enumerate(priors)}
     rows = []
@@ -189,5 +190,5 @@ class EloOfBoards:
             before, after = np.array([key[2]]), np.array([key[3]])
             features = loss_features([known.log_p], [known.entropy], before, [ply])
             one = np.zeros(1, dtype=np.int64)
-            self._lost[key] = lost_curves(scaled_loss(before, after), features, weights, one, 1)[0]
+            self._lost[key] = observed_curves(scaled_loss(before, after), features, weights, one, 1)[0]
         return self._lost[key]

@@ -1,12 +1,14 @@
 """Every move of games with all legal ones: what people play there, the engine's answer, labels, and rows of evidence.
 
 The sources of evidence are `opening` (the first moves, what people play), `human` (later moves, what people play),
-`joint` (later moves with the engine's answer) and `evaluated` (what moves lost, by evaluations in the games' comments).
+`joint` (later moves with the engine's answer), `evaluated` (what moves lost, by evaluations in the games' comments) and
+`clocks` (how long moves took, by the clocks there).
 Only the mover's own choices count, and every legal move is an alternative.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
@@ -35,18 +37,11 @@ from skilloscope.core.errors import InputError, OptionError
 from skilloscope.evidence import EvidenceTable
 from skilloscope.evidence.axis import ELO_GRID
 from skilloscope.evidence.sources.human import BASIS, NODES, human_curves, on_elo
-from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
-from skilloscope.models.joint import (
-    HumanChoices,
-    JointChoices,
-    JointWeights,
-    LossWeights,
-    joint_curves,
-    loss_features,
-    scaled_loss,
-)
+from skilloscope.evidence.sources.losses import expected_of_people, observed_curves
+from skilloscope.models.bins import BinWeights, loss_features, paces, time_features
+from skilloscope.models.joint import HumanChoices, JointChoices, JointWeights, joint_curves, scaled_loss
 
-SOURCES = ("opening", "human", "joint", "evaluated")
+SOURCES = ("opening", "human", "joint", "evaluated", "clocks")
 _PIECES = np.array([0, *(PIECE_VALUES.get(piece, 0) for piece in "pnbrqk" * 2)], dtype=np.int64)
 
 
@@ -282,11 +277,26 @@ def _opponent_rating(moves: PlayedMoves, by: str, _: int) -> Labels:
 
 def _time_spent(moves: PlayedMoves, by: str, _: int) -> Labels:
     """The time that the move took: the clock after one's last move less the clock after this, with the increment."""
-    games, at = moves.games, _places(moves)
-    before = np.where(moves.ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
-    steps = np.array([_increment(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
-    seconds = before - games.clocks[at] + steps[moves.game]
-    return list(time_classes(seconds, SPENT))
+    return list(time_classes(_clocks_of(moves).spent, SPENT))
+
+
+@dataclass(frozen=True, eq=False)
+class _Clocks:
+    """Seconds that moves took, and what both sides had left before them; NaN where it is not known."""
+
+    spent: Array
+    left: Array
+    opponent: Array
+    base: Array
+    increment: Array
+
+
+def _clocks_of(moves: PlayedMoves) -> _Clocks:
+    clocks, at = moves.games.clocks.astype(float), _places(moves)
+    left, opponent = (np.where(moves.ply >= 2, clocks[np.maximum(at - back, 0)], np.nan) for back in (2, 1))
+    steps = np.array([_time_control(text) for text in moves.games.headers["time_control"].to_pylist()], dtype=float)
+    base, increment = steps.reshape(-1, 2)[moves.game].T
+    return _Clocks(left - clocks[at] + increment, left, opponent, base, increment)
 
 
 def _places(moves: PlayedMoves) -> Ints:
@@ -294,14 +304,16 @@ def _places(moves: PlayedMoves) -> Ints:
     return np.asarray(moves.games.offsets[:-1][moves.game] + moves.ply)
 
 
-def _increment(time_control: str | None) -> float:
-    """Return the seconds that each move adds, 0 where the games do not say.
+def _time_control(text: str | None) -> tuple[float, float]:
+    """Return the seconds of a game in one stage (NaN of others), and what each move adds: 0 where it is not said.
 
-    >>> [_increment(text) for text in ("5400+30", "40/7200:1800", None)]
-    [30.0, 0.0, 0.0]
+    >>> [_time_control(text) for text in ("5400+30", "600", "40/7200:1800", None)]
+    [(5400.0, 30.0), (600.0, 0.0), (nan, 0.0), (nan, 0.0)]
     """
-    _, plus, step = (time_control or "").split(":")[0].partition("+")
-    return float(step) if plus and step.isdigit() else 0.0
+    stages = re.fullmatch(r"(\d+/)?(\d+)(?:\+(\d+))?(:.*)?", text or "")
+    if stages is None:
+        return np.nan, 0.0
+    return np.nan if stages[1] or stages[4] else float(stages[2]), float(stages[3] or 0)
 
 
 GROUPINGS: dict[str, Callable[[PlayedMoves, str, int], Labels]] = {
@@ -319,7 +331,7 @@ GROUPINGS: dict[str, Callable[[PlayedMoves, str, int], Labels]] = {
 """What `rate --by` takes, and how the labels are found."""
 
 
-JOINT, EVALUATED = SOURCES.index("joint"), SOURCES.index("evaluated")
+JOINT, EVALUATED, TIMED = map(SOURCES.index, ("joint", "evaluated", "clocks"))
 
 
 def move_evidence(
@@ -342,18 +354,18 @@ def move_evidence(
 
 
 @dataclass(frozen=True, eq=False)
-class MoveLosses:
-    """What moves lost and in which decisions, as far as both values are known."""
+class Observed:
+    """What moves lost, or how long they took, and in which decisions, as far as it is known."""
 
     at: Ints  # the moves, by their place in PlayedMoves
-    losses: Array
+    values: Array
     features: Array
 
     def __len__(self) -> int:
         return len(self.at)
 
 
-def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> MoveLosses:
+def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> Observed:
     """Return the scaled losses of the free moves whose value before and after is known, mover's view."""
     if len(evaluations.games) != len(moves.games):
         raise InputError(f"evaluations of {len(evaluations.games):,} games for {len(moves.games):,}")
@@ -363,16 +375,27 @@ def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> MoveLosses:
     at = np.flatnonzero(np.isfinite(before) & np.isfinite(after) & moves.free)
     log_p, entropy = expected_of_people(moves.choices, moves.chosen)
     features = loss_features(log_p[at], entropy[at], before[at], moves.ply[at])
-    return MoveLosses(at, scaled_loss(before[at], after[at]), features)
+    return Observed(at, scaled_loss(before[at], after[at]), features)
 
 
-def loss_evidence(moves: PlayedMoves, found: MoveLosses, labels: Sequence[Any], weights: LossWeights) -> EvidenceTable:
-    """Return the rows of what the moves of each label, person and game lost."""
+def move_times(moves: PlayedMoves) -> Observed:
+    """Return how long the free moves took, where both clocks before them and the time control are known."""
+    found = _clocks_of(moves)
+    at = np.flatnonzero(np.isfinite(found.spent + found.opponent) & (found.base > 0) & moves.free)
+    spent, left, opponent, base, increment = (column[at] for column in vars(found).values())
+    features = time_features(base, increment, left, opponent, moves.ply[at])
+    return Observed(at, paces(spent, base, increment), features)
+
+
+def observed_evidence(
+    moves: PlayedMoves, found: Observed, labels: Sequence[Any], weights: BinWeights, source: int = EVALUATED
+) -> EvidenceTable:
+    """Return the rows of what the moves of each label, person and game lost, or how long they took."""
     names, of_move = _groups(moves, labels)
     group = of_move[found.at]
     use = group >= 0
-    rows, row = _rows(group, moves.game[found.at], np.full(len(group), EVALUATED), use)
-    curves = lost_curves(found.losses[use], found.features[use], weights, row[use], len(rows))
+    rows, row = _rows(group, moves.game[found.at], np.full(len(group), source), use)
+    curves = observed_curves(found.values[use], found.features[use], weights, row[use], len(rows))
     return _table(moves, names, rows, curves, np.bincount(row[use], minlength=len(rows)))
 
 
