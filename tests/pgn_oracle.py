@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Iterator
 from unittest.mock import patch
 
+import chess.pgn
+
+from skilloscope.chess.moves import move_code
 from skilloscope.chess.pgn import blocks
 from skilloscope.chess.pgn import positions as replay
 from skilloscope.chess.pgn.games import Games
@@ -34,6 +38,16 @@ def plain_games(source: Source) -> Games:
         elif index == 0:
             tally.fault("no game in the file", file, "whole file")
     return Games.from_columns(columns, tally)
+
+
+def games_of_python_chess(text: str) -> list[tuple[str | None, list[int]]]:
+    """Return White's name and the moves of each game with moves that python-chess itself finds in a text."""
+    file, found = io.StringIO(text), []
+    while game := chess.pgn.read_game(file):
+        moves = [move_code(move) for move in game.mainline_moves()]
+        name = game.headers.get("White", "?")
+        found += [(None if name == "?" else name, moves)] if moves else []
+    return found
 
 
 @contextlib.contextmanager

@@ -1,7 +1,5 @@
 """`python -m skilloscope`: the command line."""
 
-from __future__ import annotations
-
 from skilloscope.cli.app import main
 
 main()

@@ -287,10 +287,12 @@ def test_a_game_that_is_uploaded_twice_counts_once_and_moves_need_no_tags(tmp_pa
     done = do(jobs, add_upload(jobs, "games", files, owner="me", options={"effort": "instant"}), tmp_path)
     assert len(jobs.report(done.id, "event")["games"]) == 2
     assert jobs.report(done.id, "ratings")["skipped"]["the same game again"] == 1
-    pasted = add_upload(jobs, "games", [("", ITALIAN.encode())], owner="me", options={"effort": "instant"})
+    parted = ITALIAN.replace(" 5.", "\r\n\r\n5.").replace(" 10.", "\n\n\n10.")
+    pasted = add_upload(jobs, "games", [("", parted.encode())], owner="me", options={"effort": "instant"})
     done = do(jobs, pasted, tmp_path)
     assert done.state == "done"
     assert {row["player"] for row in jobs.report(done.id, "ratings")["players"]} == {"White", "Black"}
+    assert len(jobs.report(done.id, "game/1")["moves"]) == len(re.findall(r"[a-hO]\S+", ITALIAN))
 
 
 def test_of_too_many_games_the_newest_are_taken(tmp_path, monkeypatch):

@@ -1,7 +1,5 @@
 """Boards: many positions as columns, from python-chess boards, FENs or the moves of games, and their legal moves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,7 +40,7 @@ class Boards:
     def __repr__(self) -> str:
         return f"<Boards: {len(self):,} positions>"
 
-    def __getitem__(self, rows: slice | npt.NDArray[np.integer]) -> Boards:
+    def __getitem__(self, rows: slice | npt.NDArray[np.integer]) -> "Boards":
         return Boards(
             self.board[rows], self.rights[rows], self.passant[rows], self.past[rows], self.ply[rows], self.black[rows]
         )
@@ -68,12 +66,12 @@ class Boards:
         return ((start ^ flip) | (end ^ flip) << 6 | promotion << 12).astype(np.uint16)
 
     @classmethod
-    def from_fens(cls, fens: Sequence[str]) -> Boards:
+    def from_fens(cls, fens: Sequence[str]) -> "Boards":
         """Return positions given as FEN: nothing is known of the moves before."""
         return cls.from_boards([playable_board(fen) for fen in fens])
 
     @classmethod
-    def from_boards(cls, boards: Sequence[chess.Board]) -> Boards:
+    def from_boards(cls, boards: Sequence[chess.Board]) -> "Boards":
         """Return the positions of python-chess boards; the last move is read off their move stacks."""
         rows = [_row(board) for board in boards]
         codes = np.array([row[0] for row in rows], dtype=np.uint8).reshape(-1, 64)
@@ -83,7 +81,7 @@ class Boards:
         return cls(codes, rights, passant, past, ply, rest[:, 3].astype(bool))
 
     @classmethod
-    def from_moves(cls, moves: npt.NDArray[np.uint16], offsets: Ints, fens: Sequence[str] | None = None) -> Boards:
+    def from_moves(cls, moves: npt.NDArray[np.uint16], offsets: Ints, fens: Sequence[str] | None = None) -> "Boards":
         """Return the position before every move of games: game i owns the moves offsets[i]:offsets[i + 1].
 
         Moves are from + 64·to + 4096·promotion (as python-chess numbers pieces) and must be legal; `fens` are the

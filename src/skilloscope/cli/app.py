@@ -1,13 +1,13 @@
 """The typer application: the global options and one table of commands, each loaded when it is asked for."""
 
-from __future__ import annotations
-
+import csv
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from skilloscope.__about__ import __version__
 
+_TABLE = Path(__file__).parents[1] / "data" / "commands.csv"
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
 
@@ -36,117 +37,21 @@ class Group:
     entries: Mapping[str, Entry]
 
 
-# fmt: off
-COMMANDS: dict[str, dict[str, Entry | Group]] = {
-    "From moves": {
-        "rate": Entry("rate:rate", "games.pgn --html report.html",
-            "Estimate each player's Elo from the moves, with credible interval, move match and mean loss."),
-        "report": Entry("report:report", "games.pgn --player Ann --html ann.html",
-            "Report on a player or an event: Elo, strength by part of the game, most costly decisions."),
-        "game": Entry("game:game", "games.pgn --index 3 --html game.html",
-            "Analyse one game move by move: evaluation, gain, strength, and how likely people find each move."),
-        "moves": Entry("game:moves", "'r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3' --top 5",
-            "Show what players of each strength play in a position, and at which Elo half find the best move."),
-        "profile": Entry("profile:profile", 'games.pgn --player "Fischer, Robert James" --html profile.html',
-            "Track players over time: Elo by year, month or event, next to the Elo in the PGN."),
-        "compare": Entry("rate:compare", 'games.pgn --player "Ann" --player "Bob" --html compared.html',
-            "Compare two players, or one before and after a date: both Elos, the difference, who is stronger."),
-        "breakdown": Entry("rate:breakdown", "games.pgn --by phase --html breakdown.html",
-            "Break down players' Elo by phase, colour, opening, clock or opponent."),
-        "by-game": Entry("game:by_game", 'games.pgn --player "Ann" --highlight "Bob" --html chart.html',
-            "Show one player's Elo in each game, with the opponent's."),
-        "screen": Entry("screen:screen", "event.pgn --prevalence 0.001 --html report.html",
-            "Compare match, loss and blunders with what each player's rating predicts: z, p, odds; never a verdict."),
-        "live": Entry("live:live", "broadcast.pgn --budget 200",
-            "Follow games in progress: both players' strength after every move, on every board."),
-        "play": Entry("game:play", "--elo 1800",
-            "Play chess like people of a given Elo: a UCI engine for any chess program."),
-    },
-    "From results": {
-        "results": Group("Ratings from game results: who played whom, when, and the score.", {
-            "fit": Entry("results:results_fit", "results.csv --period 2M",
-                "Estimate how much new players differ (sigma0) and how fast strength changes (nu)."),
-            "rate": Entry("results:results_rate", "results.csv --at 2024-12-31 --active 4 --html ratings.html",
-                "Rate all players from results: rating and standard deviation, period by period."),
-            "smooth": Entry("results:results_smooth", "results.csv --period 1Y --history history.csv",
-                "Re-estimate past ratings using later results: smoothed ratings and each player's peak."),
-            "predict": Entry("results:results_predict", "results.csv --pairs pairs.csv --out predicted.csv",
-                "Predict games: expected score of the first player, or prediction error in past periods."),
-            "report": Entry("results:results_report", "--state ratings.state --since 2024-03",
-                "List who rose, fell, joined or left since a date, or one player's history and opponents."),
-            "simulate": Entry("results:results_simulate", "--players 100 --games 5000 --out results.csv",
-                "Simulate players whose strength changes over time: results and true strengths."),
-            "aliases": Entry("results:results_aliases", "results.csv --out aliases.csv",
-                "List names that may belong to one person, with games and years, for use with --alias."),
-        }),
-    },
-    "Any decisions": {
-        "decisions": Group("Decisions in any domain: rate deciders from a table of utilities.", {
-            "rate": Entry("decisions:decisions_rate", "backgammon.jsonl --k 0.05 --json",
-                "Rate deciders from the utilities of their options: competence c with credible interval."),
-            "live": Entry("live:decisions_live", "answers.jsonl --once --json",
-                "Follow deciders as decisions arrive: c with credible interval after every line."),
-            "profile": Entry("profile:decisions_profile", "backgammon.jsonl --per season --json",
-                "Track deciders over time: the competence c of each by period, with credible interval."),
-            "compare": Entry("rate:decisions_compare", "before.jsonl after.jsonl --k 5",
-                "Compare two sets of decisions of the same deciders: both competences, and which is greater."),
-            "convert": Entry("decisions:convert", "backgammon 0-ply.jsonl.gz 2-ply.jsonl.gz --out plays.parquet",
-                "Convert files of another domain to a table of decisions, reporting every fault and exclusion."),
-            "compare-engines": Entry("decisions:compare_engines", "0-ply.parquet 2-ply.parquet --json",
-                "Compare two engines on the same choices: k fitted for each, held-out log-likelihood."),
-            "sensitivity": Entry("decisions:sensitivity", "games.pgn --depths 6,10 --k 0.05,0.1,fit",
-                "Show how depth, number of lines, k, rule and engine change c, the ranking and the likelihood."),
-        }),
-    },
-    "Papers": {
-        "papers": Group("Methods of the papers: performance ratings, gain, likelihoods, pooled players, tables.", {
-            "ipr": Entry("papers:papers_ipr", "games.pgn --by milepost",
-                "Compute intrinsic performance ratings: Elo, s and c, with predicted and actual match and loss."),
-            "gain": Entry("papers:papers_gain", "event.pgn --pool match --html event.html",
-                "Compare the players of an event by gain: expected scores and differences, with their Elo."),
-            "likelihood": Entry("papers:papers_likelihood", 'games.pgn --player "Ann" --elo 2100',
-                "Compute how probable a player's moves are at given strengths, and how typical of that strength."),
-            "pooled": Entry("papers:papers_pooled", "games.pgn --tolerance 15 --html pooled.html",
-                "Pool players by Elo milepost or any column: c with credible region, and the line from c to Elo."),
-            "reproduce": Entry("papers:papers_reproduce", "DFH13.line",
-                "Recompute the published numbers of the papers and show them next to the originals."),
-        }),
-    },
-    "Engine and upkeep": {
-        "serve": Entry("serve:serve", "--port 8000",
-            "Start the web application: upload games, browse ratings, players and games."),
-        "analyse": Entry("analyse:analyse", "games.pgn --depth 10 --multipv 10 --out decisions.parquet",
-            "Analyse games with an engine: each position once, all listed moves and depths kept."),
-        "export": Entry("export:export", "archive.pgn.zst --out games.parquet",
-            "Export games as a table: headers, opening, speed and moves; duplicates are left out."),
-        "cache": Group("The cache of engine analyses: contents, export and import.", {
-            "info": Entry("cache:cache_info", "--json",
-                "Show how many answers are cached, by engine and settings, and the file size."),
-            "vacuum": Entry("cache:cache_vacuum", "--json",
-                "Check the file and return unused space to the disk."),
-            "check": Entry("cache:cache_check", "--mend",
-                "Check the files of the store for damage: answers of engines, what people play, web jobs."),
-            "export": Entry("cache:cache_export", "analyses.parquet --settings 1",
-                "Write all answers of one engine and search to a file, without names or games."),
-            "import": Entry("cache:cache_import", "analyses.parquet",
-                "Add the answers of files to the cache, under the settings named in each file."),
-        }),
-        "calibrate": Entry("calibrate:calibrate", "games.pgn --name my-pool",
-            "Fit an Elo axis to the ratings of another pool or time control, for --scale; needs no engine."),
-        "simulate": Group("Simulated deciders of known skill: choices from a table, or whole games of chess.", {
-            "choices": Entry("simulate:simulate_table", "spreads.jsonl --c 1.2 --seed 7 --out chosen.jsonl",
-                "Let the reference agent choose among the options of a table; recorded choices are ignored."),
-            "games": Entry("simulate:simulate_games", "--elo 1600 --against 1800 --games 100 --out games.pgn",
-                "Let simulated people of given Elos play games with human openings, errors and resignations."),
-        }),
-        "demo": Entry("demo:demo", "--html demo.html",
-            "Rate the bundled games: famous players, masters, and simulated club players of known Elo."),
-        "doctor": Entry("doctor:doctor", "--warm",
-            "Show versions, the engine, the cache, every setting with its source, and what is missing."),
-    },
-}
+def _commands() -> dict[str, dict[str, Entry | Group]]:
+    panels: dict[str, dict[str, Entry | Group]] = {}
+    groups: dict[str, dict[str, Entry]] = {}
+    for row in csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines()):
+        panel, (group, _, name) = panels.setdefault(row["purpose"], {}), row["command"].rpartition(" ")
+        entry = Entry(row["function"], row["example"], row["help"])
+        if group:
+            groups[group][name] = entry
+        else:
+            panel[name] = entry if entry.home else Group(entry.help, groups.setdefault(name, {}))
+    return panels
+
+
+COMMANDS = _commands()
 """The commands as --help shows them, by purpose. The help of an entry is the first line of its function."""
-# fmt: on
 
 
 class _Commands(Mapping[str, Any]):

@@ -1,31 +1,13 @@
 """`skilloscope game`, `by-game`, `moves` and `play`: one game, one player's games, one position, one opponent."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated
 
 from skilloscope.__about__ import __version__
+from skilloscope.cli import options
 from skilloscope.cli.console import print_json, show
-from skilloscope.cli.options import (
-    Aliases,
-    EffortOptions,
-    EloPrior,
-    EngineGainOptions,
-    EngineName,
-    EngineOptions,
-    GameFiles,
-    IntervalOutput,
-    Json,
-    Output,
-    PlayerName,
-    PoolName,
-    Rule,
-    argument,
-    gain_search,
-    option,
-)
+from skilloscope.cli.options import Aliases, EffortOptions, EngineOptions, IntervalOutput, PoolName, argument, option
 from skilloscope.cli.request import agent_of, analysed_decisions, analysed_for_elo, asked_elo, source_line, working
 from skilloscope.core.errors import OptionError
 
@@ -34,7 +16,7 @@ def game(
     games: Annotated[Path, argument("A PGN file, or evaluated games (.ndjson).", metavar="GAMES")],
     index: Annotated[int, option("Which game of the file: the number in its id, counted from 1.", min=1)] = 1,
     *,
-    gain: EngineGainOptions,
+    gain: options.EngineGainOptions,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
@@ -42,7 +24,7 @@ def game(
     from skilloscope.studies.game import game_of
 
     curve = gain.elo_curve()
-    with working(gain_search(engine)) as work:
+    with working(options.gain_search(engine)) as work:
         study = game_of(
             games,
             index,
@@ -58,13 +40,13 @@ def game(
 
 
 def by_game(
-    games: GameFiles,
-    player: PlayerName,
+    games: options.GameFiles,
+    player: options.PlayerName,
     highlight: Annotated[str | None, option("Highlight the games against this opponent.", metavar="OPPONENT")] = None,
     game: Annotated[str | None, option("Show this game (games.pgn#12) move by move too.", metavar="GAME")] = None,
     alias: Aliases = None,
-    rule: Rule = None,
-    prior: EloPrior = None,
+    rule: options.Rule = None,
+    prior: options.EloPrior = None,
     *,
     effort: EffortOptions,
     output: IntervalOutput,
@@ -93,7 +75,7 @@ def moves(
     no_engine: Annotated[bool, option("Ask no engine.")] = False,
     pool: PoolName = "fide",
     *,
-    output: Output,
+    output: options.Output,
     engine: EngineOptions,
 ) -> int:
     """Show what players of each strength play in a position, and at which Elo half find the best move."""
@@ -118,8 +100,8 @@ def play(
     ] = None,
     seed: Annotated[int, option("Seed of the draws; 0: other games every time.", min=0)] = 0,
     pool: PoolName = "fide",
-    engine: EngineName = None,
-    as_json: Json = False,
+    engine: options.EngineName = None,
+    as_json: options.Json = False,
 ) -> int:
     """Play chess like people of a given Elo: a UCI engine for any chess program."""
     from skilloscope.simulate.opponent import Persona, UciPlayer, usual_style

@@ -12,18 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from skilloscope.cli import options
 from skilloscope.cli.console import err, out, show_tables
-from skilloscope.cli.options import (
-    AgentOptions,
-    EngineGainOptions,
-    EngineOptions,
-    Json,
-    Mass,
-    Options,
-    argument,
-    gain_search,
-    option,
-)
+from skilloscope.cli.options import AgentOptions, EngineGainOptions, EngineOptions, Json, Mass, argument, option
 from skilloscope.cli.request import working
 from skilloscope.core.errors import InputError
 from skilloscope.core.text import json_text
@@ -36,7 +27,7 @@ GRACE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class FollowOptions(Options):
+class FollowOptions(options.Options):
     """The engine's time, how often an address is fetched, and when to stop."""
 
     budget: Annotated[
@@ -67,7 +58,7 @@ def live(
 
     curve = gain.elo_curve()
     check_values(gain.values, gain.mate_cap)
-    with working(gain_search(engine)) as work:
+    with working(options.gain_search(engine)) as work:
         settings = replace(work.settings, multipv=1)
     how = Live(
         follow.budget / 1000,

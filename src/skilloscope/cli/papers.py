@@ -1,37 +1,13 @@
 """`skilloscope papers`: intrinsic ratings, gain, likelihoods and pooled players as in the papers; their numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+from skilloscope.cli import options, request
 from skilloscope.cli.console import report_faults, show
-from skilloscope.cli.options import (
-    AgentOptions,
-    Aliases,
-    EffortOptions,
-    EngineGainOptions,
-    EngineOptions,
-    GameFiles,
-    IntervalOutput,
-    Options,
-    Output,
-    PlayerName,
-    argument,
-    gain_search,
-    option,
-)
-from skilloscope.cli.request import (
-    agent_of,
-    analysed_decisions,
-    analysed_for_elo,
-    asked_elo,
-    judge_line,
-    scale_of,
-    source_line,
-    working,
-)
+from skilloscope.cli.options import EngineOptions, GameFiles, IntervalOutput, Options, Output, argument, option
+from skilloscope.cli.request import agent_of, analysed_decisions, analysed_for_elo, asked_elo, source_line, working
 from skilloscope.core.errors import InputError, OptionError
 
 
@@ -79,7 +55,7 @@ def papers_ipr(
     if single_pv:
         from skilloscope.inputs.gains import gains_of_files  # loads what reads games, which tables do not need
 
-        with working(gain_search(engine)) as work:
+        with working(options.gain_search(engine)) as work:
             gained = gains_of_files(games, work, values="engine")
         column = "decider" if by == "milepost" else by
         control = ipr.single_pv(gained.losses, window, by=column, scaling=model.scaling)
@@ -104,7 +80,7 @@ def papers_gain(
     games: Annotated[list[Path], argument("PGN files, or evaluated games (.ndjson).", metavar="GAMES…")],
     *,
     event: EventOptions,
-    gain: EngineGainOptions,
+    gain: options.EngineGainOptions,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
@@ -113,14 +89,14 @@ def papers_gain(
     from skilloscope.studies.gain import GainStudy, axis_elo
     from skilloscope.studies.gain_event import Field, GainRequest, event_gains, with_surnames
 
-    request = GainRequest(event.pool, event.events, gain.elo_curve(), engine_elo=gain.engine_elo, mass=output.mass)
-    with working(gain_search(engine)) as work:
+    wanted = GainRequest(event.pool, event.events, gain.elo_curve(), engine_elo=gain.engine_elo, mass=output.mass)
+    with working(options.gain_search(engine)) as work:
         gained = gains_of_files(games, work, values=gain.values, mate_cap=gain.mate_cap)
-        request = replace(request, engine=engine_gains(gained, gain.engine_gains, work))
+        wanted = replace(wanted, engine=engine_gains(gained, gain.engine_gains, work))
     report_faults(gained.games.tally)
     gained = with_surnames(gained) if event.surnames else gained
     axis = axis_elo(gained.games, Field.of(gained.games, event.events).event_of_game, mass=output.mass)
-    found = event_gains(gained, request)
+    found = event_gains(gained, wanted)
     asked = gain.engine_gains != "auto" or gain.engine_elo is not None
     study = GainStudy(found, axis, gained.positions(), with_engine=asked, tally=found.tally)
     return show(study, output, source=", ".join(path.name for path in games))
@@ -146,14 +122,14 @@ def papers_pooled(
     ],
     *,
     group: GroupOptions,
-    agent: AgentOptions,
+    agent: options.AgentOptions,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
     """Pool players by Elo milepost or any column: c with credible region, and the line from c to Elo."""
     from skilloscope.studies.pooled import PooledRequest, pooled_players
 
-    request = PooledRequest(
+    wanted = PooledRequest(
         by=group.by,
         tolerance=group.tolerance,
         both=not group.one_sided,
@@ -165,21 +141,21 @@ def papers_pooled(
     )
     model = agent.agent()
     judged = analysed_decisions(games, engine, any_domain=True)
-    study = pooled_players(judged.decisions, request, model)
-    study = replace(study, positions=judged.as_dict(), head=judge_line(judged))
+    study = pooled_players(judged.decisions, wanted, model)
+    study = replace(study, positions=judged.as_dict(), head=request.judge_line(judged))
     return show(study, output, source=source_line(games, judged))
 
 
 def papers_likelihood(
     games: GameFiles,
-    player: PlayerName,
+    player: options.PlayerName,
     *,
     elo: Annotated[float | None, option("Strength of the people, or of the agent by its scale.")] = None,
     c: Annotated[float | None, option("Competence of the agent, in place of an Elo.")] = None,
     draws: Annotated[int, option("Simulated sequences.", min=100)] = 10_000,
-    alias: Aliases = None,
+    alias: options.Aliases = None,
     rule: Annotated[str | None, option("With --method agent: listed, bucket or full.")] = None,
-    effort: EffortOptions,
+    effort: options.EffortOptions,
     output: Output,
     engine: EngineOptions,
 ) -> int:
@@ -189,15 +165,15 @@ def papers_likelihood(
     if (elo is None) == (c is None):
         raise OptionError("a sequence needs one strength, --elo or --c", hint="e.g. --elo 2100, or --c 1.2")
     strength = Strength(c, elo, draws=draws, seed=effort.seed)
-    options = effort if c is None or effort.method is not None else replace(effort, method="agent")
-    asked = asked_elo(games, options, rule=rule)
+    wanted = effort if c is None or effort.method is not None else replace(effort, method="agent")
+    asked = asked_elo(games, wanted, rule=rule)
     if asked.by_agent or elo is None:
-        scale, model = scale_of(), agent_of(rule)
+        scale, model = request.scale_of(), agent_of(rule)
         judged = analysed_decisions(games, engine, player=player, aliases=alias)
         study = agent_likelihood(judged, strength, scale, model)
     else:
         asked = replace(asked, pool="")
-        found, (name,) = analysed_for_elo(games, asked, options, engine, players=[player], aliases=alias)
+        found, (name,) = analysed_for_elo(games, asked, wanted, engine, players=[player], aliases=alias)
         study = elo_likelihood(found, name, strength)
     return show(study, output, source=source_line(games))
 

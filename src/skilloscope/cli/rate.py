@@ -1,50 +1,24 @@
-"""`skilloscope rate`, `breakdown`, `compare` and `decisions compare`: players' strength from their moves.
+"""`skilloscope rate`, `breakdown`, `compare` and `profile`, also of decisions: players' strength from their moves.
 
 By default on the Elo axis; with --method agent, or for decisions, by the papers' agent.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+from skilloscope.cli import options, request
 from skilloscope.cli.console import show
-from skilloscope.cli.options import (
-    AgentOptions,
-    Aliases,
-    AxisOptions,
-    Dispersion,
-    EffortOptions,
-    EloPrior,
-    EngineOptions,
-    GameFiles,
-    IntervalOutput,
-    Options,
-    Rule,
-    argument,
-    option,
-)
-from skilloscope.cli.request import (
-    AskedElo,
-    agent_of,
-    analysed_decisions,
-    analysed_for_elo,
-    asked_elo,
-    check_column,
-    refuse_agents,
-    scale_of,
-    scaled_agent,
-    source_line,
-    working,
-)
+from skilloscope.cli.options import AgentOptions, EffortOptions, EngineOptions, GameFiles, IntervalOutput, option
+from skilloscope.cli.request import analysed_decisions, analysed_for_elo, asked_elo, refuse_agents, source_line
 from skilloscope.core.errors import OptionError
 
+PeriodPrior = Annotated[str, option("Prior of each period: drift or reset; by the agent also carry or widen.")]
 Values = Annotated[tuple[str, str] | None, option("Two values of the column.", metavar="FIRST SECOND")]
 
 
 @dataclass(frozen=True)
-class RateOptions(Options):
+class RateOptions(options.Options):
     """What is rated and how; None where the settings decide, or what is at hand."""
 
     player: Annotated[str | None, option("Rate this player only.", metavar="NAME")] = None
@@ -54,7 +28,7 @@ class RateOptions(Options):
     parts: Annotated[
         str, option("With parts: pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled"
-    prior: EloPrior = None
+    prior: options.EloPrior = None
     with_results: Annotated[
         Path | None, option("Count the results of this file too: games (PGN) or a table of results.")
     ] = None
@@ -65,7 +39,7 @@ def rate(
     *,
     rating: RateOptions,
     effort: EffortOptions,
-    axis: AxisOptions,
+    axis: options.AxisOptions,
     output: IntervalOutput,
     engine: EngineOptions,
 ) -> int:
@@ -95,7 +69,7 @@ def rate(
 
 
 def _rate_by_agent(
-    paths: list[Path], rating: RateOptions, asked: AskedElo, output: IntervalOutput, engine: EngineOptions
+    paths: list[Path], rating: RateOptions, asked: request.AskedElo, output: IntervalOutput, engine: EngineOptions
 ) -> int:
     """Rate as the papers do: by the agent, after the opening, in undecided positions."""
     from skilloscope.decision.text import table_kind
@@ -106,11 +80,11 @@ def _rate_by_agent(
     from skilloscope.studies.agent_ratings import rate_decisions
 
     own, by = asked.agents or agent_scale(), rating.by
-    check_column(by, paths, ("player", "decider"), what="column")  # refused before the engine is asked
-    model = scaled_agent(own, asked.rule)
+    request.check_column(by, paths, ("player", "decider"), what="column")  # refused before the engine is asked
+    model = request.scaled_agent(own, asked.rule)
     elo_prior(asked.prior, own)
     settings = {} if asked.effort is None else elo_axis().effort(asked.effort).settings
-    with working(engine, otherwise=settings) as work:
+    with request.working(engine, otherwise=settings) as work:
         if not all(table_kind(path) for path in paths):
             work.refuse_single_lines()
         judged = load_decisions(paths, work, player=rating.player)
@@ -130,7 +104,7 @@ def breakdown(
     parts: Annotated[
         str, option("pooled (towards the player's own level) or independent.", metavar="MODEL")
     ] = "pooled",
-    dispersion: Dispersion = None,
+    dispersion: options.Dispersion = None,
     *,
     effort: EffortOptions,
     output: IntervalOutput,
@@ -144,8 +118,8 @@ def breakdown(
     check_parts(parts)
     asked = asked_elo(games, effort)
     if asked.by_agent:
-        check_column(by, games, DIMENSIONS, what="dimension")
-        scale = scale_of()
+        request.check_column(by, games, DIMENSIONS, what="dimension")
+        scale = request.scale_of()
         judged = analysed_decisions(games, engine, player=player)
         model, allowed = Agent.from_about(scale.model), scale.dispersion if dispersion is None else dispersion
         study = break_down(judged, by, judged.players, parts, model=model, dispersion=allowed, mass=output.mass)
@@ -164,12 +138,12 @@ def compare(
     at: Annotated[str | None, option("Split before this day: YYYY-MM-DD.", "--split-on", metavar="DATE")] = None,
     by: Annotated[str | None, option("Split by the two values of a column.", metavar="COLUMN")] = None,
     values: Values = None,
-    alias: Aliases = None,
+    alias: options.Aliases = None,
     dispersion: Annotated[
         str | None, option("With --method agent: scale (default), games, or a number.", metavar="NUMBER")
     ] = None,
-    rule: Rule = None,
-    prior: EloPrior = None,
+    rule: options.Rule = None,
+    prior: options.EloPrior = None,
     effort: EffortOptions,
     output: IntervalOutput,
     engine: EngineOptions,
@@ -185,7 +159,7 @@ def compare(
             raise OptionError(
                 "the papers' agent compares two sets of one player", hint="one --player, or another method"
             )
-        model, scale = agent_of(rule), scale_of()
+        model, scale = request.agent_of(rule), request.scale_of()
         allowed = scale.dispersion if dispersion in (None, "scale") else _dispersion(str(dispersion))
         judged = analysed_decisions(games, engine, player=player, aliases=alias)
         study = compare_sides(
@@ -201,7 +175,9 @@ def compare(
 
 
 def decisions_compare(
-    tables: Annotated[list[Path], argument("Two tables of decisions, or one with --by.", metavar="TABLE [TABLE]")],
+    tables: Annotated[
+        list[Path], options.argument("Two tables of decisions, or one with --by.", metavar="TABLE [TABLE]")
+    ],
     by: Annotated[str | None, option("Split one table by the two values of a column.")] = None,
     values: Values = None,
     dispersion: Annotated[str, option("Scatter to allow for: a number, or games to fit it to a column `game`.")] = "1",
@@ -239,3 +215,63 @@ def _dispersion(text: str) -> float | None:
         return float(text)
     except ValueError:
         raise OptionError(f"no dispersion {text!r}", hint="a positive number, or games to fit it") from None
+
+
+def profile(
+    games: GameFiles,
+    player: Annotated[list[str], option("The player to follow; may be repeated.", metavar="NAME")],
+    alias: options.Aliases = None,
+    every: Annotated[str, option("Length of a period: year, month or event.", "--per")] = "year",
+    prior: PeriodPrior = "drift",
+    dispersion: options.Dispersion = None,
+    *,
+    effort: EffortOptions,
+    axis: options.AxisOptions,
+    output: IntervalOutput,
+    engine: EngineOptions,
+) -> int:
+    """Track players over time: Elo by year, month or event, next to the Elo in the PGN."""
+    from skilloscope.evidence.lattice import check_period_prior
+    from skilloscope.evidence.periods import check_every
+    from skilloscope.studies.profile import agent_profile, check_axis_prior, elo_profile
+
+    check_period_prior(prior)
+    check_every(every)
+    asked = asked_elo(games, effort, scale=axis.scale, rule=axis.rule)
+    if asked.by_agent:
+        scale = request.scale_of(axis.scale)
+        model = request.scaled_agent(scale, axis.rule)
+        judged = analysed_decisions(games, engine, player=player, aliases=alias)
+        study = agent_profile(
+            judged, scale, model=model, every=every, prior=prior, players=judged.players, dispersion=dispersion,
+            mass=output.mass,
+        )  # fmt: skip
+    else:
+        check_axis_prior(prior)
+        refuse_agents(dispersion=dispersion)
+        found, names = analysed_for_elo(games, asked, effort, engine, mass=output.mass, players=player, aliases=alias)
+        study = elo_profile(found, names, every=every, prior=prior)
+    return show(study, output, source=source_line(games, study.basis.analysed))
+
+
+def decisions_profile(
+    tables: options.Tables,
+    every: Annotated[str, option("The column of periods: numbers, dates or names.", "--per", metavar="COLUMN")],
+    decider: Annotated[list[str] | None, option("Only this decider; may be repeated.")] = None,
+    prior: PeriodPrior = "drift",
+    dispersion: Annotated[float, option("Divide all evidence by this; 1 leaves it as it is.")] = 1.0,
+    *,
+    agent: AgentOptions,
+    output: IntervalOutput,
+) -> int:
+    """Track deciders over time: the competence c of each by period, with credible interval."""
+    from skilloscope.evidence.lattice import check_period_prior
+    from skilloscope.studies.profile import competence_profile
+
+    check_period_prior(prior)
+    batch = request.read_batch(tables)
+    study = competence_profile(
+        batch, agent.agent(), every=every, prior=prior, players=decider or (), span=agent.c_range,
+        dispersion=dispersion, mass=output.mass,
+    )  # fmt: skip
+    return show(study, output, source=source_line(tables))

@@ -1,23 +1,13 @@
-"""`skilloscope report`: one player or a whole event, as a page to read."""
-
-from __future__ import annotations
+"""`skilloscope report` and `screen`: a player or an event as a page to read; play against what a rating predicts."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from skilloscope.cli.console import progress_bar, show
-from skilloscope.cli.options import (
-    AxisOptions,
-    EloPrior,
-    EngineOptions,
-    IntervalOutput,
-    Options,
-    Pool,
-    argument,
-    option,
-)
-from skilloscope.cli.request import pool_asked, requested
+from skilloscope.cli import options
+from skilloscope.cli.console import err, progress_bar, show
+from skilloscope.cli.options import AxisOptions, EloPrior, EngineOptions, IntervalOutput, Options, argument, option
+from skilloscope.cli.request import asked_depth, pool_asked, requested
 from skilloscope.core.paths import effective_settings
 
 PgnFiles = Annotated[list[Path], argument("PGN files.", metavar="GAMES…")]
@@ -32,7 +22,7 @@ class ReportOptions(Options):
     ] = None
     effort: Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")] = None
     prior: EloPrior = None
-    pool: Pool = None
+    pool: options.Pool = None
     budget: Annotated[
         float | None, option("Stop the engine after this many minutes, sharing time evenly.", metavar="MINUTES")
     ] = None
@@ -58,3 +48,40 @@ def report(
         found, names = analysed_files(games, rating, work, players=named, limit=budget)
         study = report_on(found, names)
     return show(study, output, source=", ".join(path.name for path in games))
+
+
+@dataclass(frozen=True)
+class ScreenOptions(Options):
+    """The ratings, the groups, and the assumed prevalence of help."""
+
+    elo: Annotated[str, option("Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")] = "header"
+    event: Annotated[bool, option("Screen each player in each event separately.")] = False
+    prevalence: Annotated[float, option("Assumed share of players with help, for the posterior odds.")] = 0.001
+    effort: Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")] = None
+
+
+def screen(
+    games: Annotated[list[Path], argument("PGN files.", metavar="GAMES…")],
+    *,
+    screening: ScreenOptions,
+    output: options.Output,
+    engine: EngineOptions,
+) -> int:
+    """Compare match, loss and blunders with what each player's rating predicts: z, p, odds; never a verdict."""
+    from skilloscope.evidence.axis import elo_axis
+    from skilloscope.studies.screen.screen import screen
+
+    with progress_bar("screening") as bar:
+        request, job = requested(engine, bar, elo_axis(), None, screening.effort, depth=asked_depth(engine))
+        found = screen(
+            games,
+            elo=screening.elo,
+            by_event=screening.event,
+            prevalence=screening.prevalence,
+            effort=screening.effort,
+            request=request,
+            job=job,
+        )
+    if found.positions:
+        err().print(found.positions)
+    return show(found, output, source=found.source)

@@ -4,8 +4,6 @@ Nothing is lost in silence. An error stops the work and says what to do next; a 
 was skipped while the rest went on; a tally counts everything that was left out, by reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -81,14 +79,14 @@ class Tally:
         self.count(reason)
         self.faults.append(Fault(reason, file, place, detail))
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: "Tally") -> "Tally":
         total = Tally(dict(self.counts), [*self.faults, *other.faults])
         for reason, n in other.counts.items():
             total.count(reason, n)
         return total
 
     @classmethod
-    def sum(cls, tallies: Iterable[Tally]) -> Tally:
+    def sum(cls, tallies: "Iterable[Tally]") -> "Tally":
         """Return the sum of many tallies."""
         return reduce(cls.__add__, tallies, cls())
 
@@ -102,7 +100,7 @@ class Tally:
         return dict(sorted(self.counts.items(), key=lambda item: (-item[1], item[0])))
 
     @classmethod
-    def from_dict(cls, counts: Mapping[str, int]) -> Tally:
+    def from_dict(cls, counts: Mapping[str, int]) -> "Tally":
         """Return a tally of these counts."""
         return cls({reason: int(n) for reason, n in counts.items()})
 

@@ -285,12 +285,17 @@ def effective_settings(flags: Mapping[str, object] | None = None) -> dict[str, E
     return found
 
 
-def store_file(folder: str | Path) -> Path:
-    """Return the SQLite file inside a store folder."""
+def store_file(store: str | os.PathLike[str]) -> Path:
+    """Return the SQLite file of a store, which is named by its folder or by the file itself.
+
+    >>> store_file("chess").name, store_file("chess/of_may.sqlite").name
+    ('analyses.sqlite', 'of_may.sqlite')
+    """
     try:
-        return Path(folder).expanduser() / "analyses.sqlite"
+        path = Path(store).expanduser()
     except RuntimeError as error:
-        raise InputError(f"{folder}: there is no such user", hint="write the folder out, without ~") from error
+        raise InputError(f"{store}: there is no such user", hint="write the folder out, without ~") from error
+    return path if path.is_file() or path.suffix == ".sqlite" else path / "analyses.sqlite"
 
 
 def user_file() -> Path:

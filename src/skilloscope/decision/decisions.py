@@ -8,8 +8,6 @@ shallowest first; the last column is the judgement, and only it must be complete
 `Batch` is what Decisions and Losses share: rows with context columns, selected, joined and grouped.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -264,7 +262,7 @@ class Decisions(Batch):
         *,
         n_legal: Sequence[int] | None = None,
         context: pa.Table | Mapping[str, object] | None = None,
-    ) -> Decisions:
+    ) -> "Decisions":
         """Build a batch from one list of values per decision, in any order; they are put best first."""
         counts = np.fromiter((len(v) for v in values), dtype=np.int64, count=len(values))
         flat = np.concatenate([np.asarray(v, dtype=float) for v in values]) if len(values) else np.zeros(0)
@@ -280,7 +278,7 @@ class Decisions(Batch):
         chosen: npt.NDArray[np.integer[Any]],
         n_legal: npt.NDArray[np.integer[Any]],
         **columns: Any,
-    ) -> Decisions:
+    ) -> "Decisions":
         """Build a batch from flat columns, sorting alternatives (and their names) best first; ties keep their order."""
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         judged = values if values.ndim == 1 else values[:, -1]
@@ -342,7 +340,7 @@ class Decisions(Batch):
         loss[listed] = self.best[listed].astype(float) - self.judged[at].astype(float)
         return loss
 
-    def select(self, selection: Selection, *, reason: str = "") -> Decisions:
+    def select(self, selection: Selection, *, reason: str = "") -> "Decisions":
         """Return the selected decisions; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
         offsets, flat = ragged_take(self.offsets, index)
@@ -357,7 +355,7 @@ class Decisions(Batch):
         )
 
     @classmethod
-    def concat(cls, batches: Sequence[Decisions]) -> Decisions:
+    def concat(cls, batches: "Sequence[Decisions]") -> "Decisions":
         """Return the batches one after another; names are matched, tallies add, contexts may differ in columns."""
         if not batches:
             raise InputError("no batches to put together")
@@ -382,7 +380,7 @@ class Decisions(Batch):
             about=abouts[0] if all(about == abouts[0] for about in abouts) else {"mixed": abouts},
         )
 
-    def at_depths(self, depths: Sequence[int] = ()) -> Decisions:
+    def at_depths(self, depths: Sequence[int] = ()) -> "Decisions":
         """Return the batch with these depths only (the last must be the judgement's); none drops the axis."""
         if not depths:
             return replace(self, values=self.judged.copy(), depths=())

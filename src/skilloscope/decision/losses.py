@@ -4,8 +4,6 @@ In: [%eval] comments, single-PV analyses. Out: gain and error statistics. The re
 every alternative's value and refuse this batch with a hint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,13 +48,13 @@ class Losses(Batch):
         """g = s_k − s_{k−1}, the mover's view: what the move added to the evaluation. [FER12 Algorithm 1, step 2]"""
         return np.asarray(self.after.astype(float) - self.before.astype(float))
 
-    def select(self, selection: Selection, *, reason: str = "") -> Losses:
+    def select(self, selection: Selection, *, reason: str = "") -> "Losses":
         """Return the selected moves; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
         return self._kept(index, reason, before=self.before[index], after=self.after[index])
 
     @classmethod
-    def concat(cls, batches: Sequence[Losses]) -> Losses:
+    def concat(cls, batches: "Sequence[Losses]") -> "Losses":
         """Return the batches one after another; names are matched and tallies add."""
         if not batches:
             raise InputError("no batches to put together")

@@ -5,8 +5,6 @@ the list is `"chosen": null`, or no row marked. A decision with a fault is left 
 line; the others go on.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -216,7 +214,7 @@ class _Problem:
         if not self.extra:
             self.extra = {key: value for key, value in entry.items() if key not in _CSV_COLUMNS}
 
-    def hand_over(self, rows: _Rows, decider: str, label: str) -> None:
+    def hand_over(self, rows: "_Rows", decider: str, label: str) -> None:
         if self.bad is None and len(self.chosen) > 1:
             self.bad = ("more than one alternative chosen", self.place, f"decider {decider}, problem {label}"[:80])
         if self.bad:

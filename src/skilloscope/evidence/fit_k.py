@@ -14,8 +14,6 @@ the log-odds of the best against an alternative of loss s. It is uniform from 0 
 The gain is honest: k is fitted again without each fold, and scored on that fold.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -12,8 +12,6 @@ of their posteriors on a flat range, and one flat share. A new decider is predic
 Decisions of one game are not independent, so intervals resample whole clusters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -45,7 +43,7 @@ class Folds:
         """How many clusters there are."""
         return int(self.cluster.max()) + 1
 
-    def of(self, rows: Ints) -> Folds:
+    def of(self, rows: Ints) -> "Folds":
         """Return the clusters and folds of some of the decisions."""
         return Folds(self.by, self.cluster[rows], self.fold[rows], self.size)
 
@@ -85,7 +83,7 @@ class HeldOut:
         return float(self.score.sum() / self.decisions.sum())
 
     def gain(
-        self, other: HeldOut, *, rng: np.random.Generator, mass: float = 0.95
+        self, other: "HeldOut", *, rng: np.random.Generator, mass: float = 0.95
     ) -> tuple[float, tuple[float, float]]:
         """Return how much more likely a decision is than under the other, in logs, with its interval."""
         if not np.array_equal(self.decisions, other.decisions):
@@ -126,7 +124,7 @@ def held_out_scores(folds: Folds, decider: Ints, curves_of: Callable[[int, Ints,
     return HeldOut(total, np.bincount(folds.cluster, minlength=folds.clusters))
 
 
-def _foreseen(fine: _Fine, training: Array, trained: Bools, who: Ints, cells: Array) -> Array:
+def _foreseen(fine: "_Fine", training: Array, trained: Bools, who: Ints, cells: Array) -> Array:
     """Return the log-probability of each cell given its decider's training evidence and the other deciders'."""
     everybody = np.exp(fine.log_flat)  # one unknown decider, so that nothing is impossible
     known = np.flatnonzero(trained)

@@ -9,8 +9,6 @@ reflected: mass is neither lost nor piled up. All terms are positive and none is
 even what is very improbable keeps its relative size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -151,7 +149,7 @@ def backward(walk: Walk, logs: Array, gaps: Array) -> Array:
     return smoothed
 
 
-def fit_drift(lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *, mass: float = 0.95) -> SdFit:
+def fit_drift(lattice: Lattice, logs: Sequence[Array], times: Sequence[Array], *, mass: float = 0.95) -> "SdFit":
     """Return the sd of the change in a unit of time that makes the evidence of all sequences likeliest."""
     if not any(len(t) > 1 for t in times):
         raise InputError("a drift cannot be seen in a single period", hint="use another prior, or shorter periods")
@@ -334,7 +332,7 @@ class PeriodEvidence:
         if np.any(np.diff(self.times) < 0) or not np.all(np.isfinite(self.times)):
             raise InputError("the periods are not in order of time")
 
-    def tempered(self, dispersion: float) -> PeriodEvidence:
+    def tempered(self, dispersion: float) -> "PeriodEvidence":
         """Return the history with every curve divided by a dispersion."""
         return PeriodEvidence(self.times, [one.tempered(dispersion) for one in self.evidences])
 

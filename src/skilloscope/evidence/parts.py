@@ -11,8 +11,6 @@ that are laid where the posterior of b is, and corrected for that: log Σ_k w_k�
 linear in y.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -102,7 +100,7 @@ class PersonParts:
         times: npt.ArrayLike | None = None,
         person: PersonEffect | None = None,
         within: tuple[float, float] = ELO_RANGE,
-    ) -> PersonParts:
+    ) -> "PersonParts":
         """Return the parts of one person from the curves of his games on ELO, by part and source."""
         cells = Cells(within)
         names = [name for name in effects if any(name in part for part in parts)]
@@ -193,7 +191,7 @@ class EffectPoints:
     """Of each part (points × parts × cells), over its largest, the log of which is in the weights."""
 
     @classmethod
-    def of(cls, person: PersonParts, y: Array, log_weights: Array) -> EffectPoints:
+    def of(cls, person: PersonParts, y: Array, log_weights: Array) -> "EffectPoints":
         """Return the points with what the parts' evidence says there."""
         logs = person.at(person.mean + y @ person.loads.T)
         peak = logs.max(axis=2, keepdims=True)

@@ -4,8 +4,6 @@ In: decisions with context columns. Out: the period of each decision and each de
 `RunningCompetence` of one game. Decisions whose period is unknown are left out and counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ The papers start with a wide range and a coarse step δ = 0.1, then narrow the r
 ([DFHR09 IV.A], [DFH13 III.C.1]). So do we, on the curve that the evidence carries: no decision is read again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -72,7 +70,7 @@ class Posterior:
         cumulative = np.maximum.accumulate(cumulative_simpson(self.density, x=self.at, initial=0.0))
         return np.asarray(np.interp(np.asarray(probabilities) * cumulative[-1], cumulative, self.at))
 
-    def widened(self, sd: float) -> Posterior:
+    def widened(self, sd: float) -> "Posterior":
         """Return the posterior convolved with a normal error of this sd, truncated to the same range."""
         if sd <= 0:
             return self
@@ -269,7 +267,7 @@ class Tabulated(Normal):
     logs: Array
 
     @classmethod
-    def of(cls, at: Array, density: Array) -> Tabulated:
+    def of(cls, at: Array, density: Array) -> "Tabulated":
         """Return the prior with this density at equal steps."""
         mass = density / density.sum()
         mean = float(mass @ at)

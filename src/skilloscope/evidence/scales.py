@@ -6,8 +6,6 @@ over-the-board classical play. Evidence of another engine, depth, rule or k than
 silent number.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -66,7 +64,7 @@ class Scale:
     """What studies send of it."""
 
     @classmethod
-    def from_json(cls, text: str, *, source: str = "scale") -> Scale:
+    def from_json(cls, text: str, *, source: str = "scale") -> "Scale":
         """Read a scale; one of another schema or with fields missing is refused."""
         try:
             raw = read_object(text)

@@ -16,8 +16,6 @@ proper conditional probability (docs/choice-sets.md):
 - `full`: every alternative is listed; decisions whose list is not complete are left out and counted.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
@@ -135,7 +133,7 @@ class Agent:
         if self.rule not in RULES:
             raise OptionError(f"no choice-set rule {self.rule!r}", hint=f"the rules: {', '.join(RULES)}")
 
-    def prepared(self, decisions: Decisions) -> Agent:
+    def prepared(self, decisions: Decisions) -> "Agent":
         """Return the agent with everything fitted that its rule needs from these decisions."""
         if self.rule == "bucket" and self.bucket is None:
             return replace(self, bucket=fit_bucket(decisions, self.k))
@@ -151,7 +149,7 @@ class Agent:
         return {"model": "agent", "parameter": "c", "k": self.k, "rule": self.rule, **bucket}
 
     @classmethod
-    def from_about(cls, about: About, *, rule: str | None = None) -> Agent:
+    def from_about(cls, about: About, *, rule: str | None = None) -> "Agent":
         """Return the agent that `about` describes, under its rule or another."""
         rule = rule or about["rule"]
         bucket = Bucket(**about["bucket"]) if rule == "bucket" and "bucket" in about else None

@@ -10,8 +10,6 @@ A time is given as a share of an even pace: 1 where forty such moves use up base
 control, how much time both sides have left, and the number of the move, so that none of these counts as evidence.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

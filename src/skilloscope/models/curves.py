@@ -10,8 +10,6 @@ list; powers and the third model need every alternative, or a stand-in for those
 `CurveModel` adds the evaluation scaling and the rule for unlisted alternatives. The fast twins are in `kernels.curves`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 
@@ -195,13 +193,13 @@ class CurveModel:
         """The mapping and the curve."""
         return f"{self.mapping} {self.curve}"
 
-    def prepared(self, decisions: Decisions) -> CurveModel:
+    def prepared(self, decisions: Decisions) -> "CurveModel":
         """Return the model with everything fitted that its rule needs from these decisions."""
         if self.rule == "bucket" and self.bucket is None:
             return replace(self, bucket=fit_bucket(scaled_decisions(decisions, self.scaling)))
         return self
 
-    def columns(self, decisions: Decisions | Losses) -> tuple[CurveColumns, Tally]:
+    def columns(self, decisions: Decisions | Losses) -> "tuple[CurveColumns, Tally]":
         """Return the decisions as the fits read them, and what the rule leaves out."""
         if isinstance(decisions, Losses):
             raise InputError(
@@ -226,7 +224,7 @@ class CurveModel:
         return {"model": "curves", **named, **bucket}
 
     @classmethod
-    def from_about(cls, about: About) -> CurveModel:
+    def from_about(cls, about: About) -> "CurveModel":
         """Return the model that `about` describes."""
         bucket = Bucket(**about["bucket"]) if "bucket" in about else None
         return cls(about["mapping"], about["curve"], about["rule"], about["scaling"], bucket)
@@ -254,7 +252,7 @@ class CurveColumns:
         return len(self.offsets) - 1
 
     @classmethod
-    def from_sets(cls, sets: ChoiceSets, matched: Bools | None = None) -> CurveColumns:
+    def from_sets(cls, sets: ChoiceSets, matched: Bools | None = None) -> "CurveColumns":
         """Return the columns of choice sets; without `matched` whatever is tied for best counts as a match."""
         chosen_loss = np.where(sets.extra_chosen, sets.extra_loss, sets.chosen_loss)
         ties = np.add.reduceat(sets.losses == 0, sets.offsets[:-1]) if len(sets) else np.zeros(0)
@@ -274,21 +272,21 @@ class CurveColumns:
             row=sets.row,
         )
 
-    def part(self, start: int, stop: int) -> CurveColumns:
+    def part(self, start: int, stop: int) -> "CurveColumns":
         """Return consecutive decisions; nothing is copied but the offsets."""
         flat = slice(self.offsets[start], self.offsets[stop])
         return self._of(slice(start, stop), flat, self.offsets[start : stop + 1] - self.offsets[start])
 
-    def take(self, index: Ints) -> CurveColumns:
+    def take(self, index: Ints) -> "CurveColumns":
         """Return some decisions, in that order."""
         offsets, flat = ragged_take(self.offsets, index)
         return self._of(index, flat, offsets)
 
-    def _of(self, rows: Ints | slice, flat: Ints | slice, offsets: Ints) -> CurveColumns:
+    def _of(self, rows: Ints | slice, flat: Ints | slice, offsets: Ints) -> "CurveColumns":
         own = {name: getattr(self, name)[rows] for name in _BY_ROW}
         return replace(self, losses=self.losses[flat], log_losses=self.log_losses[flat], offsets=offsets, **own)
 
-    def chunks(self, size: int) -> Iterator[tuple[slice, CurveColumns]]:
+    def chunks(self, size: int) -> "Iterator[tuple[slice, CurveColumns]]":
         """Yield the decisions piece by piece."""
         for start in range(0, len(self), size):
             stop = min(start + size, len(self))

@@ -5,8 +5,6 @@ nothing, and an expected score is a ratio of two whole numbers. Nothing here kno
 choice makes to the value of what the decider has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
@@ -61,7 +59,7 @@ class GainHistogram:
             raise InputError("the bins of a histogram ascend, and each has occurred at least once")
 
     @classmethod
-    def from_gains(cls, gains: npt.ArrayLike) -> GainHistogram:
+    def from_gains(cls, gains: npt.ArrayLike) -> "GainHistogram":
         """Return the histogram of gains in pawns."""
         pawns = np.asarray(gains, dtype=np.float64)
         if not np.all(np.isfinite(pawns)):
@@ -69,13 +67,13 @@ class GainHistogram:
         return cls(*np.unique(_centipawns(pawns), return_counts=True))
 
     @classmethod
-    def sum(cls, histograms: Iterable[GainHistogram]) -> GainHistogram:
+    def sum(cls, histograms: "Iterable[GainHistogram]") -> "GainHistogram":
         """Return the sum of many histograms."""
         pairs = [(np.zeros(0, dtype=np.int64),) * 2, *((one.centipawns, one.counts) for one in histograms)]
         bins, counts = map(np.concatenate, zip(*pairs, strict=True))
         return _merged(bins, counts)
 
-    def __add__(self, other: GainHistogram) -> GainHistogram:
+    def __add__(self, other: "GainHistogram") -> "GainHistogram":
         return GainHistogram.sum([self, other])
 
     def __eq__(self, other: object) -> bool:

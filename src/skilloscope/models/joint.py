@@ -30,8 +30,6 @@ The integral of ℓ is one increasing function of the value, so scaling a batch 
 of the alternatives never changes. The naive difference of logarithms of |z| does: it gives negative losses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -176,7 +174,7 @@ class HumanChoices:
         return f"<HumanChoices: {len(self):,} positions, {len(self.moves):,} legal moves>"
 
     @classmethod
-    def concat(cls, parts: Sequence[HumanChoices]) -> HumanChoices:
+    def concat(cls, parts: "Sequence[HumanChoices]") -> "HumanChoices":
         """Return the choices of all parts, one after another."""
         return cls(
             np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part.offsets) for part in parts)])),
@@ -185,7 +183,7 @@ class HumanChoices:
             parts[0].elo_range if parts else ELO_RANGE,
         )
 
-    def take(self, rows: Ints) -> HumanChoices:
+    def take(self, rows: Ints) -> "HumanChoices":
         """Return the choices of some decisions, in the order given."""
         offsets, entries = ragged_take(self.offsets, rows)
         return replace(self, offsets=offsets, moves=self.moves[entries], coefficients=self.coefficients[entries])
@@ -302,7 +300,7 @@ class JointChoices:
         """The decision of each alternative."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
-    def select(self, wanted: Bools) -> JointChoices:
+    def select(self, wanted: Bools) -> "JointChoices":
         """Return some of the decisions."""
         offsets, entries = ragged_take(self.offsets, np.flatnonzero(wanted))
         context = None if self.context is None else self.context[wanted]

@@ -22,21 +22,8 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.inputs.budget import game_order
 from skilloscope.models.agent import likelihood, probability
-from skilloscope.papers.harness import (
-    NO_DATA,
-    SHARED_ANALYSES,
-    Budget,
-    Outcome,
-    Row,
-    analysed_decisions,
-    analysed_file,
-    entries,
-    may_sample,
-    mean_and_sd,
-    paper_table,
-    printed,
-    sampled_decisions,
-)
+from skilloscope.papers import harness
+from skilloscope.papers.harness import NO_DATA, Budget, Outcome, Row, entries, mean_and_sd, paper_table, printed
 from skilloscope.ratings.mileposts import elo_line, shared_milepost, with_mileposts
 from skilloscope.report.charts import Figure, Lines, Panels, Series
 from skilloscope.studies.player_games import Difference, PlayerGames, group_convergence, player_games, results_split
@@ -87,7 +74,7 @@ def _period_bands(budget: Budget) -> tuple[Bands | None, str]:
     """Return a sample of the papers' own periods where any of its games is known or may be searched; and a note."""
     if budget.data is None:
         return None, NO_DATA
-    if not may_sample(budget):
+    if not harness.may_sample(budget):
         return None, "the papers' own years are sampled with engine time (--budget MINUTES) or analyses (--import FILE)"
     named = [budget.data / "bands" / f"{post}_{era}.pgn" for post in PERIODS for era in _ERAS]
     files = [path for path in named if path.is_file()]
@@ -96,7 +83,7 @@ def _period_bands(budget: Budget) -> tuple[Bands | None, str]:
     games = _first_games(read_games(files), PERIODS, _NEAR, budget.seed)
     strata = partial(_mileposts, periods=PERIODS, within=_NEAR)
     try:
-        sampled = sampled_decisions(budget, games, strata=strata, name="bands")
+        sampled = harness.sampled_decisions(budget, games, strata=strata, name="bands")
     except InputError as error:
         return None, f"the papers' own years were not sampled: {error}"
     return _bands(sampled.decisions, _NEAR, sampled.note, "the paper's years"), sampled.note
@@ -104,7 +91,7 @@ def _period_bands(budget: Budget) -> tuple[Bands | None, str]:
 
 def _analysed_bands(budget: Budget) -> Bands | None:
     """Return the composites of the games that come analysed, None without them."""
-    batch = analysed_decisions(budget)
+    batch = harness.analysed_decisions(budget)
     if batch is None:
         return None
     found = _bands(batch, TOLERANCE, "", "")
@@ -370,14 +357,14 @@ def judged_by(known: Analyses, toga: Analyses) -> dict[str, _Judge]:
 def _known(budget: Budget) -> tuple[Mapping[str, _Judge | None], str]:
     """Return the judges with what they found, nothing where it is not known, and the notes."""
     unknown = {f"Toga II, depth {TOGA_DEPTH}": None}
-    path = analysed_file(budget)
+    path = harness.analysed_file(budget)
     if path is None:
         return unknown, NO_DATA
     exports = [read_export(one) for one in budget.work.imports]
     own = [one for one in exports if str(one.settings["engine"]).startswith("Toga")]
     if not own:
         return unknown, "needs Toga II's answers: --import measurements/bands_depth6_toga3.parquet"
-    known = read_analysed(path, SHARED_ANALYSES)
+    known = read_analysed(path, harness.SHARED_ANALYSES)
     answers = {row.fen: row.lines for export in own for row in export.rows}
     toga = Analyses.from_answers(known.positions, own[0].settings, answers)
     games = len(np.unique(known.positions.game[toga.answered]))

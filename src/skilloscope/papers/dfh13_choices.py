@@ -22,18 +22,9 @@ from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.evidence import agent_evidence
 from skilloscope.models.agent import Agent
+from skilloscope.papers import harness
 from skilloscope.papers.dfh13 import year_games
-from skilloscope.papers.harness import (
-    NO_DATA,
-    Budget,
-    Outcome,
-    Row,
-    analysed_decisions,
-    entries,
-    may_sample,
-    printed,
-    sampled_games,
-)
+from skilloscope.papers.harness import NO_DATA, Budget, Outcome, Row, analysed_decisions, entries, may_sample, printed
 from skilloscope.studies.pooled import PooledRequest, PooledStudy, pooled_players
 
 _POINTS = 1201
@@ -247,7 +238,7 @@ def _early_sample(budget: Budget) -> tuple[Decisions | None, str]:
     if games is None:
         return None, "no files of bands in the data folder"
     try:
-        chosen = sampled_games(budget, games, budget.work, name="bands of 2006–2009")
+        chosen = harness.sampled_games(budget, games, budget.work, name="bands of 2006–2009")
     except InputError as error:
         return None, f"no more games of 2006–2009 were sampled: {error}"
     found = decisions(budget.work.analyse(positions(chosen)), max_abs_value=_EVERY, all_depths=False)

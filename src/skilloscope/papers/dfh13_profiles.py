@@ -14,18 +14,8 @@ from skilloscope.chess.engine.settings import DFH13
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.decision import Decisions
 from skilloscope.decision.align import split_by_date
-from skilloscope.papers.harness import (
-    NO_DATA,
-    Budget,
-    Outcome,
-    Printed,
-    Row,
-    data_files,
-    entries,
-    mean_and_sd,
-    printed,
-    sampled_decisions,
-)
+from skilloscope.papers import harness
+from skilloscope.papers.harness import NO_DATA, Budget, Outcome, Row, data_files, entries, mean_and_sd, printed
 from skilloscope.report.charts import Figure
 from skilloscope.simulate.deciders import made_up_spreads, simulate_choices
 from skilloscope.studies.by_game import ByGame, competence_by_game
@@ -87,7 +77,7 @@ def _decisions(budget: Budget, players: Sequence[str]) -> tuple[Decisions, int, 
         if paths is None:
             return None
         own = read_games(paths[0]).renamed(dict.fromkeys(spellings, player))
-        sampled = sampled_decisions(budget, own, strata=_strata, player=player, name=player)
+        sampled = harness.sampled_decisions(budget, own, strata=_strata, player=player, name=player)
         batches.append(sampled.decisions.at_depths())
         games += len(sampled.games)
         notes.append(sampled.note)
@@ -142,7 +132,7 @@ def _figure7(budget: Budget) -> Outcome:
     games = read_games(files)
     sides = (np.array(games.headers[side].to_pylist(), dtype=object) for side in ("white", "black"))
     own = np.flatnonzero(np.any([names == _PLAYER for names in sides], axis=0))
-    sample = sampled_decisions(budget, games.select(own), settings=DFH13, name="World Championship 1948")
+    sample = harness.sampled_decisions(budget, games.select(own), settings=DFH13, name="World Championship 1948")
     study = competence_by_game(sample.decisions, _PLAYER, mark=_MARKED)
     rows = _figure7_rows(study, whole=len(sample.games) == len(own))
     return Outcome(rows, [sample.note, _said(study)], [study.figures])
@@ -167,7 +157,7 @@ def _figure7_rows(study: ByGame | None, *, whole: bool = False) -> list[Row]:
     ]
 
 
-def _ours(label: str, text: Printed, ours: float | None, sd: float | None = None) -> Row:
+def _ours(label: str, text: harness.Printed, ours: float | None, sd: float | None = None) -> Row:
     """Return a row that is shown and not judged: the games are the paper's, the engine is not."""
     return Row(label, text, None if ours is None else float(ours), sd=sd, alike=False)
 

@@ -22,23 +22,10 @@ from skilloscope.inputs.bundled import century_analyses_file, game_of_the_centur
 from skilloscope.inputs.gains import AFFORDABLE, Gained, engine_gains, gains_of_games
 from skilloscope.inputs.load import EngineJob
 from skilloscope.models.gain import GainHistogram, elo_difference, expected_score
-from skilloscope.papers.harness import (
-    NO_DATA,
-    Budget,
-    Outcome,
-    Row,
-    data_files,
-    entries,
-    paper_table,
-    printed,
-    sampled_games,
-)
-from skilloscope.ratings.perceived import (
-    engine_strength,
-    perceived_least_squares,
-    perceived_sequential,
-    running_strength,
-)
+from skilloscope.papers import harness
+from skilloscope.papers.harness import NO_DATA, Budget, Outcome, Row, data_files, entries, paper_table, printed
+from skilloscope.ratings import perceived
+from skilloscope.ratings.perceived import engine_strength, perceived_least_squares, perceived_sequential
 from skilloscope.report.table import finite_or_none
 from skilloscope.studies.gain import GainStudy
 from skilloscope.studies.gain_event import EventGains, GainRequest, OverGames, event_gains
@@ -79,7 +66,7 @@ def _scores(_: Budget) -> Sequence[Row]:
 
 def _figure_6(_: Budget) -> Outcome:
     study = game_study(gains_of_games(game_of_the_century(), EngineJob(), values="comments"), engine_elo=2860)
-    byrne, fischer = (running_strength(_path(name)) for name in ("Byrne", "Fischer"))
+    byrne, fischer = (perceived.running_strength(_path(name)) for name in ("Byrne", "Fischer"))
     of_fischer, of_byrne = float(fischer.elo_difference[-1]), float(byrne.elo_difference[-1])
     rows = [
         Row("Byrne, first moves at −∞", printed("6"), float(np.argmax(np.isfinite(byrne.elo_difference)))),
@@ -215,7 +202,7 @@ def sampled_gains(budget: Budget, paths: Sequence[Path], *, name: str) -> tuple[
     short = {name: name.split(",")[0].strip() for name in names}
     games = games.renamed({name: _SPELLINGS.get(surname, surname) for name, surname in short.items()})
     work = _work(budget)
-    chosen = sampled_games(budget, games, work, known_too=True, name=name)
+    chosen = harness.sampled_games(budget, games, work, known_too=True, name=name)
     gained = gains_of_games(chosen, work, values="engine")
     counts = gained.positions()
     note = (

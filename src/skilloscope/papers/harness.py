@@ -4,8 +4,6 @@ The games of a reproduction are those of the data folder, sampled by a seeded ru
 in the seed's order, stratum by stratum in turn. What has not been computed is shown as –, never as the paper's figure.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -134,7 +132,7 @@ class Budget:
     work: EngineJob = field(default_factory=EngineJob)  # the store and the analyses to import
     _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def once(self, make: Callable[[Budget], Made]) -> Made:
+    def once(self, make: "Callable[[Budget], Made]") -> Made:
         """Return what `make` gives under this budget: several entries ask for it, and it is made for the first."""
         if make not in self._made:
             self._made[make] = make(self)
@@ -251,7 +249,7 @@ class Sampled:
     note: str
 
     @classmethod
-    def of(cls, games: Games, work: EngineJob, said: str, player: str | None = None) -> Sampled:
+    def of(cls, games: Games, work: EngineJob, said: str, player: str | None = None) -> "Sampled":
         """Return the decisions of the games, or of one player in them."""
         judged = analyse_games(games, work, player=player)
         return cls(judged.decisions, games, f"{said}, {len(judged.decisions):,} decisions; {judged}")

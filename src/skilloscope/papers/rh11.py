@@ -26,21 +26,8 @@ from skilloscope.inputs.load import without_repeats
 from skilloscope.models.curves import MAPPINGS, CurveColumns, CurveModel, curve, probabilities
 from skilloscope.models.joint import Flatness, fit_scaling, flatness, scaled_loss
 from skilloscope.models.kernels.curves import scores
-from skilloscope.papers.harness import (
-    NO_DATA,
-    Budget,
-    Outcome,
-    Row,
-    analysed_decisions,
-    analysed_file,
-    data_files,
-    entries,
-    known_decisions,
-    may_sample,
-    paper_table,
-    printed,
-    sampled_decisions,
-)
+from skilloscope.papers import harness
+from skilloscope.papers.harness import NO_DATA, Budget, Outcome, Row, analysed_decisions, paper_table, printed
 from skilloscope.ratings.curve_fits import fit_curves
 from skilloscope.ratings.mileposts import nearest_milepost
 from skilloscope.report.charts import Figure, Lines, Series
@@ -116,7 +103,7 @@ def _section_5(budget: Budget) -> Outcome:
         rows.append(Row(f"{line['move']}: share of the first move at s = 0.1, c = 0.49", None, float(p[0])))
     rows.append(Row("+0.50 and an error of 1.25: value of the move", printed("-0.75"), 0.50 - 1.25))
     rows.append(Row("scaled loss with ℓ(z) = 1/(1 + |z|)", printed("0.9651"), float(scaled_loss(0.50, 0.50 - 1.25))))
-    batch, file = analysed_decisions(budget), analysed_file(budget)
+    batch, file = analysed_decisions(budget), harness.analysed_file(budget)
     if batch is None or file is None:
         return Outcome(rows, [f"Mean loss by evaluation: {NO_DATA}."])
     a = fit_scaling(batch)
@@ -157,7 +144,7 @@ def _eras(budget: Budget) -> tuple[dict[str, Decisions], list[str]]:
     if analysed is None:
         return {}, [f"Ours: {NO_DATA}."]
     eras, notes = {_OURS: analysed}, []
-    for era in _ERAS if may_sample(budget) else ():
+    for era in _ERAS if harness.may_sample(budget) else ():
         try:
             share = replace(budget, minutes=budget.minutes / len(_ERAS))
             eras[era], note = _searched(share, era)
@@ -217,17 +204,17 @@ def _beside(line: dict[str, str], table: IntrinsicRatings | None) -> list[Row]:
 def _searched(budget: Budget, era: str) -> tuple[Decisions, str]:
     """Return the decisions of an era, by date: of the games that are known, or of a sample that the time allows."""
     first, last = (int(year) for year in era.split("-"))
-    games = read_games(data_files(budget, _ERAS[era]) or [])
+    games = read_games(harness.data_files(budget, _ERAS[era]) or [])
     years = np.array([year or 0 for year in games.headers["year"].to_pylist()])
     inside = games.select(np.flatnonzero((years >= first) & (years <= last)))
     if budget.minutes <= 0:
-        found = known_decisions(budget, inside, name=era)
+        found = harness.known_decisions(budget, inside, name=era)
     else:
         strata = np.array([post or 0.0 for post in _strata(inside)])
         rng = np.random.default_rng(budget.seed)
         chosen = [rng.permutation(np.flatnonzero(strata == one))[:_GAMES] for one in np.unique(strata)]
         sample = inside.select(np.sort(np.concatenate(chosen)))
-        found = sampled_decisions(budget, sample, strata=_strata, name=era)
+        found = harness.sampled_decisions(budget, sample, strata=_strata, name=era)
     return found.decisions.at_depths(), found.note
 
 
@@ -313,7 +300,7 @@ def cluster_sums(rows: Array, clusters: npt.NDArray[np.integer[Any]]) -> Array:
     return out
 
 
-RH11_ENTRIES = entries(
+RH11_ENTRIES = harness.entries(
     {
         "RH11.closed": _closed,
         "RH11.cfit": _c_fit,

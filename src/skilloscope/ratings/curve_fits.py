@@ -10,8 +10,6 @@ defined. θ = (log s, log c) throughout. `balanced` is for fits that set means o
 errors are those of such equations (a sandwich).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -40,7 +38,7 @@ class Limits:
     s: tuple[float, float] = (1e-3, 2.0)
     c: tuple[float, float] = (0.1, 5.0)
 
-    def scaled(self, unit: float) -> Limits:
+    def scaled(self, unit: float) -> "Limits":
         """Return the limits where a pawn is `unit` of the losses."""
         return Limits((self.s[0] * unit, self.s[1] * unit), self.c)
 
@@ -71,7 +69,7 @@ class FitWork:
         """Which of s and c are fitted."""
         return np.array([True, self.fixed_c is None])
 
-    def thinned(self, every: int) -> FitWork:
+    def thinned(self, every: int) -> "FitWork":
         """Return the same for one decision in so many."""
         if every <= 1:
             return self

@@ -9,8 +9,6 @@ freedom, matches of two games, Satterthwaite is far off: 6.8 where 3.5 is right 
 (ν = 13). `t_mixture_quantile` solves for the quantile itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +65,7 @@ class GainTable:
     @classmethod
     def from_gains(
         cls, gains: npt.ArrayLike, group: npt.ArrayLike, game: npt.ArrayLike, *, groups: int = 0, games: int = 0
-    ) -> GainTable:
+    ) -> "GainTable":
         """Return the table of gains in pawns, with the group and the game of each; so many of each at least."""
         of, where = np.asarray(group, dtype=np.int64), np.asarray(game, dtype=np.int64)
         pawns = np.asarray(gains, dtype=np.float64)
@@ -113,7 +111,7 @@ class GainTable:
         below = 2 * moves[first] * moves[second]
         return np.asarray(np.divide(won, below, out=np.full(len(won), np.nan), where=below > 0))
 
-    def leads(self, first: Ints, second: Ints, curve: Curve) -> tuple[Array, Slopes]:
+    def leads(self, first: Ints, second: Ints, curve: Curve) -> "tuple[Array, Slopes]":
         """Return each pair's Elo difference, NaN where there is none, and how the games move it."""
         p = self.expected_scores(first, second)
         lead = differences(p, curve)
@@ -148,7 +146,7 @@ class Slopes:
     by_group: csr_array  # how each number changes with a group's expected score as a whole
     table: GainTable
 
-    def combined(self, weights: npt.ArrayLike) -> Slopes:
+    def combined(self, weights: npt.ArrayLike) -> "Slopes":
         """Return the slopes of sums of these numbers, one row of weights for each sum."""
         adding = csr_array(np.asarray(weights, dtype=np.float64))
         return Slopes(csr_array(adding @ self.by_row), csr_array(adding @ self.by_group), self.table)

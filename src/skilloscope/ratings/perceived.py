@@ -8,8 +8,6 @@ Within one game the intervals come from its moves. They are Wilson's, so an expe
 well. The moves of a game are not independent: DESIGN is how much more its totals vary (docs/measurements.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -270,7 +268,7 @@ class _Edges:
         d: npt.ArrayLike,
         elo: npt.ArrayLike,
         sd: npt.ArrayLike | None = None,
-    ) -> _Edges:
+    ) -> "_Edges":
         one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
         lead, players = np.asarray(d, dtype=np.float64), len(np.asarray(elo))
         width = np.ones(len(lead)) if sd is None else np.asarray(sd, dtype=np.float64)

@@ -1,7 +1,5 @@
 """A board as SVG for a page: the position, arrows for the move played and the better one. Drawn by python-chess."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from hashlib import blake2b

@@ -9,8 +9,6 @@ JSON is made from the fields. `FIELDS` names the attributes to send, in their or
                                                       # `peak` only where it is not None
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from html import escape

@@ -8,8 +8,6 @@ numbers instead of dates, they are used as they are.
 games is there too, since time passes in it as in any other [GLI99 sect. 3.2].
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Sequence
@@ -47,7 +45,7 @@ class Calendar:
     unit: str  # D, W, M or Y; empty where the periods are given as numbers
 
     @classmethod
-    def from_text(cls, text: str) -> Calendar:
+    def from_text(cls, text: str) -> "Calendar":
         """Return the calendar of a length such as `1D`, `1W`, `2M` or `1Y`; `given` for numbered periods."""
         if text == GIVEN:
             return cls(1, "")
@@ -189,7 +187,7 @@ class PeriodGames:
         players: Sequence[str],
         first: int | None = None,
         labels: Sequence[str] | None = None,
-    ) -> PeriodGames:
+    ) -> "PeriodGames":
         """Sort games by their period number; `labels` name all periods from number `first` on (else the numbers do)."""
         number = np.asarray(period, dtype=np.int64)
         start = int(number.min()) if first is None and len(number) else int(first or 0)
@@ -225,7 +223,7 @@ class PeriodGames:
         """The period of each game, counted from 0."""
         return np.repeat(np.arange(self.n_periods), np.diff(self.offsets))
 
-    def between(self, start: int, stop: int) -> PeriodGames:
+    def between(self, start: int, stop: int) -> "PeriodGames":
         """Return the games of periods start..stop − 1 alone; the players and their codes stay."""
         part = slice(int(self.offsets[start]), int(self.offsets[stop]))
         return replace(

@@ -13,8 +13,6 @@ order of their dates and gives PeriodGames after PeriodGames, each of whole peri
 first batch to the last. Files are read in shards of some row groups, each by itself, so that others may do it (`read`).
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -302,7 +300,7 @@ class Shard:
     batch: int
     aliases: Mapping[str, str] | None = None
 
-    def read(self) -> ShardGames:
+    def read(self) -> "ShardGames":
         """Return all games of the shard under codes of their own."""
         names = NameCodes(self.aliases)
         return ShardGames(list(self.batches(names)), names.players, names.spellings)

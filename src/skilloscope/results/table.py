@@ -7,8 +7,6 @@ score is that of `player_1`. A date may be known to the month or the year only; 
 no finer than that, and is left out and counted elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -70,7 +68,7 @@ class Results(Framed):
         *,
         date: npt.ArrayLike | None = None,
         period: npt.ArrayLike | None = None,
-    ) -> Results:
+    ) -> "Results":
         """Build a table from names, scores, and dates or period numbers; what is at fault raises."""
         if (date is None) == (period is None):
             raise InputError("results need dates or period numbers, one of the two")
@@ -147,7 +145,7 @@ class Results(Framed):
         """The share of all rows with games that were left out."""
         return self.lost.total / max(self.lost.total + len(self), 1)
 
-    def for_period(self, period: str | None = None) -> Results:
+    def for_period(self, period: str | None = None) -> "Results":
         """Return the games whose date determines the period; the others are left out and counted."""
         need = self.calendar(period).precision
         if self.precision is None or not self.has_dates:
@@ -190,13 +188,13 @@ class Results(Framed):
             ratings=_by_player_and_period(own, offsets),
         )
 
-    def select(self, selection: Selection) -> Results:
+    def select(self, selection: Selection) -> "Results":
         """Return the chosen games; players, tally and notes stay."""
         index = selection_index(selection, len(self))
         names = ("player_1", "player_2", "score", "date", *_OPTIONAL)
         return replace(self, **{name: own[index] for name in names if (own := getattr(self, name)) is not None})
 
-    def of_players(self) -> Results:
+    def of_players(self) -> "Results":
         """Return the same games with only those players who play in them, in order of their names."""
         used = np.zeros(len(self.players), dtype=bool)
         used[self.player_1], used[self.player_2] = True, True
@@ -207,7 +205,7 @@ class Results(Framed):
         return replace(self, players=names, player_1=code[self.player_1], player_2=code[self.player_2])
 
     @classmethod
-    def concat(cls, tables: Sequence[Results], *, same_codes: bool = False) -> Results:
+    def concat(cls, tables: "Sequence[Results]", *, same_codes: bool = False) -> "Results":
         """Return the tables one after another; equal names are one player, or equal codes if `same_codes`."""
         if not tables:
             raise InputError("no results to put together")

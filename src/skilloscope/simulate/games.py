@@ -8,8 +8,6 @@ All games are played side by side, a ply at a time, so that the network sees man
 from a generator of its own: the same seed gives the same games, however many are asked for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -190,7 +188,7 @@ class Assist:
     one_in: int
 
     @classmethod
-    def from_text(cls, text: str) -> Assist:
+    def from_text(cls, text: str) -> "Assist":
         """Return the help that a text like "engine on 1 move in 5" describes.
 
         >>> Assist.from_text("engine on 1 move in 5")

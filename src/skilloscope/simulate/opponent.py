@@ -5,8 +5,6 @@ further lines are read, so that `stop` and `quit` are heard. Whatever is not und
 and left. The clock comes first: if a reply is not there when the time ends, any legal move is played in its place.
 """
 
-from __future__ import annotations
-
 import random
 import secrets
 import threading
@@ -128,7 +126,7 @@ class Opponent(Closing):
         choices = human(self.persona.pool).choices(Boards.from_boards([board]))
         return Reply(move_of_code(int(human_chances(choices, self.persona.elo).drawn([self._rng(board)])[0])))
 
-    def successor(self) -> Opponent:
+    def successor(self) -> "Opponent":
         """Return an opponent who goes on with this game with an engine of its own."""
         other = Opponent(self.persona, engine=self._engine_name)
         other._games, other._entropy = self._games, self._entropy
@@ -183,7 +181,7 @@ class ThinkingTime:
     latest: float | None
 
     @classmethod
-    def from_go(cls, clock: dict[str, int], turn: chess.Color) -> ThinkingTime:
+    def from_go(cls, clock: dict[str, int], turn: chess.Color) -> "ThinkingTime":
         """Return the time for the side to move, from what `go` says in milliseconds.
 
         >>> ThinkingTime.from_go({"wtime": 60000, "winc": 1000}, chess.WHITE)

@@ -11,8 +11,6 @@ no more than the worst that is; where one is drawn it is searched too, so nobody
 fill the list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -4,8 +4,6 @@ In: decisions of any chess games. Out: `AgentRatings`: for each player (or group
 match and mean loss; players without a usable decision are named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -61,7 +59,7 @@ class MoveStatistics:
     mean_loss: float | None = None
 
     @classmethod
-    def of(cls, batch: Decisions, mass: float) -> MoveStatistics:
+    def of(cls, batch: Decisions, mass: float) -> "MoveStatistics":
         """Return the statistics of some decisions."""
         matched = int((batch.chosen == 0).sum())
         match = binomtest(matched, len(batch)).proportion_ci(mass, method="wilson")
@@ -86,7 +84,7 @@ class MethodElo:
     elo_high: float
 
     @classmethod
-    def of(cls, posterior: Posterior, mass: float) -> MethodElo:
+    def of(cls, posterior: Posterior, mass: float) -> "MethodElo":
         """Return the estimate that a posterior gives."""
         return cls(posterior.mean, *posterior.interval(mass))
 

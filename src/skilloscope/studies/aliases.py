@@ -4,8 +4,6 @@ In: results of any source. Out: an AliasStudy, which `results aliases` shows, an
 Two names that played each other are two people. Where a name may be either of two others, both are listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import ClassVar

@@ -4,8 +4,6 @@ A study has one basis. It holds what was asked of the games (method, effort, pri
 and every JSON document name the same things in the same words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -58,7 +56,7 @@ class PriorUsed:
     source: str
 
     @classmethod
-    def of(cls, asked: RatingRequest) -> PriorUsed:
+    def of(cls, asked: RatingRequest) -> "PriorUsed":
         """Return the prior of a request; one that needs what the games do not have is the population's."""
         axis, name = asked.axis, asked.prior
         prior = axis.prior(name)
@@ -133,7 +131,7 @@ class EloBasis:
     digits: ClassVar = 0
 
     @classmethod
-    def of(cls, found: AnalysedGames, by: str = "", warnings: Sequence[str] = ()) -> EloBasis:
+    def of(cls, found: AnalysedGames, by: str = "", warnings: Sequence[str] = ()) -> "EloBasis":
         """Return what Elo of these games is based on."""
         asked, analysed = found.asked, found.judged
         axis, effort = asked.axis, asked.effort

@@ -9,8 +9,6 @@ Both papers leave skill in several dimensions for later. The agent's groups have
 games, and c differs by phase or complexity for all players.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

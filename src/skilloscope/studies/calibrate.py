@@ -6,8 +6,6 @@ fitted by the log-density of the ratings. A person is a player in one year. Wher
 the reasons are given and no axis is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -71,8 +69,8 @@ class PoolCalibration(Study):
     name: str
     census: PoolCensus
     axis: EloAxis | None = None
-    one_game: PoolAccuracy | None = None
-    one_year: PoolAccuracy | None = None  # all games of a player in one year
+    one_game: "PoolAccuracy | None" = None
+    one_year: "PoolAccuracy | None" = None  # all games of a player in one year
     games_a_year: float | None = None
 
     FIELDS: ClassVar = (
@@ -154,7 +152,7 @@ class PoolEvidence:
     def __len__(self) -> int:
         return len(self.elo)
 
-    def of(self, wanted: Bools) -> PoolEvidence:
+    def of(self, wanted: Bools) -> "PoolEvidence":
         """Return some of the people."""
         place = np.cumsum(wanted) - 1
         keep = {name: wanted[owner] for name, owner in self.owner.items()}
@@ -200,7 +198,7 @@ class RatedGames:
     player: Ints
     person: Ints
 
-    def of(self, wanted: Bools) -> RatedGames:
+    def of(self, wanted: Bools) -> "RatedGames":
         """Return some of the player-games."""
         return RatedGames(self.evidence.of(wanted), self.player[wanted], self.person[wanted])
 

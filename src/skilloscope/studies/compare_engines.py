@@ -7,8 +7,6 @@ Both are scored on the same event: the same decisions, the same alternatives (th
 folds, k fitted for each without the fold that it is scored on. The interval resamples whole games.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

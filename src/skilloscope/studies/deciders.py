@@ -4,8 +4,6 @@ In: a batch of decisions, or JSON lines one after another. Out: DeciderRatings o
 shows; a DeciderStream gives an event for every line in memory that does not grow with the lines. [DFH13 (3)–(5), RH11]
 """
 
-from __future__ import annotations
-
 import io
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The demo: famous players, masters and simulated club players of known Elo, all on the one axis."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ In: EventGains and AxisElo. Out: GainStudy, which `skilloscope papers gain` show
 strength, and players who were in two events.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -60,7 +58,7 @@ class RatedField:
     @classmethod
     def of(
         cls, elo: npt.ArrayLike, perceived: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
-    ) -> RatedField | None:
+    ) -> "RatedField | None":
         """Compare the players with all values known, if there are two.
 
         >>> RatedField.of([2200.0, 2400.0], [2290.0, 2310.0], [2270.0, 2300.0], [2310.0, 2320.0])

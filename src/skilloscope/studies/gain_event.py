@@ -8,8 +8,6 @@ or by match, as in table 3: then each pair of players has its own distributions,
 each other. Against the engine it is always the whole event.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -91,7 +89,7 @@ class Field:
     left: int  # games without two different names
 
     @classmethod
-    def of(cls, games: Games, by: str) -> Field:
+    def of(cls, games: Games, by: str) -> "Field":
         """Read the headers."""
         headers, left = games.headers, 0
         events = _events(headers["file" if by == "all" else by].to_pylist(), by)
@@ -136,7 +134,7 @@ class OverGames:
     by_game: Array  # one row for each number, one column for each game: weighing the games again adds a draw from these
 
     @classmethod
-    def of(cls, value: Array, slopes: Slopes, mass: float, alone: Bools) -> OverGames:
+    def of(cls, value: Array, slopes: Slopes, mass: float, alone: Bools) -> "OverGames":
         """Return the numbers with intervals; those from a single game have none."""
         low, high, sd = (np.where(alone, np.nan, column) for column in slopes.interval(value, mass))
         return cls(value, low, high, sd, slopes.by_game())
@@ -256,7 +254,7 @@ class _Tables:
     engine: int
 
     @classmethod
-    def of(cls, gained: Gained, players: Field, request: GainRequest) -> _Tables:
+    def of(cls, gained: Gained, players: Field, request: GainRequest) -> "_Tables":
         losses, game, events = gained.losses, gained.game_of_move(), players.event_of_game
         opponents = losses.context.column("opponent").to_pylist()
         names = [losses.deciders[code] for code in losses.decider.tolist()]

@@ -4,8 +4,6 @@ In: nothing but this machine. Out: an `Installation`, which `skilloscope doctor`
 that installs it; `fixed` runs those commands that need no password and change no Python environment.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil
@@ -58,7 +56,7 @@ class InstalledPart:
     FIELDS: ClassVar = ("*about",)
 
     @classmethod
-    def failed(cls, error: SkilloscopeError, **about: object) -> InstalledPart:
+    def failed(cls, error: SkilloscopeError, **about: object) -> "InstalledPart":
         """Return a part that cannot be used."""
         return cls(False, {**about, "problem": str(error), "hint": error.hint}, f"{error}; {error.hint}")
 

@@ -5,8 +5,6 @@ and c, matches, losses and blunders predicted and actual, and the Elo of each gr
 `SinglePVControl` is the paper's control: match and average difference from one line for each position.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

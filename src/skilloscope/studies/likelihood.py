@@ -9,8 +9,6 @@ For one set of problems the agent's log p = −c·Σ bᵢ + constant, with bᵢ 
 says that less was lost than such an agent mostly loses, a low one that more was. It is evidence, never a verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar

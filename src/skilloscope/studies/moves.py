@@ -4,8 +4,6 @@ In: a FEN, levels of Elo, and the work an engine is to do, if any. Out: a MovesS
 Without an engine there are only the probabilities; which move is best is then unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar

@@ -5,8 +5,6 @@ to all parts of a player, so differences are more precise than levels; `evidence
 the sd between parts each part is rated independently.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ N, c̄, σ, its region, σ·√N, and over mileposts the line from c̄ to Elo. [
 DFH13 VI.A, Table III, Figure 2]
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar

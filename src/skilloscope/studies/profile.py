@@ -8,8 +8,6 @@ is fitted, one for all players of a profile. Under `reset` each period is estima
 papers', for the agent only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -149,7 +147,7 @@ class Profile(Study):
     """The fitted sd of the change in one unit of time; None where there was none to fit."""
     unit: str = "year"
     scale: Scale | None = None
-    by_agent: AgentPeriods | None = None
+    by_agent: "AgentPeriods | None" = None
     """The agent's evidence, on which other priors can be tried."""
 
     FIELDS: ClassVar = ("every", "*basis", "*also", "warnings", "skipped", "players")
@@ -254,7 +252,7 @@ class Profile(Study):
         scores = [Section.from_table(_scores(self.under_every_prior()), drawn=one) for one in others]
         return [Section.from_figure(main), *scores, Section.from_table(self.tables()[0], "Period by period")]
 
-    def under_every_prior(self) -> Sequence[Profile]:
+    def under_every_prior(self) -> "Sequence[Profile]":
         """Return the same players under each of the agent's priors; nothing on the Elo axis."""
         return [] if self.by_agent is None else [self.by_agent.profile(prior) for prior in PERIOD_PRIORS]
 

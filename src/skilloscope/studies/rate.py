@@ -6,8 +6,6 @@ of the game, else from the opponent's own moves in the ratings, else from the po
 rating is never used.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,18 +27,10 @@ from skilloscope.inputs.pipeline import GamesGiven, PathLike, analysed_given
 from skilloscope.inputs.results import read_files
 from skilloscope.results.columns import parse_score
 from skilloscope.results.table import Results
+from skilloscope.studies import elo_ratings
 from skilloscope.studies.agent_ratings import AgentRatings, MethodElo, rate_decisions
 from skilloscope.studies.breakdown import check_parts
-from skilloscope.studies.elo_ratings import (
-    GOAL,
-    WHOLE,
-    EloRating,
-    EloRatings,
-    Fusion,
-    PlayerResults,
-    in_order,
-    rate_on_axis,
-)
+from skilloscope.studies.elo_ratings import GOAL, WHOLE, EloRating, EloRatings, Fusion, PlayerResults, in_order
 
 RATED_SD = 60.0
 """How far a rating in a header is from the strength, one standard deviation in Elo."""
@@ -107,7 +97,7 @@ def _rate_games(
             hint=f'breakdown(…, "{by}"), or parts="independent"',
         )
     found, names = analysed_given(what, [] if player is None else [player], axis=axis, by=by, **options)
-    ratings = rate_on_axis(found, names)
+    ratings = elo_ratings.rate_on_axis(found, names)
     return ratings if with_results is None else fuse(ratings, read_results_to_fuse(Path(with_results)))
 
 

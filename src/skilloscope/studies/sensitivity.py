@@ -12,8 +12,6 @@ or engine is, over the alternatives that both list. A shorter list or another ru
 fewer lines gives other values, so the two are not the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -296,11 +296,13 @@ class Jobs:
             with self._write() as base:
                 _forget(base, name)
         except sqlite3.OperationalError:
-            if not self._reserve.exists():
-                raise
             self._reserve.unlink(missing_ok=True)
-            with self._write() as base:
-                _forget(base, name)
+            self._base().execute("PRAGMA secure_delete = FAST").fetchall()  # to overwrite what is deleted takes room
+            try:
+                with self._write() as base:
+                    _forget(base, name)
+            finally:
+                self._base().execute("PRAGMA secure_delete = ON").fetchall()
             with contextlib.suppress(sqlite3.OperationalError):  # for which there may be no room yet
                 self._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -322,7 +324,7 @@ class Jobs:
 
     def keep_reserve(self) -> None:
         """Take some room on the disk where there is enough, so that jobs can be deleted when there is none."""
-        if not self._reserve.exists() and shutil.disk_usage(self.path.parent).free > 4 * RESERVE:
+        if not self._reserve.exists() and shutil.disk_usage(self.path.parent).free > 2 * RESERVE:
             handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT, 0o600)
             with os.fdopen(handle, "wb") as file:
                 file.write(bytes(RESERVE))

@@ -14,11 +14,9 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +52,7 @@ from skilloscope.studies.game import CHECKED, GameStudy, game_people, game_study
 from skilloscope.studies.report.event import event_of
 from skilloscope.studies.report.player import PlayerReport, costs_of, player_of
 from skilloscope.web.jobs import JobTask, Json
+from skilloscope.web.uploads import PASTED, pasted_games
 
 SHARES = (0.1, 0.3, 0.6, 1.0)
 """After which shares of the games the engine's answers so far are used in the ratings."""
@@ -61,6 +60,8 @@ MOST_GAMES = 3000
 """Of one job, the newest: beyond, the pages of single games would take hours."""
 MOST_REVIEWED, MOST_PLAYERS = 60, 20
 """Games, and players with most games, whose mistakes are confirmed by a deep search: each takes some seconds."""
+MOST_ENGINES = 4
+"""Engine processes of a server, on as many cores; fewer by the setting `workers`, by default one per core."""
 _AT_ONCE = 64  # reports that are kept in one go
 
 
@@ -145,7 +146,8 @@ def numbered_players(games: Games) -> dict[str, int]:
 
 
 def _read(task: JobTask) -> Games:
-    games = read_games([NamedBytes(name, body) for name, body in task.inputs()])
+    given = [(name, pasted_games(body) if name == f"{PASTED}.pgn" else body) for name, body in task.inputs()]
+    games = read_games([NamedBytes(name, body) for name, body in given])
     games.refuse_empty()
     if not players(games):
         raise InputError("no game names its players", hint="PGN names them in its tags White and Black")
@@ -167,9 +169,9 @@ def _work(task: JobTask, settings: Settings, before: int, count: int, total: int
 
     return EngineJob(
         settings=settings,
-        store=store_file(Path(task.store)),
+        store=store_file(task.store),
         engine=effective_settings()["engine"].value,
-        workers=min(os.cpu_count() or 1, 4),
+        workers=min(effective_settings()["workers"].value, MOST_ENGINES),
         progress=tell,
     )
 

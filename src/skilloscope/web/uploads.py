@@ -24,7 +24,10 @@ MOST_UNZIPPED = 64 << 20
 """Bytes of all files in a ZIP archive."""
 _MOST_FILES = 100
 NAMELESS = b'[White "White"]\n[Black "Black"]\n\n'
+PASTED = "pasted"
+"""What a text is called that came without a file."""
 _TAG = re.compile(rb"^\s*\[\w+ +\"", re.MULTILINE)
+_FIRST_MOVE, _RESULT = re.compile(rb"1\s*\.(?!\.)"), (b"1-0", b"0-1", b"1/2", "½".encode(), b"*")
 _SUFFIX = {"games": ".pgn", "results": ".csv"}
 
 
@@ -42,7 +45,7 @@ def add_upload(
     _check_room(jobs)
     if kind == "games":  # moves that are pasted alone are a game of White and Black
         given = [(name, body if name or _TAG.search(body) else NAMELESS + body) for name, body in given]
-    named = _apart([(_short(name) or f"pasted{suffix_of(kind, body)}", body) for name, body in given])
+    named = _apart([(_short(name) or PASTED + suffix_of(kind, body), body) for name, body in given])
     title = named[0][0] + (f" and {len(named) - 1} more" if len(named) > 1 else "")
     return jobs.add(kind, title, named, owner=owner, options=options)
 
@@ -62,6 +65,24 @@ def suffix_of(kind: str, body: bytes) -> str:
     ('.jsonl', '.csv')
     """
     return _SUFFIX.get(kind) or (".jsonl" if body.lstrip()[:1] == b"{" else ".csv")
+
+
+def pasted_games(body: bytes) -> bytes:
+    """Return pasted games without the blank lines among their moves, each of which would end a game in a file.
+
+    >>> pasted_games(b"1. e4 e5\\n\\n2. Nf3 *\\n\\n1. d4 *")
+    b'1. e4 e5\\n2. Nf3 *\\n\\n1. d4 *'
+    """
+    found, going_on, blank = bytearray(), False, False
+    for line in io.BytesIO(body):
+        if not (text := line.strip()):
+            blank = True
+            continue
+        if blank and not (going_on and not _FIRST_MOVE.match(text)):
+            found += b"\n"
+        found += line
+        going_on, blank = not text.startswith(b"[") and not text.endswith(_RESULT), False
+    return bytes(found)
 
 
 def _check_room(jobs: Jobs) -> None:

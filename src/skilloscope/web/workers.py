@@ -97,8 +97,8 @@ class Workers:
             self._ended.wait(_PARENT_SECONDS)
 
     def _expire(self) -> None:
+        self._jobs.keep_reserve()  # of which a full disk has perhaps taken something
         if (now := time.monotonic()) > self._next_expiry:
-            self._jobs.keep_reserve()
             self._jobs.expire(self._epoch + now)
             self._next_expiry = now + EXPIRY_SECONDS
 

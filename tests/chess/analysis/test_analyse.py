@@ -73,6 +73,13 @@ def test_every_position_is_searched_once_and_a_second_run_searches_nothing(
     assert first.identity["engine"].startswith("Stockfish")
 
 
+def test_a_store_is_named_by_its_folder_or_its_file(batch: Positions, fake_engine: Fake, tmp_path: Path) -> None:
+    folder, engine = tmp_path / "my.store", fake_engine()
+    assert counts(analyse(batch, settings=SHALLOW, store=folder, engine=engine)) == (8, 0, 0, 0)
+    for store in (str(folder), folder / "analyses.sqlite"):
+        assert counts(analyse(batch, settings=SHALLOW, store=store, engine=engine)) == (0, 8, 0, 0)
+
+
 def test_other_settings_do_not_answer_from_the_store(batch: Positions, fake_engine: Fake, tmp_path: Path) -> None:
     engine = fake_engine()
     with Store(tmp_path / "s.sqlite") as store:

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgn_oracle import difference, plain_games, plainly
+from fuzz.readers import plain, scanned
+from pgn_oracle import difference, games_of_python_chess, plain_games, plainly
 from skilloscope.chess.pgn import blocks
 from skilloscope.chess.pgn.games import Games, iter_games, read_games
 from skilloscope.chess.pgn.kernel import LEFT, READ, scan_games
@@ -181,6 +182,43 @@ def test_odd_tags_are_read_or_left_but_never_read_otherwise(tags):
 @given(st.text(alphabet='[]{}();%$.\n "\\abcdefgh12345678NBRQKOx=+#-*/Event!?½\r\ufeff\0', max_size=120))
 def test_text_near_pgn_is_read_as_the_plain_reader_reads_it(text):
     assert_same(f'[Event "E"]\n\n1. e4 e5 {text}\n\n[Event "F"]\n\n1. d4 d5 *\n')
+
+
+def parted_games(rng: random.Random, games: int) -> str:
+    """Return games with blank lines, and lines that are no moves, at random places among the moves."""
+    between = ["\n\n", "\n \t\n", "\n\n\n", "\n", "\n% no move\n", "\n; no move\n", "\n\n; no move\n\n", " {a\n\nb}\n"]
+    texts = []
+    for n in range(games):
+        words = re.sub(r"\([^)]*\)|\{[^}]*\}", "", random_game(rng, 24)[0]).split()
+        words.append(rng.choice(["*", ""]))
+        words = [word + (rng.choice(between) if rng.random() < 0.1 else " ") for word in words]
+        start = rng.choice(["\n", "", "\n{first}\n", "\n{first}\n\n", "; first\n\n"])
+        texts.append(HEADER.format(n=n, day=n + 1) + start + "".join(words) + "\n\n")
+    return "".join(texts)
+
+
+def found(games: Games) -> list[tuple[str | None, list[int]]]:
+    parts = np.split(games.moves, games.offsets[1:-1])
+    return [(name, part.tolist()) for name, part in zip(games.headers["white"].to_pylist(), parts, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_blank_line_among_the_moves_ends_a_game_as_in_python_chess(seed):
+    text = parted_games(random.Random(seed), 20)
+    assert found(assert_same(text)) == games_of_python_chess(text)
+    both = scanned(text.encode()), plain(text.encode())
+    assert both[0] in (None, both[1])
+
+
+def test_what_a_blank_line_cuts_off_is_counted_at_its_place():
+    text = '[White "Ann"]\n\n1. e4 e5\n2. Nf3 Nc6\n\n3. Bb5 a6 1-0\n\n[White "Bo"]\n\n1. d4 {a\n\nb} d5 *\n\n{end}\n'
+    games = assert_same(text)
+    assert games.counts.tolist() == [4, 2]
+    assert [(one.reason, one.place) for one in games.tally.faults] == [
+        ("blank line among the moves", "game 1, line 6"),
+        ("text outside any game", "after game 1"),
+    ]
+    assert assert_same("1. e4 *\n\n1. d4 d5 *\n\n[Odd\n1. c4 *").counts.tolist() == [1, 2, 1]
 
 
 def test_a_second_way_for_a_piece_is_ambiguous_unless_it_is_pinned():

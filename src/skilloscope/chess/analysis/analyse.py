@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -26,6 +25,7 @@ from skilloscope.chess.moves import is_chess960, legal_moves
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.chess.pgn.positions import Positions, positions
 from skilloscope.core.errors import EngineError, SkilloscopeError, Tally
+from skilloscope.core.paths import store_file
 from skilloscope.store import Claims, Store, StoredAnalysis
 
 _LOG = logging.getLogger(__name__)
@@ -310,7 +310,7 @@ def _opened(store: Store | str | os.PathLike[str] | None) -> Iterator[Store | No
     if store is None or isinstance(store, Store):
         yield store
         return
-    path = Path(store)
+    path = store_file(store)
     locked = path.is_file() and not (os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK))
     with contextlib.closing(Store(path, read_only=locked)) as opened:
         yield opened

@@ -5,8 +5,6 @@ on the way. So each engine is tried, on at least 200 positions (tools/prove_dept
 PROVEN. Everything but the depth must be equal, the number of lines too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -59,7 +57,7 @@ class Analyses:
     @classmethod
     def from_answers(
         cls, positions: Positions, settings: SearchKey, answers: Mapping[str, LineArray], **columns: Any
-    ) -> Analyses:
+    ) -> "Analyses":
         """Return analyses from answers by problem; a position whose problem is absent has none."""
         rows = {problem: row for row, problem in enumerate(answers)}
         rule = settings["fen_rule"]
@@ -106,7 +104,7 @@ class Analyses:
     def __repr__(self) -> str:
         return f"<Analyses: {int(self.answered.sum()):,} of {len(self):,} positions by {self.settings['engine']}>"
 
-    def of_games(self, rows: Ints) -> Analyses:
+    def of_games(self, rows: Ints) -> "Analyses":
         """Return the analyses of the games of some rows, in ascending order, as if these were the only games."""
         first, last = np.searchsorted(self.positions.game, [rows[0], rows[-1] + 1])  # positions come game by game
         own = first + np.flatnonzero(np.isin(self.positions.game[first:last], rows))
@@ -114,7 +112,7 @@ class Analyses:
         game = np.searchsorted(rows, some.positions.game).astype(np.int32)
         return replace(some, positions=replace(some.positions, game=game))
 
-    def select(self, own: Ints) -> Analyses:
+    def select(self, own: Ints) -> "Analyses":
         """Return the positions of some places with their answers."""
         given_up = None if self.given_up is None else self.given_up[own]
         return replace(self, positions=self.positions.select(own), row=self.row[own], given_up=given_up)

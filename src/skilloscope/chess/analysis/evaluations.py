@@ -9,8 +9,6 @@ time or agreeing to a draw is no move, so there is no gain: the last position ke
 unknown and is counted, never taken as zero.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -63,13 +61,13 @@ class Evaluations:
         every = np.full(len(self.values), self.about.get("source") == "engine")
         return np.isfinite(self.values) & ~(every if self.searched is None else self.searched)
 
-    def filled(self, other: Evaluations) -> Evaluations:
+    def filled(self, other: "Evaluations") -> "Evaluations":
         """Return the values, and where one is unknown that of a search."""
         new = np.isnan(self.values) & np.isfinite(other.values)
         values = np.where(new, other.values, self.values)
         return replace(self, values=values, about=other.about, searched=new | (np.isfinite(values) & ~self.noted))
 
-    def of_games(self, rows: Ints) -> Evaluations:
+    def of_games(self, rows: Ints) -> "Evaluations":
         """Return the values of the games of some rows, in ascending order."""
         _, at = ragged_take(np.append(self.starts, len(self.values)), rows)
         some = None if self.searched is None else self.searched[at]

@@ -5,8 +5,6 @@ worker ends. Only as many positions as keep every engine busy are under way. A w
 it had not handed back: Dask gives them to another one. An answer of an engine that is not the others' is an error.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -94,7 +92,7 @@ class ClusterRunner(SearchRunner):
                 self._client.unregister_worker_plugin(self._name)
         self._client.close()
 
-    def _install(self, engines: _WorkerEngines) -> None:
+    def _install(self, engines: "_WorkerEngines") -> None:
         try:
             self._client.register_plugin(engines, name=self._name)
         except OSError:
@@ -112,7 +110,7 @@ class ClusterRunner(SearchRunner):
             raise EngineError("the cluster has lost all its workers", hint=_KEPT_HINT)
         return replies[0].key
 
-    def _check_worker(self, reply: _Reply, key: SearchKey) -> None:
+    def _check_worker(self, reply: "_Reply", key: SearchKey) -> None:
         if reply.error:
             raise EngineError(f"the worker {reply.worker} cannot search: {reply.error}", hint=_WORKER_HINT)
         own: Mapping[str, object] = reply.key
@@ -122,7 +120,7 @@ class ClusterRunner(SearchRunner):
                 f"the worker {reply.worker} searches differently from the others: {text}", hint=_WORKER_HINT
             )
 
-    def _checked(self, reply: _Reply, failures: Counter[str]) -> Iterator[SearchOutcome]:
+    def _checked(self, reply: "_Reply", failures: Counter[str]) -> Iterator[SearchOutcome]:
         """Yield the outcome, if the search has begun; an error where the worker's engine is another, or hopeless."""
         if reply.worker and not reply.stopped:
             self._check_worker(reply, self.key)

@@ -4,8 +4,6 @@ A thread takes the next problem when its engine is free. Every engine starts fro
 answers do not depend on which engine got which position, nor on the order.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import threading
@@ -97,7 +95,7 @@ class _Feed:
         self._lock = threading.Lock()
         self._ended = False
 
-    def __iter__(self) -> _Feed:
+    def __iter__(self) -> "_Feed":
         return self
 
     def __next__(self) -> str:

@@ -243,7 +243,7 @@ class CachedHuman(Human):
 
     def __init__(self, network: Network, path: Path, pool: str = FIDE) -> None:
         super().__init__(network, pool)
-        self.path, self.damaged = path, 0
+        self.path, self.damaged, self._said = path, 0, ""
         own = {} if pool == FIDE else {"pool": pool}
         self.key = {"model": "human", "sha256": network.sha256, "rows": "with digests", **own}
 
@@ -257,7 +257,9 @@ class CachedHuman(Human):
                     if progress:
                         progress(min(begin + _CACHE_CHUNK, len(boards)))
         except StoreError as error:
-            _LOG.warning("%s; what people play is computed", error)
+            if self._said != str(error):  # asked for every game
+                self._said = str(error)
+                _LOG.warning("%s; what people play is computed", error)
             return super().choices(boards, progress=progress)
         sizes = [len(part) // _BYTES for part in parts]
         moves = b"".join(part[: 2 * n] for part, n in zip(parts, sizes, strict=True))

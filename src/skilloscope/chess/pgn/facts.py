@@ -10,8 +10,6 @@ transpositions are found. The table is Lichess's chess-openings (public domain, 
 file that ships, with the key of each line's last position.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter

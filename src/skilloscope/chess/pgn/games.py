@@ -8,8 +8,6 @@ ignoring case), unless both have a year and the years differ. Games of fewer tha
 the same: short draws are repeated.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -121,7 +119,7 @@ class Games:
         result = pa.array(scores, mask=np.isnan(scores))
         return own | {"mover": pc.if_else(white, "white", "black"), "result": result}
 
-    def select(self, selection: Selection, *, reason: str = "") -> Games:
+    def select(self, selection: Selection, *, reason: str = "") -> "Games":
         """Return the selected games; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
         offsets, flat = ragged_take(self.offsets, index)
@@ -136,7 +134,7 @@ class Games:
             **{name: getattr(self, name)[flat] for name in _PER_MOVE},
         )
 
-    def renamed(self, names: Mapping[str, str]) -> Games:
+    def renamed(self, names: Mapping[str, str]) -> "Games":
         """Return the games with players renamed: one person under several spellings becomes one player."""
         headers = self.headers
         for side in ("white", "black"):
@@ -145,14 +143,14 @@ class Games:
         return replace(self, headers=headers)
 
     @classmethod
-    def from_blocks(cls, blocks: Sequence[GameBlock], tally: Tally, files: Sequence[str] = ()) -> Games:
+    def from_blocks(cls, blocks: Sequence[GameBlock], tally: Tally, files: Sequence[str] = ()) -> "Games":
         """Return the games that were read in blocks, each with its id, unique among those of all `files`."""
         whole = joined(list(blocks))
         columns = {name: getattr(whole, name) for name in (*_PER_MOVE, "comments")}
         return cls(headers=unique_games(whole.headers, files), offsets=whole.offsets, tally=tally, **columns)
 
     @classmethod
-    def without_moves(cls, headers: pa.Table, tally: Tally | None = None) -> Games:
+    def without_moves(cls, headers: pa.Table, tally: Tally | None = None) -> "Games":
         """Return games of which nothing but the headers is known."""
         none = np.zeros(0, dtype=np.float32)
         starts = np.zeros(len(headers) + 1, dtype=np.int64)
@@ -160,12 +158,12 @@ class Games:
         return cls(headers, moves, starts, clocks=none, evals=none, mates=mates, tally=tally or Tally())
 
     @classmethod
-    def from_columns(cls, columns: GameColumns, tally: Tally) -> Games:
+    def from_columns(cls, columns: GameColumns, tally: Tally) -> "Games":
         """Return the games that were put into columns one by one, each with its id."""
         return cls.from_blocks([columns_block(columns)], tally)
 
     @classmethod
-    def concat(cls, batches: Sequence[Games]) -> Games:
+    def concat(cls, batches: "Sequence[Games]") -> "Games":
         """Return the batches one after another; tallies add. The same game twice is refused."""
         if not batches:
             return read_games([])

@@ -120,12 +120,14 @@ def _scan(view, final, tags, rows, columns, names):  # type: ignore[no-untyped-d
     state, board = np.zeros(13, dtype=np.int64), START.copy()
     others, n_others = np.empty(_MOST_TAGS, dtype=np.uint64), 0
     game, has_moves, at = np.int64(-1), False, np.int64(0)
+    words = parted = False  # as in `split_games`
     while at < size:
         first = at
         while first < size and (view[first] == BLANK or view[first] == TAB):
             first += 1
         if first == size or view[first] == NEWLINE:
             at = first + 1
+            parted = parted or (words and state[_INSIDE] == 0)
             if game < 0:
                 places[0, 0] = min(at, size)
             continue
@@ -146,6 +148,7 @@ def _scan(view, final, tags, rows, columns, names):  # type: ignore[no-untyped-d
                         return game
                     _begin(game, at, tags, rows, state, board)
                     has_moves, n_others = False, 0
+                    words = parted = False
                 if column >= 0:
                     tags[game, 0, column], tags[game, 1, column] = low, high
                 else:
@@ -166,6 +169,9 @@ def _scan(view, final, tags, rows, columns, names):  # type: ignore[no-untyped-d
             known = game >= 0 and _clear_start(view[first], state[_INSIDE] == 1)
             if known:
                 has_moves = True
+                if state[_INSIDE] == 1 or view[at] != 59:  # a line that begins with ; is only a comment
+                    words = True
+                    state[_BAD] |= parted  # what follows a blank line is no part of this game
                 at = _movetext(view, first, board, state, columns, start[game])
                 known = at >= 0
         if known:

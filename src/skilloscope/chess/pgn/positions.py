@@ -8,8 +8,6 @@ Games are replayed by compiled code, which starts to pay after some 25 games; be
 does the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
@@ -66,7 +64,7 @@ class Positions:
     def __repr__(self) -> str:
         return f"<Positions: {len(self):,} of {len(self.games):,} games; skipped: {self.tally}>"
 
-    def select(self, selection: Selection, *, reason: str = "") -> Positions:
+    def select(self, selection: Selection, *, reason: str = "") -> "Positions":
         """Return the selected positions; with a `reason` those left out are counted under it."""
         index = selection_index(selection, len(self))
         left = len(self) - len(index)

@@ -32,20 +32,12 @@ from skilloscope.chess.pgn.tags import (
     tag_values,
 )
 from skilloscope.chess.pgn.text import split_games, unescaped
+from skilloscope.core import files
 from skilloscope.core.columns import Array, Ints
 from skilloscope.core.compiled import njit
 from skilloscope.core.dates import parse_dates
 from skilloscope.core.errors import Tally
-from skilloscope.core.files import (
-    DAMAGE,
-    BinaryDataError,
-    Source,
-    as_text,
-    lines_of,
-    next_block,
-    open_bytes,
-    source_name,
-)
+from skilloscope.core.files import DAMAGE, BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
 from skilloscope.results.columns import BYE, FORFEIT, is_fault, number_in, parse_scores
 from skilloscope.results.reading import Screen, tidied
 from skilloscope.results.table import YOURSELF, Results, sorted_codes
@@ -76,7 +68,7 @@ def read_pgn_results(
 
 
 def _read_source(source: Source, observed: bool) -> Results:
-    file, tally = source_name(source) or "<stream>", Tally()
+    file, tally = files.source_name(source) or "<stream>", Tally()
     columns: list[list[pa.Array]] = [[] for _ in TAGS]
     moves: list[npt.NDArray[np.uint8]] = []
     try:
@@ -255,6 +247,7 @@ def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # 
     begins, ends = places
     others, n_others = np.empty(_MOST_TAGS, dtype=np.uint64), 0
     game, has_moves, inside, used, at = -1, False, False, 0, 0
+    worded = parted = False  # as in `split_games`
     while at < size:
         first = at
         while first < size and (view[first] == BLANK or view[first] == TAB or _ends_line(view, first)):
@@ -262,6 +255,7 @@ def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # 
         if first == size or view[first] == NEWLINE:
             at = first + 1
             used = min(at, size) if game < 0 else used
+            parted = parted or (worded and not inside)
             continue
         if view[first] < BLANK or view[first] > 127:
             return max(game, 0), used, False  # what is blank beyond ASCII, the plain reader knows
@@ -279,6 +273,7 @@ def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # 
                 ends[game, :] = -1
                 used = at
                 has_moves, n_others = False, 0
+                worded = parted = False
             inside = False
             if column >= 0:
                 begins[game, column], ends[game, column] = low, high
@@ -300,7 +295,10 @@ def _scan(text, final, places, moves, names):  # type: ignore[no-untyped-def] # 
             if game < 0:  # words before the first tag
                 return 0, used, False
             has_moves = True
+            worded, before = worded or inside or view[at] != 59, moves[game]
             at, inside = _movetext(text, first, inside, moves, game)
+            if parted:  # what follows a blank line is no part of this game
+                moves[game] = before
             if at < 0:
                 return game, used, False
     return (game + 1, size, True) if final else (max(game, 0), used, True)

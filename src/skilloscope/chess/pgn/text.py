@@ -97,6 +97,8 @@ class RawGame:
     movetext: list[str] = field(default_factory=list)
     faults: list[tuple[str, str, str]] = field(default_factory=list)
     """Reason, place and detail of each line that could not be read."""
+    cut: int = 0
+    """The line of words that follow its last moves after a blank line, if there are such."""
 
     def __bool__(self) -> bool:
         return bool(self.tags or self.movetext or self.faults)
@@ -124,24 +126,30 @@ class MainLine:
 
 
 def split_games(lines: Iterable[str], first_line: int = 1) -> Iterator[RawGame]:
-    """Yield the games of a stream, lines numbered from `first_line`; a tag after moves or a repeated one begins a game.
+    """Yield the games of a stream, lines numbered from `first_line`.
+
+    As in python-chess, a tag after moves begins a game, and so do words after a blank line that follows moves; a
+    repeated tag does, too. A line that begins with % or ; counts as no words.
 
     >>> [game.tags for game in split_games(['[White "A"]', "", "1. e4 *", '[White "B"]', "1. d4 *"])]
     [{'White': 'A'}, {'White': 'B'}]
     """
     game, inside, size = RawGame(), False, 0
+    words = parted = False  # of this game: whether there was a line of them, and then a blank one
     try:
         for number, line in enumerate(lines, start=first_line):
             text = line.strip().lstrip("\ufeff")
+            parted = parted or (words and not inside and not line.strip())
             if "\x00" in text:
                 game.faults.append(("binary data", f"line {number}", ""))
                 continue
             # A comment that is never closed must not swallow the games behind it.
             if text.startswith("[") and (not inside or text.startswith("[Event ")):
                 tags = read_tags(text)
-                if tags and (game.movetext or tags.keys() & game.tags.keys()):
+                if parted or (tags and (game.movetext or tags.keys() & game.tags.keys())):
                     yield game
                     game, inside, size = RawGame(), False, 0
+                    words = parted = False
                 game.tags.update(tags)
                 if tags:
                     continue
@@ -149,6 +157,11 @@ def split_games(lines: Iterable[str], first_line: int = 1) -> Iterator[RawGame]:
                     game.faults.append(("unreadable tag", f"line {number}", text[:40]))
                     continue
             if text and not (line.startswith("%") and not inside):
+                if parted and not line.startswith(";"):
+                    game.cut = number
+                    yield game
+                    game, size, parted = RawGame(), 0, False
+                words = words or inside or not line.startswith(";")
                 size += len(text)
                 if size <= MOST_LINE:
                     game.movetext.append(text)
@@ -314,6 +327,8 @@ def read_raw(raw: RawGame, index: int, file: str, columns: GameColumns, tally: T
         if not tags and not line.moves:  # words, but no game
             if line.fault and index:
                 tally.fault("text outside any game", file, f"after game {index}", line.fault[2])
+            for what, place, detail in faults if index else ():
+                tally.fault(what, file, f"after game {index}, {place}", detail)
             return index
         index += 1
         for what, place, detail in [*faults, *line.odd]:
@@ -324,6 +339,8 @@ def read_raw(raw: RawGame, index: int, file: str, columns: GameColumns, tally: T
             tally.fault(reason, file, f"game {index}", tags.get("FEN", "")[:90])
         elif line.fault:
             tally.fault(line.fault[0], file, f"game {index}, {line.fault[1]}", line.fault[2])
+        elif raw.cut and not line.result:
+            tally.fault("blank line among the moves", file, f"game {index}, line {raw.cut}", "it ends the game")
         elif not line.moves:
             tally.count("no moves")
         if line.moves:  # those before a fault are kept

@@ -3,8 +3,6 @@
 [DFHR09 III, DFH13 (3)]: p(choice | c) of every decision, as a log-likelihood curve over c for each group of decisions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

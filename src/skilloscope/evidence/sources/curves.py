@@ -4,8 +4,6 @@ In: decisions and the scale of the curves. Out: for each group of decisions a cu
 it, and the same on ELO. [RH11 (1)–(3)]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ its mean over a game grows with Elo, and a line through games of rated players s
 A game of n moves is then evidence about Elo, −n·(ū − a − b·(E − 2100))²/(2σ²), discounted as measured.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -49,7 +47,7 @@ class GainScale:
     fit: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def from_json(cls, text: str) -> GainScale:
+    def from_json(cls, text: str) -> "GainScale":
         """Read a scale of gains."""
         found: GainScale = typed(cls, json.loads(text))
         return found

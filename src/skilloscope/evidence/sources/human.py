@@ -4,8 +4,6 @@ In: moves with all legal ones and what people of every Elo play. Out: for each r
 moves, on ELO. The curves are summed on a few Chebyshev nodes, which carry them exactly enough, and read off once.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from skilloscope.core.columns import Array, Ints

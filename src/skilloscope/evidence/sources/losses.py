@@ -4,8 +4,6 @@ In: losses or times of moves, and features of the decisions. Out: for each row w
 themselves are counted by another source, which reads them as people's choices.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from skilloscope.core.columns import Array, Ints

@@ -1,7 +1,5 @@
 """The methods that read decisions and give evidence about Elo. A new one is a file of this folder and a line below."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

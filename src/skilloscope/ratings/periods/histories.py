@@ -4,8 +4,6 @@ A History has one row per player and period in which the player had games, playe
 rows: the variance grows by ν² a period and the mean stays. A Board ranks players by a state or by a history.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -97,7 +95,7 @@ class History(Drawable):
     method: str = "filter"
 
     @classmethod
-    def from_rows(cls, rows: npt.NDArray[np.void], state: State) -> History:
+    def from_rows(cls, rows: npt.NDArray[np.void], state: State) -> "History":
         """Put the rows of a run player by player."""
         order, offsets = order_by_player(rows["player"], len(state))
         rows = rows[order]
@@ -107,7 +105,7 @@ class History(Drawable):
         return cls(state.players, offsets, **columns, state=state, method="filter")
 
     @classmethod
-    def played(cls, games: PeriodGames, state: State, entry: Mapping[str, float] | None = None) -> History:
+    def played(cls, games: PeriodGames, state: State, entry: Mapping[str, float] | None = None) -> "History":
         """Return the history of these games, played on a state; its own state is that after them."""
         after, rows = state.play(games, entry=entry, history=True)
         assert rows is not None
@@ -214,12 +212,12 @@ class History(Drawable):
         inside_variance = filtered + c * c * (self.variance[after] - filtered - left)
         return np.where(inside, inside_mean, mean), np.where(inside, inside_variance, variance + noise)
 
-    def before(self, period: int) -> History:
+    def before(self, period: int) -> "History":
         """Return the rows of the periods before this one; the state stays that of the end."""
         rows = self.period < period
         return _with_rows(self, self.player[rows], {name: getattr(self, name)[rows] for name in _COLUMNS})
 
-    def of_players(self, chosen: Ints, state: State) -> History:
+    def of_players(self, chosen: Ints, state: State) -> "History":
         """Return the history of these players alone, who are those of the state."""
         rows = np.isin(self.player, chosen)
         codes = np.searchsorted(chosen, self.player[rows])
@@ -277,7 +275,7 @@ class History(Drawable):
         write_checked(pa.table(columns).replace_schema_metadata({_KEY: json.dumps(kept)}), path)
 
     @classmethod
-    def load(cls, path: Path | str) -> History:
+    def load(cls, path: Path | str) -> "History":
         """Read what `save` wrote. The state in it is that of the end, with every period closed."""
         table = read_checked(path)
         if _KEY not in (table.schema.metadata or {}):
@@ -354,7 +352,7 @@ class Board(Drawable):
     left_out: int = 0
 
     @classmethod
-    def of(cls, state: State, codes: Ints, mean: Array, variance: Array, level: float, left_out: int) -> Board:
+    def of(cls, state: State, codes: Ints, mean: Array, variance: Array, level: float, left_out: int) -> "Board":
         """Return the board of these players of a state, in the order in which they come."""
         if not 0 < level < 1:
             raise OptionError(f"a level of {level} is not a probability", hint="for example 0.95")

@@ -8,8 +8,6 @@ result is the state before the first period that changes, and all games from the
 give, to the last bit, what one run over all games gives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +33,7 @@ class SavedRatings:
     history: History
     games: Results | None = None
 
-    def rewound(self, period: int) -> SavedRatings:
+    def rewound(self, period: int) -> "SavedRatings":
         """Return what was kept before the games of this period, exactly as it was: late results are played on it."""
         state, history = self.history.state_before(period), self.history.before(period)
         played = np.flatnonzero(state.lines["games"] > 0)
@@ -44,7 +42,7 @@ class SavedRatings:
             history = history.of_players(played, state)
         return SavedRatings(state, history, self.games)
 
-    def closed(self) -> SavedRatings:
+    def closed(self) -> "SavedRatings":
         """Return the same with every line as it is after its last period, however the games came in."""
         latest = self.state.latest
         if self.games is None or latest is None:

@@ -8,8 +8,6 @@ Ratings published elsewhere can count as observations of strength (not in GLI99)
 and another for a known one, whose own results already contain most of their information.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,15 +25,8 @@ from skilloscope.core.columns import Array, Bools
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.table_files import read_checked, write_checked
 from skilloscope.core.text import read_object
-from skilloscope.models.kernels.paired_comparison import (
-    DISCREPANCY_UNIT,
-    STATE,
-    Published,
-    advance,
-    copy_state,
-    new_state,
-    posterior,
-)
+from skilloscope.models.kernels import paired_comparison
+from skilloscope.models.kernels.paired_comparison import DISCREPANCY_UNIT, STATE, Published, copy_state, new_state
 from skilloscope.models.paired_comparison import Moments, observed, passage_of_time
 from skilloscope.results.periods import Calendar, PeriodGames
 
@@ -89,7 +80,7 @@ class State:
     units: Mapping[int, int] = field(default_factory=dict)  # discrepancy by period in units of 2^-40: parts add exactly
 
     @classmethod
-    def empty(cls, *, sigma0: float, nu: float, mean: float = 1500.0, **parameters: Any) -> State:
+    def empty(cls, *, sigma0: float, nu: float, mean: float = 1500.0, **parameters: Any) -> "State":
         """Return the state before the first game; further parameters are fields of a state."""
         if not (sigma0 > 0 and nu >= 0):
             raise OptionError(f"sigma0 = {sigma0} and nu = {nu}: the first must be above 0, the second not below")
@@ -121,7 +112,7 @@ class State:
 
     def moments(self, at: int | None = None) -> tuple[Array, Array]:
         """Return means and variances after each player's last period; with `at`, time has passed until that period."""
-        mean, variance = posterior(self.lines)
+        mean, variance = paired_comparison.posterior(self.lines)
         if at is None:
             return mean, variance
         return mean, passage_of_time(variance, self.nu, np.maximum(at - self.lines["last"].astype(np.int64), 0))
@@ -158,7 +149,7 @@ class State:
 
     def play(
         self, games: PeriodGames, *, entry: Mapping[str, float] | None = None, history: bool = False
-    ) -> tuple[State, npt.NDArray[np.void] | None]:
+    ) -> "tuple[State, npt.NDArray[np.void] | None]":
         """Return the state after these games, and rows if wanted; `entry` gives newcomers' means; self is kept."""
         played = np.flatnonzero(np.diff(games.offsets))
         if len(played) and self.since is not None and games.first + played[0] < self.since:
@@ -169,7 +160,7 @@ class State:
             )
         names, lines, codes = self._joined(games.players, entry or {})
         sides, about = (codes[games.player_1], codes[games.player_2]), {n: getattr(self, n) for n in _PARAMETERS}
-        units, rows = advance(
+        units, rows = paired_comparison.advance(
             lines, *sides, games.score, games.offsets,
             first=games.first, ratings=games.ratings, history=history, **about,
         )  # fmt: skip
@@ -212,7 +203,7 @@ class State:
         lines[[where[name] for name in self.players]] = self.lines
         return names, lines, np.array([where[name] for name in players], dtype=np.int32)
 
-    def in_order(self) -> State:
+    def in_order(self) -> "State":
         """Return the same state with its players in the order of their names."""
         order = sorted(range(len(self)), key=self.players.__getitem__)
         return replace(self, players=[self.players[i] for i in order], lines=self.lines[order])
@@ -249,7 +240,7 @@ class State:
         return {"schema": SCHEMA, **sent, "published": self.published and self.published.as_dict()}
 
     @classmethod
-    def from_dict(cls, players: Sequence[str], lines: npt.NDArray[np.void], kept: Mapping[str, Any]) -> State:
+    def from_dict(cls, players: Sequence[str], lines: npt.NDArray[np.void], kept: Mapping[str, Any]) -> "State":
         """Return the state of these lines and of what `as_dict` gave."""
         about = {key: value for key, value in kept.items() if key != "schema"}
         for key in ("labels", "units"):
@@ -264,7 +255,7 @@ class State:
         write_checked(table, path)
 
     @classmethod
-    def load(cls, path: Path | str) -> State:
+    def load(cls, path: Path | str) -> "State":
         """Read what `save` wrote."""
         table = read_checked(path)
         with kept_file(path, "state"):

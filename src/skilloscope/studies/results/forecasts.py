@@ -17,41 +17,18 @@ from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError
 from skilloscope.models.paired_comparison import davidson, win_probability
 from skilloscope.ratings.competitors import Competitor, calibration_slope, compete
+from skilloscope.ratings.periods import prediction, variances
 from skilloscope.ratings.periods.histories import History
-from skilloscope.ratings.periods.prediction import (
-    CalibrationBin,
-    Evaluation,
-    LengthFit,
-    choose_period,
-    evaluate,
-    fit_draws,
-    linked,
-    linked_pairs,
-    outcome_log_loss,
-    predicted,
-    win_probabilities,
-)
+from skilloscope.ratings.periods.prediction import Evaluation, LengthFit, evaluate, fit_draws, linked, outcome_log_loss
 from skilloscope.ratings.periods.smoothing import few_opponents, gap_variances, precision_of, whole
 from skilloscope.ratings.periods.states import State
-from skilloscope.ratings.periods.variances import (
-    FitEach,
-    VarianceFit,
-    VariancePosterior,
-    simulated_intervals,
-    variance_posterior,
-)
+from skilloscope.ratings.periods.variances import FitEach, VarianceFit, VariancePosterior, simulated_intervals
 from skilloscope.report.charts import COLOURS, Chart, Figure, Lines, Series
 from skilloscope.report.table import Column, Table, number, plural
 from skilloscope.results.periods import PeriodGames
 from skilloscope.results.table import Results
-from skilloscope.studies.results.rating import (
-    Rated,
-    RatingOptions,
-    ResultsStudy,
-    advantage_text,
-    elo_given,
-    parameters_text,
-)
+from skilloscope.studies.results import rating
+from skilloscope.studies.results.rating import Rated, RatingOptions, ResultsStudy, advantage_text, elo_given
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +133,7 @@ def fit_results(
         fit,
         str(own.calendar(period)),
         sum(name in entry for name in own.players),
-        posterior=variance_posterior(games, fit, entry=entry or None) if posterior else None,
+        posterior=variances.variance_posterior(games, fit, entry=entry or None) if posterior else None,
         warnings=fit.warnings,
         tally=own.tally + left_out,
         noted=own.noted,
@@ -166,7 +143,7 @@ def fit_results(
         study = replace(study, intervals=found)
     if lengths:
         first, later = (elo_given(asked, len(games)) for asked in (options.advantage, options.drift))
-        choice = choose_period(results, tuple(lengths), advantage=first, drift=later, entry=entry or None)
+        choice = prediction.choose_period(results, tuple(lengths), advantage=first, drift=later, entry=entry or None)
         study = replace(study, lengths=choice.lengths, horizon=choice.horizon)
     return study
 
@@ -266,14 +243,14 @@ def predict_pairs(
         probability, columns["gap"], columns["gap_sd"] = _joint(run, player_1, player_2, number)
     elif link and whole_past and run.every is not None:
         _, _, found = linked(run.history, run.every.by_period(run.period), run.calendar.years)
-        probability, each = linked_pairs(found, run.history, (player_1, player_2), number, run.entry)
+        probability, each = prediction.linked_pairs(found, run.history, (player_1, player_2), number, run.entry)
         kappa = float(np.mean(each)) if draws else None
     else:
-        probability = win_probabilities(run.state, player_1, player_2, at=number, entry=run.entry)
+        probability = prediction.win_probabilities(run.state, player_1, player_2, at=number, entry=run.entry)
     if draws and each is None:
         if not len(run.games):
             raise InputError("saved ratings do not include how often games are drawn", hint="give results too")
-        kappa = fit_draws(predicted(run.history, run.games), run.games.score)[0]
+        kappa = fit_draws(prediction.predicted(run.history, run.games), run.games.score)[0]
     if draws:
         outcomes = davidson(probability, kappa or 0.0 if each is None else each)
         columns |= dict(zip(("win", "draw", "loss"), outcomes, strict=True))
@@ -347,7 +324,7 @@ class HeldOutPeriods(ResultsStudy):
 
     def tables(self, top: int | None = None) -> Sequence[Table]:
         """Return the calibration curve, and the losses below it."""
-        columns: list[Column[CalibrationBin]] = [
+        columns: list[Column[prediction.CalibrationBin]] = [
             Column("predicted", lambda row: f"{row.from_:.1f} to {row.to:.1f}"),
             Column("games", lambda row: f"{row.games:,}"),
             Column("mean prediction", lambda row: f"{row.predicted:.3f}"),
@@ -358,7 +335,7 @@ class HeldOutPeriods(ResultsStudy):
         if self.kappa is not None:
             losses += f"; of win, draw and loss {self.outcome_log_loss:.4f} (κ = {self.kappa:.3f})"
         last = f"the last {self.periods_held_out} periods of {self.period}"
-        title = f"{last}, predicted from those before ({parameters_text(self.fit)})"
+        title = f"{last}, predicted from those before ({rating.parameters_text(self.fit)})"
         notes = [losses, *self.rows_notes]
         curve = Table.of(title, self.evaluation.calibration, columns, notes=notes)
         return [curve] if self.against is None else [curve, self._compared(self.against)]
@@ -518,6 +495,6 @@ def _predicted(
     fit = options.fit(early, entry)
     history = History.played(played, fit.start(), entry or None)
     if not options.link:
-        return len(early), fit, predicted(history, played), None
+        return len(early), fit, prediction.predicted(history, played), None
     p, kappa, _ = linked(history, played, years)
     return len(early), fit, p, kappa

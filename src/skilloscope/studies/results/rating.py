@@ -5,8 +5,6 @@ and the Leaderboard that `results rate` and `results smooth` show. The command l
 all rate here. The mathematics is in `ratings.periods`.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -149,7 +147,7 @@ class Rated:
     fit: VarianceFit | None = None  # the fit behind the ratings; None where nothing was fitted
 
     @classmethod
-    def from_kept(cls, kept: SavedRatings, options: RatingOptions) -> Rated:
+    def from_kept(cls, kept: SavedRatings, options: RatingOptions) -> "Rated":
         """Return kept ratings as a run without new games."""
         state, (entry, tally) = kept.state, options.entering()
         if state.latest is None:
@@ -186,7 +184,7 @@ class Rated:
         """How many groups of players never met; None if not all games are at hand."""
         return max(self.groups.values()) + 1 if self.groups else None
 
-    def smoothed(self, method: str = "rts", *, from_last_active: bool = False) -> Rated:
+    def smoothed(self, method: str = "rts", *, from_last_active: bool = False) -> "Rated":
         """Return the same with its history smoothed by `rts`, `eq14` or `whole`."""
         history, sweeps = smoothed_history(self.history, self.games, method, from_last_active=from_last_active)
         return replace(self, history=history, warnings=self.warnings + (sweeps.warnings if sweeps else ()))
