@@ -6,8 +6,8 @@ The files are written by `tools/pool_curves.py`, those of --fide with --over-the
 the moves say along POOL_ELO; people are marked as for fitting (number mod 12 = 7) or for the report (mod 12 = 5).
 The prior of a pool is the smoothed histogram of its people, one vote each, without those of the report. The effects
 (temper of each source, what the opening has to itself, and `PersonEffect`) maximise the log-density of the true
-ratings of the people for fitting, with one, five and twenty of their games. Ways to FIDE of pools that
---fide lacks stay.
+ratings of the people for fitting, with one, five and twenty of their games. Evaluations and clocks become efforts where
+they raise that of one game by more than two standard errors. Ways to FIDE of pools that --fide lacks stay.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ BAND = 400.0
 LEAST_IN_BAND = 20
 STEP = float(POOL_ELO[1] - POOL_ELO[0])
 SMOOTH, FLOOR = 75.0, 0.02  # of the histogram of ratings: Elo, and the share that is spread evenly
-LEAST_JUDGED = 250  # games with evaluations for an effort that reads them
-LEAST_TIMED = 100  # people for fitting with clocks, the same
+LEAST_JUDGED = 1000  # games with evaluations for an effort that reads them: the weights are of the same people
+LEAST_TIMED = 100  # people for fitting with clocks, for one that reads those
 LEAST_YOUNG = 5  # games: a young pool's ratings of newcomers are provisional
 KNOTS = 300.0  # ratings between two points of the way to FIDE
 ENOUGH, LEAST_ELO = 60, 900.0  # people with five games for such a way; the Elo below which all look alike
@@ -202,23 +202,29 @@ def points_to_fide(samples: Sequence[Sample]) -> dict[str, Any] | None:
 
 def with_further(
     effort: dict[str, Any], table: Mapping[str, Array], pool: int, name: str, plain: Fitted, prior: Tabulated
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], float, float]:
     """Write the effects of a further source and its figures into an effort; return those of its games without it.
 
-    `gain` is by how much the source raises the log-density of the ratings of people for fitting, and its error.
+    Also by how much the source raises the log-density of the ratings of people for fitting, each of their games alone,
+    with the standard error: a mean over people of means over their games.
     """
     density = prior.log_density(POOL_ELO)
     people = [one for one in (Sample.of(table, pool, [FIT], many) for many in GAMES) if len(one)]
     both = fit_further(people, [density] * len(people), plain, name)
     reported = [Sample.of(table, pool, [REPORT], many) for many in GAMES]
-    bare, own = ([without(one, name) for one in some] for some in (reported, people))
-    apart = [log_scores(fit.logs(some) + density, some.elo) for fit, some in ((both, people[0]), (plain, own[0]))]
-    more = apart[0] - apart[1]
     effort |= {
         "effects": {source: vars(one) for source, one in both.effects.items()},
-        "measured": accuracy(reported, both, prior), "gain": (more.mean(), more.std() / len(more) ** 0.5),
-    }  # fmt: skip
-    return accuracy(bare, plain, prior)
+        "measured": accuracy(reported, both, prior),
+    }
+    rows = np.flatnonzero(table["want"][:, 0] == FIT)
+    curves = {source: table["curves"][rows, at] for at, source in enumerate((*SOURCES, name))}
+    each = Sample(table["rating"][rows].astype(float), curves)
+    apart = log_scores(both.logs(each) + density, each.elo)
+    apart -= log_scores(plain.logs(without(each, name)) + density, each.elo)
+    who = np.unique(table["want"][rows, 2], return_inverse=True)[1]
+    more = np.bincount(who, apart) / np.bincount(who)
+    bare = accuracy([without(one, name) for one in reported], plain, prior)
+    return bare, float(more.mean()), float(more.std() / len(more) ** 0.5)
 
 
 def without(sample: Sample, name: str) -> Sample:
@@ -300,25 +306,22 @@ def main() -> None:
             "effects": sources, "settings": {}, "weights": None, "measured": measured, "person": asdict(effects.person),
         }  # fmt: skip
         efforts = {"instant": instant}
+        tried = []
         judged = Observed.losses(online, games, options.data, number)
         if (judged.table["want"][:, 0] == FIT).sum() >= LEAST_JUDGED:
-            weights = judged.weights()
-            table = judged.with_source("evaluated", weights)
-            efforts[EVALUATIONS] = {**instant, "losses": weights.as_dict()}
-            bare = with_further(efforts[EVALUATIONS], table, number, "evaluated", effects, prior)
-            del efforts[EVALUATIONS]["gain"]
-            report[f"{pool}, games with evaluations, without them"] = bare
+            tried.append((EVALUATIONS, "losses", "evaluated", judged, judged.weights()))
         timed = Observed.times(online, games, clocks, number)
         if len(Sample.of(timed.table, number, [FIT], 1)) >= LEAST_TIMED:
-            weights = time_weights(games, clocks, number)
-            effort = {**instant, "times": weights.as_dict()}
-            table = timed.with_source("clocks", weights)
-            bare = with_further(effort, table, number, "clocks", effects, prior)
-            report[f"{pool}, games with clocks"] = {"without them": bare, "with them": effort["measured"]}
-            gain, error = effort.pop("gain")
-            print(f"{pool}, clocks: {gain:+.3f} ± {error:.3f} nats of people for fitting, {bare}, {effort['measured']}")
+            tried.append((CLOCKS, "times", "clocks", timed, time_weights(games, clocks, number)))
+        for name, kind, source, observed, weights in tried:
+            effort = {**instant, kind: weights.as_dict()}
+            bare, gain, error = with_further(
+                effort, observed.with_source(source, weights), number, source, effects, prior
+            )
+            report[f"{pool}, {name}"] = {"gain": [gain, error], "without": bare, "with": effort["measured"]}
+            print(f"{pool}, {name}: {gain:+.3f} ± {error:.3f} nats a game of people for fitting", flush=True)
             if gain > 2 * error:
-                efforts[CLOCKS] = effort
+                efforts[name] = effort
         report[pool] = {"across": across, "efforts": efforts}
         low, high = (float(round(v, -2)) for v in np.percentile(samples[0].elo, [2, 98]))
         sides = int(((online["want"][:, 1] == number) & (online["want"][:, 0] == FIT)).sum())
