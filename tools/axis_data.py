@@ -84,7 +84,7 @@ class JudgedPeople:
     def judged_opponent_elo(self) -> npt.NDArray[np.float64]:
         """The rating of whom each such move was made against."""
         at = self.moves.judged if self.moves.judged is not None else np.zeros(0, dtype=np.int64)
-        white, black = (_column(self.moves.games, name)[self.moves.game[at]] for name in ("white_elo", "black_elo"))
+        white, black = (column(self.moves.games, name)[self.moves.game[at]] for name in ("white_elo", "black_elo"))
         return np.where(self.moves.black[at], white, black)
 
     def at_depth(self, depth: int) -> JudgedPeople:
@@ -120,7 +120,7 @@ class JudgedPeople:
 def judged(known: Known) -> JudgedPeople:
     """Return the moves of the people who are rated in the games; `at_depth` joins the engine's answers."""
     sides = np.array([[name or "" for name in pair] for pair in known.sides], dtype=object)
-    elos = np.stack([_column(known.games, name) for name in ("white_elo", "black_elo")], axis=1)
+    elos = np.stack([column(known.games, name) for name in ("white_elo", "black_elo")], axis=1)
     game, mover = known.games.game_of_move, known.games.movers
     moves = played_moves(known.games, wanted=sides[game, mover].astype(str) != "")
     side = moves.black.astype(np.int64)
@@ -173,7 +173,8 @@ def forty_games(most: int = 13, seed: int = 5) -> Known:
     return human_games(drawn % n, player[drawn])
 
 
-def _column(games: Games, name: str) -> npt.NDArray[np.float64]:
+def column(games: Games, name: str) -> npt.NDArray[np.float64]:
+    """Return a header of the games as numbers."""
     return np.array([np.nan if elo is None else float(elo) for elo in games.headers[name].to_pylist()])
 
 
@@ -211,6 +212,12 @@ def persons() -> Known:
         moves.append(np.array([code_from_uci(uci.lower()) for uci in game["moves"]], dtype=np.uint16))
         answers.update(_answers(game["rows"]))
     return _known(_games(rows, moves), answers)
+
+
+def persons_events() -> list[str]:
+    """Return the event of each game of `persons`."""
+    rows = _json_lines(SHARED / "persons" / "persons_sf151_mpv10_depths.jsonl.gz")
+    return [str(game["event"]) for game in rows]
 
 
 def human_games(wanted: npt.NDArray[np.integer[Any]], who: npt.NDArray[np.integer[Any]]) -> Known:

@@ -1,244 +1,172 @@
-"""Check `skilloscope screen` on real and on simulated people: is z N(0, 1), are flags as rare, is power as promised?
+"""Check `skilloscope screen` on real people: are flags as rare as promised, at every rating, and is power as promised?
 
-    .venv/bin/python tools/check_screen.py [--effort full|quick|instant]
+    .venv/bin/python tools/check_screen.py [--effort full|quick|instant] [--kept FOLDER] [--power] [--folds 4]
 
-In: ../shared/data (analysed, persons, human), measurements/ and what ships. A player-event is what one real person
-played in one year. Real people are judged by weights and baselines of other people: those of the axis cross-fitted
-(each half by the other), those of persons/ by what ships.
+In: ../shared/data, measurements/ and what ships. With an engine each person is judged by a baseline fitted to people of
+other events (`--folds`). Without: people of data/people in the same way, and people of human/ by a baseline of others.
+`--power` prints what is detected of simulated help in real games, by kind of help and number of games, beside what the
+power table promises.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2, false_discovery_control, norm
 
-import axis_data
-from fit_axis import EFFORT_DEPTHS
-from fit_screen import OPENING, Rows, codes, fitted, joined, ordered
-from model_fits import fit_weights, weights_covariance
-from skilloscope.core.errors import Tally
-from skilloscope.evidence.axis import elo_axis
-from skilloscope.models.joint import JointChoices, JointWeights, elo_basis
-from skilloscope.studies.screen.baseline import Baseline, FairSpread, GroupSums, group_sums, shipped_baseline
-from skilloscope.studies.screen.moves import ScreenedMoves
-from skilloscope.studies.screen.power import HELP, LEVELS, drawn_places, simulated_power
-from skilloscope.studies.screen.screen import FEW_MOVES
-from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics, too_rare
+from fit_screen import fitted, weights_of
+from screen_people import People, engine_people, instant_people
+from skilloscope.models.joint import JointWeights
+from skilloscope.studies.screen.baseline import Baseline, group_sums
+from skilloscope.studies.screen.own import OwnStrength
+from skilloscope.studies.screen.power import HELP, helped_moves, simulated_power
+from skilloscope.studies.screen.statistics import ENGINE, STRONGER
 
-TAIL = 2.5
+LEVELS = (0.05, 0.01, 0.001)
+BAND = 400
+GAMES = (1, 2, 4, 8)
+REPEATED = 4
 
 Array = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
-    """Player-events: their moves, the group of each, the person of each group, and the baseline that judges them."""
+class Scores:
+    """Normal scores of player-events by number, with ratings."""
 
-    moves: ScreenedMoves
-    group: Places
-    person: Places
-    baseline: Baseline
-
-    @classmethod
-    def of(cls, rows: Rows, years: npt.NDArray[Any], statistics: dict[str, Statistic], baseline: Baseline) -> Batch:
-        """Return the player-events with moves enough."""
-        events = np.array([f"{a} {b}" for a, b in zip(rows.name.tolist(), years.tolist(), strict=True)], dtype=object)
-        counts = np.bincount(codes(events))
-        use = counts[codes(events)] >= FEW_MOVES
-        group = codes(events[use])
-        first = np.unique(group, return_index=True)[1]
-        n = int(use.sum())
-        moves = ScreenedMoves(
-            None, codes(rows.game[use]), np.arange(n), rows.name[use], events[use], rows.elo[use], np.zeros(n),  # type: ignore[arg-type]
-            {name: one.take(use) for name, one in statistics.items()}, Tally(), {},
-        )  # fmt: skip
-        return cls(moves, group, codes(rows.name[use][first]), baseline)
-
-    def rare(self, name: str) -> npt.NDArray[np.bool_]:
-        """Return which player-events have no score in a statistic."""
-        variance = self.moves.statistics[name].draws.variance
-        return too_rare(name, np.bincount(self.group, variance, len(self.person)))
-
-    def sums(self, name: str, statistics: Mapping[str, Statistic] | None = None) -> GroupSums:
-        """Return a statistic over the player-events, the pool read from the others as the command does."""
-        own = self.moves if statistics is None else replace(self.moves, statistics=dict(statistics))
-        return group_sums(own, name, self.group, self.person, self.baseline)
+    elo: Array
+    z: dict[str, Array]
 
 
 def main() -> None:
     """Measure and print everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--effort", default="full", choices=["full", "quick", "instant"])
-    effort = parser.parse_args().effort
-    batches = instant_batches() if effort == "instant" else engine_batches(EFFORT_DEPTHS[effort], effort)
-    names = list(batches[0].moves.statistics)
-    print(f"effort {effort}: {sum(len(batch.person) for batch in batches)} player-events")
-    for name in names:
-        print(score_line(name, np.concatenate([z_of(batch, name) for batch in batches])), flush=True)
-    print("each batch:", [len(batch.person) for batch in batches])
-    for name in names:
-        parts = [z_of(batch, name) for batch in batches]
-        print(f"  {name}", [f"{z.mean():+.2f} {z.std(ddof=1):.2f}" for z in parts], flush=True)
-    print(honest_line(batches[0], names[0]), flush=True)
-    if effort != "instant":
-        print_power(batches, names)
+    parser.add_argument("--kept", type=Path)
+    parser.add_argument("--folds", type=int, default=4)
+    parser.add_argument("--power", action="store_true")
+    asked = parser.parse_args()
+    weights = weights_of(asked.effort)
+    if weights is None:
+        people = instant_people("fit", asked.kept)
+        judged = [*folds(people, asked.effort, None, asked.folds)]
+        judged.append((instant_people("report", asked.kept), fitted(people, asked.effort, None)))
+    else:
+        judged = [*folds(engine_people(asked.effort, weights, asked.kept), asked.effort, weights, asked.folds)]
+    found = [scores(people, baseline) for people, baseline in judged]
+    elo = np.concatenate([one.elo for one in found])
+    for name in found[0].z:
+        print(f"\n{asked.effort}, {name}: {len(elo)} player-events")
+        print("\n".join(lines(elo, np.concatenate([one.z[name] for one in found]))), flush=True)
+    if asked.power and weights is not None:
+        print_power(judged)
 
 
-def z_of(batch: Batch, name: str) -> Array:
-    """Return the normal scores that the screen would show."""
-    z = batch.sums(name).z
-    return np.asarray(z[np.isfinite(z) & ~batch.rare(name)])
+def folds(people: People, effort: str, weights: JointWeights | None, of: int) -> Iterator[tuple[People, Baseline]]:
+    """Give people with baselines fitted to people of other events."""
+    names, code = np.unique(people.events.astype(str), return_inverse=True)
+    fold = np.random.default_rng(3).permutation(len(names))[code] % of
+    for number in range(of):
+        out = fold == number
+        baseline = fitted(people.take(~out), effort, weights)
+        print(f"fold {number}: {baseline.data}; {baseline.strength}", flush=True)
+        yield people.take(out), baseline
 
 
-def score_line(name: str, z: Array) -> str:
-    """Return mean, sd and tail of normal scores, with the Poisson interval of the tail."""
-    tail, n = int((np.abs(z) > TAIL).sum()), len(z)
-    low = 0.5 * chi2.ppf(0.025, 2 * tail) / n if tail else 0.0
-    high = 0.5 * chi2.ppf(0.975, 2 * tail + 2) / n
-    share = 2 * norm.sf(TAIL)
-    inside = "holds" if low <= share <= high else "MISSES"
-    upper = ", ".join(f"p<={level:g} {np.mean(norm.sf(z) <= level):.4f}" for level in LEVELS)
-    return (
-        f"{name:10s} n {n}, mean {z.mean():+.3f}, sd {z.std(ddof=1):.3f}, beyond {TAIL}: {tail / n:.4f} "
-        f"({low:.4f} to {high:.4f}, {inside} {share:.4f}); {upper}"
-    )
+def scores(people: People, baseline: Baseline) -> Scores:
+    """Return the normal scores that a screening of these people shows."""
+    n = people.size
+    alone = np.arange(n)
+    z = {name: group_sums(people.moves, name, people.group, alone, baseline).z for name in people.moves.statistics}
+    if people.moves.choices is not None:
+        own = [OwnStrength.of(moves, baseline) for moves in apart(people)]
+        z[ENGINE] = np.array([one.played(moves)[0] for one, moves in zip(own, apart(people), strict=True) if one])
+    return Scores(people.elo, z)
 
 
-def honest_line(batch: Batch, name: str, *, people: int = 1000, elo_sd: float = 100.0, seed: int = 5) -> str:
-    """Return what 1,000 simulated fair players raise, whose strength differs from their rating by N(0, 100²)."""
-    rng = np.random.default_rng(seed)
-    one, n = batch.moves.statistics[name], len(batch.person)
-    own, found = batch.sums(name), []
-    while len(found) < people:
-        apart = rng.normal(0.0, elo_sd, n)[batch.group]
-        chosen = drawn_places(one.draws.offsets, one.draws.p, 1, rng)[0]
-        total = np.bincount(batch.group, one.draws.x[chosen] + apart * one.slope, n)
-        found += own.table.z(total - own.expected).tolist()
-    p = norm.sf(np.array(found[:people]))
-    q = false_discovery_control(p)
-    flags = ", ".join(f"{level:g}: {np.mean(p <= level):.4f}" for level in LEVELS)
-    return f"{people} simulated fair players, share of p at most {flags}; q at most 0.05: {int((q <= 0.05).sum())}"
+def apart(people: People) -> Iterator[object]:
+    """Give the moves of one person after the other."""
+    for row in range(people.size):
+        yield people.moves.take(people.group == row)
 
 
-def print_power(batches: list[Batch], names: list[str], seed: int = 7) -> None:
-    """Print what is seen of real games with one move in five replaced, beside what the power table promises."""
-    rng = np.random.default_rng(seed)
-    share = HELP["1 move in 5"]
-    seen: dict[tuple[str, float], list[float]] = {}
-    promised: dict[tuple[str, float], list[float]] = {}
-    for batch in batches:
-        helped = rng.random(len(batch.moves)) < share
-        changed = {
-            name: replace(one, actual=np.where(helped, one.assisted, one.actual))
-            for name, one in batch.moves.statistics.items()
-        }
-        fair = {name: batch.sums(name) for name in names}
-        for name in names:
-            now = np.bincount(batch.group, changed[name].actual, len(batch.person)) - fair[name].expected
-            z = fair[name].table.z(now)
-            for level in LEVELS:
-                seen.setdefault((name, level), []).extend(((norm.sf(z) <= level) & ~batch.rare(name)).tolist())
-        for row in range(len(batch.person)):
-            mask = batch.group == row
-            own = {name: one.take(mask) for name, one in batch.moves.statistics.items()}
-            power = simulated_power(own, fair, row, rng=rng, repeated=100)
-            for found in power.rows:
-                if found.help == "1 move in 5":
-                    promised.setdefault((found.statistic, found.level), []).append(found.seen)
-    for name in names:
-        line = ", ".join(
-            f"p<={level:g} seen {np.mean(seen[name, level]):.3f} promised {np.mean(promised[name, level]):.3f}"
-            for level in LEVELS
-        )
-        print(f"one move in five replaced, {name}: {line}", flush=True)
-
-
-def engine_batches(depth: int, effort: str) -> list[Batch]:
-    """Return the player-events with an engine's analyses, each judged by others'."""
-    known = {name: axis_data.judged(getattr(axis_data, name)()) for name in ("analysed", "people")}
-    found = cross_fitted_batches(known, depth, effort)
-    weights = elo_axis().effort(effort).weights
-    assert weights is not None
-    persons = {"persons": axis_data.judged(axis_data.persons())}
-    rows, choices, preferred = joined(persons, depth)
-    statistics = joint_statistics(choices, preferred, rows.elo, weights, helpers(persons, depth))
-    return [*found, Batch.of(rows, years_of(persons, depth), statistics, shipped_baseline(effort))]
-
-
-def cross_fitted_batches(known: dict[str, axis_data.JudgedPeople], depth: int, effort: str) -> list[Batch]:
-    """Return the people of the axis in two halves, each under weights and spreads of the other."""
-    rows, choices, preferred = joined(known, depth)
-    other, years = helpers(known, depth), years_of(known, depth)
-    half = np.random.default_rng(1).permutation(codes(rows.name).max() + 1)[codes(rows.name)] % 2
-    sides = [half == side for side in (0, 1)]
-    fits = [fit_half(rows, choices, side, depth) for side in sides]
-    statistics = [
-        joint_statistics(choices.select(side), preferred[side], rows.elo[side], fits[1 - at][0], other[side])
-        for at, side in enumerate(sides)
-    ]
-    spreads = []
-    for side, own in zip(sides, statistics, strict=True):
-        plain = {name: ordered(one, np.arange(int(side.sum()))) for name, one in own.items()}
-        spreads.append({name: FairSpread(**found) for name, found in fitted(plain, taken(rows, side)).items()})
-    return [
-        Batch.of(
-            taken(rows, side),
-            years[side],
-            statistics[at],
-            Baseline(effort, spreads[1 - at], fits[1 - at][1], "the other half"),
-        )
-        for at, side in enumerate(sides)
-    ]
-
-
-def fit_half(rows: Rows, choices: JointChoices, side: npt.NDArray[np.bool_], depth: int) -> tuple[JointWeights, Array]:
-    """Return the weights of some of the people, and their covariance."""
-    own, elo = choices.select(side), rows.elo[side]
-    weights = fit_weights(own, elo, elo_basis(elo), tuple(range(1, depth + 1)))
-    return weights, weights_covariance(own, weights, elo, elo_basis(elo), codes(rows.name[side]))
-
-
-def taken(rows: Rows, wanted: npt.NDArray[np.bool_]) -> Rows:
-    """Return some of the rows."""
-    return Rows(rows.name[wanted], rows.game[wanted], rows.pool[wanted], rows.elo[wanted])
-
-
-def helpers(known: Mapping[str, axis_data.JudgedPeople], depth: int) -> Places:
-    """Return the first choices two plies earlier, which stand for another engine's."""
-    found = [batch.at_depth(depth - 2).moves.preferred for batch in known.values()]
-    return np.concatenate([one for one in found if one is not None])
-
-
-def years_of(known: Mapping[str, axis_data.JudgedPeople], depth: int) -> npt.NDArray[Any]:
-    """Return the year of each judged move."""
+def lines(elo: Array, z: Array) -> list[str]:
+    """Return how rare flags are, in all and by rating: shares with Poisson intervals, the mean of z, the least q."""
     found = []
-    for batch in known.values():
-        moves = batch.at_depth(depth).moves
-        assert moves.judged is not None
-        years = np.array([year or 0 for year in moves.games.headers["year"].to_pylist()])
-        found.append(years[moves.game[moves.judged]])
-    return np.concatenate(found)
-
-
-def instant_batches() -> list[Batch]:
-    """Return people whom neither the network nor the baseline without an engine has seen."""
-    drawn = axis_data.strata(15, axis_data.HELD_OUT / 2, axis_data.HELD_OUT, 2)
-    found = []
-    for batch in (axis_data.judged(known) for known in (drawn, axis_data.analysed(), axis_data.persons())):
-        named = np.array([name is not None for name in batch.names])
-        places = np.flatnonzero(batch.moves.free & named & (batch.moves.move_number > OPENING))
-        rows = Rows.of(batch, places, "human")
-        years = np.array([year or 0 for year in batch.moves.games.headers["year"].to_pylist()])
-        statistics = human_statistics(batch.moves.choices.take(places), batch.moves.chosen[places], rows.elo)
-        found.append(Batch.of(rows, years[batch.moves.game[places]], statistics, shipped_baseline("instant")))
+    for low in (0, *range(1000, 2800, BAND)):
+        own = z[(elo >= low) & ((elo < low + BAND) | (low == 0))]
+        own = own[np.isfinite(own)]
+        if len(own) < 20:
+            continue
+        p = norm.sf(own)
+        shares = ", ".join(share(int((p < level).sum()), len(p), level) for level in LEVELS)
+        q = false_discovery_control(p).min()
+        error = own.std() / np.sqrt(len(own))
+        where = "all" if low == 0 else f"{low} to {low + BAND - 1}"
+        found.append(
+            f"{where:14s} n {len(own):5d}, mean z {own.mean():+.3f} ± {error:.3f}, sd {own.std():.3f}, {shares}; "
+            f"least q {q:.3f}, |z| beyond 2.5: {np.mean(np.abs(own) > 2.5):.4f}"
+        )
     return found
+
+
+def share(k: int, n: int, level: float) -> str:
+    """Return a share with its Poisson interval."""
+    low = 0.5 * chi2.ppf(0.025, 2 * k) / n if k else 0.0
+    high = 0.5 * chi2.ppf(0.975, 2 * k + 2) / n
+    return f"p<{level:g} {k / n:.4f} ({low:.4f} to {high:.4f})"
+
+
+def print_power(judged: list[tuple[People, Baseline]], seed: int = 7) -> None:
+    """Print what is detected of help in real games beside what is promised, by kind of help and number of games."""
+    for games in GAMES:
+        seen: dict[tuple[str, str], list[float]] = {}
+        promised: dict[tuple[str, str], list[float]] = {}
+        count = 0
+        for people, baseline in judged:
+            for row in range(people.size):
+                moves = people.moves.take(people.group == row)
+                own_games = np.unique(moves.game)
+                if len(own_games) < games:
+                    continue
+                count += 1
+                rng = np.random.default_rng([seed, games, row])
+                one_person(moves.take(np.isin(moves.game, own_games[:games])), baseline, rng, seen, promised)
+        print(f"\n{games} games, {count} people, p ≤ 0.01: seen / promised")
+        for kind in HELP:
+            cells = [
+                f"{name} {np.mean(seen[kind, name]):.3f} / {np.mean(promised[kind, name]):.3f}"
+                for name in (ENGINE, STRONGER)
+            ]
+            print(f"  {kind:32s} {'   '.join(cells)}", flush=True)
+
+
+def one_person(moves, baseline, rng, seen, promised) -> None:  # type: ignore[no-untyped-def]
+    """Add what is seen of one person's games with help, and what is promised."""
+    own = OwnStrength.of(moves, baseline)
+    if own is None or len(moves) < 10:
+        return
+    group, row = np.zeros(len(moves), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    sums = {name: group_sums(moves, name, group, row, baseline) for name in moves.statistics}
+    first, chosen = own.offsets[:-1], moves.choices.chosen
+    stronger, draws = sums[STRONGER], moves.statistics[STRONGER].draws
+    for kind, help_ in HELP.items():
+        helped = helped_moves(moves, help_, REPEATED, rng)
+        places = first + np.where(helped, moves.helpers[:, help_.helper], chosen)
+        z = {
+            ENGINE: own.z(places)[0],
+            STRONGER: stronger.table.of(0, draws.x[places].sum(axis=1) - stronger.expected[0]),
+        }
+        for name, scores_ in z.items():
+            seen.setdefault((kind, name), []).append(float((norm.sf(scores_) <= 0.01).mean()))
+    for found in simulated_power(moves, sums, 0, own, baseline, rng=rng, repeated=50).rows:
+        if found.level == 0.01 and found.statistic in (ENGINE, STRONGER):
+            promised.setdefault((found.help, found.statistic), []).append(found.seen)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def main() -> None:
     """Write the figure."""
     parts = PAGE.read_text(encoding="utf-8").split("## ")[1:3]
     plt = pyplot()
-    with plt.rc_context(STYLE):
+    with plt.rc_context(fname=STYLE):
         figure, panels = plt.subplots(1, 2, figsize=(7.5, 3.2), sharey=True)
         for axes, part in zip(panels, parts, strict=True):
             lines: dict[str, list[tuple[int, int]]] = {}

@@ -1,207 +1,246 @@
-"""Fit the baseline of `skilloscope screen`: how far fair play scatters about the models' predictions.
+"""Fit the baseline of `skilloscope screen`: how strong people of a rating are, and how far fair play scatters.
 
-    .venv/bin/python tools/fit_screen.py
+    .venv/bin/python tools/fit_screen.py [--kept FOLDER]
 
-In: ../shared/data (human, analysed), measurements/people_depth10_sf151.parquet and the axis that ships. Out:
-src/skilloscope/data/scales/screen-default.json. The people are those of the axis; the weights that judge one half of
-them are fitted to the other half. Without an engine: people of human/ whom the network has not seen (the half of them
-that nothing is reported on). Pools are data sets and decades.
+In: ../shared/data (people, human), measurements/ and the joint model that the baseline ships with. Out:
+src/skilloscope/data/scales/screen-default.json. With an engine: people of data/people who were searched, on whom the
+weights of the joint model were not fitted, and persons/. Without: data/people and half of the people of human/ whom the
+network has not seen. `check_screen.py` reports on others, by folds of events.
+
+The dispersion φ is what games of one person differ by. `TrueStrength` maximises the likelihood of each person's sum of
+`stronger` (its saddlepoint density, a mixture of two), with a little ridge. Given both, offsets and style of the other
+statistics are those of a normal likelihood.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
+from scipy.special import expit
+from scipy.stats import norm
 
 import axis_data
-from fit_axis import EFFORT_DEPTHS, stacked
-from model_fits import fit_weights, weights_covariance
+from screen_people import People, engine_people, instant_people
 from skilloscope.evidence.axis import elo_axis
-from skilloscope.models.joint import JointChoices, elo_basis
-from skilloscope.studies.screen.baseline import FairSpread
-from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics
+from skilloscope.models.joint import JointWeights
+from skilloscope.studies.screen.baseline import Baseline, FairSpread, TrueStrength, group_sums
+from skilloscope.studies.screen.own import STRENGTHS, OwnStrength
+from skilloscope.studies.screen.saddlepoint import Cumulants, ScoreTable
+from skilloscope.studies.screen.statistics import ENGINE, STRONGER
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "screen-default.json"
-OPENING = 12
-NOTHING = 1e-4
-"""A share of a move's standard deviation that is none."""
-PEOPLE = 15
-"""People of each 100 Elo whose moves are read without an engine."""
+KNOTS = (1300.0, 1700.0, 2100.0, 2500.0)
+FLAT = FairSpread(1.2, 0.0, (0.0,) * len(KNOTS))
+_START = np.array([0.0] * 4 + [np.log(130.0)] * 4 + [-2.7, -2.7, np.log(250.0), np.log(150.0)])
+_RIDGE = np.array([150.0] * 4 + [0.5] * 4 + [1.0, 1.0, 0.3, 0.3])
 
 Array = npt.NDArray[np.float64]
-Names = npt.NDArray[np.object_]
-
-
-def fit_spread(difference: Array, variance: Array, unit: Array, person: npt.NDArray[np.int64]) -> FairSpread:
-    """Return dispersion, person_sd and offset by likelihood, from player-games: sums about their expectation.
-
-    The games of a person share one effect, proportional to `unit`; the rest of each is normal with φ times its draws'
-    variance.
-    """
-    n = int(person.max()) + 1
-
-    def cost(free: Array) -> float:
-        own, tau, rest = np.exp(free[0]) * variance, np.exp(free[1]), difference - free[2] * unit
-        square = np.bincount(person, unit**2 / own, n)
-        cross = np.bincount(person, unit * rest / own, n)
-        inner = 1.0 + tau**2 * square
-        games = np.log(own) + rest**2 / own
-        return 0.5 * float(games.sum() + (np.log(inner) - tau**2 * cross**2 / inner).sum())
-
-    options = {"xatol": 1e-4, "fatol": 1e-5, "maxfev": 2000}
-    best = minimize(cost, np.array([0.1, -3.0, 0.0]), method="Nelder-Mead", options=options).x
-    return FairSpread(float(np.exp(best[0])), float(np.exp(best[1])), float(best[2]))
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Moves of known people: who, in which game and pool, at which rating."""
-
-    name: Names
-    game: Names
-    pool: Names
-    elo: Array
-
-    @classmethod
-    def of(cls, batch: axis_data.JudgedPeople, places: npt.NDArray[np.int64], label: str) -> Rows:
-        """Return the rows of some moves of a batch."""
-        years = np.array([year or 0 for year in batch.moves.games.headers["year"].to_pylist()])
-        game = batch.moves.game[places]
-        name = np.array([str(batch.names[at]) for at in places.tolist()], dtype=object)
-        games = np.array(
-            [f"{label} {row} {who}" for row, who in zip(game.tolist(), name.tolist(), strict=True)], object
-        )
-        pools = np.array([f"{label} {year // 10}" for year in years[game].tolist()], dtype=object)
-        return cls(name, games, pools, batch.elo[places].astype(float))
-
-    @classmethod
-    def concat(cls, parts: Sequence[Rows]) -> Rows:
-        """Return several as one."""
-        return cls(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("name", "game", "pool", "elo"))
-        )
+Ints = npt.NDArray[np.int64]
 
 
 def main() -> None:
     """Fit everything and write the baseline."""
-    axis, efforts = elo_axis(), {}
-    batches = {name: axis_data.judged(getattr(axis_data, name)()) for name in ("analysed", "people")}
-    for name, depth in EFFORT_DEPTHS.items():
-        rows, choices, preferred = joined(batches, depth)
-        shipped = axis.effort(name).weights
-        assert shipped is not None
-        weights = replace(shipped, adjustments=())
-        cluster = codes(rows.name)
-        covariance = weights_covariance(choices, weights, rows.elo, elo_basis(rows.elo), cluster)
-        spreads = fitted(cross_fitted(rows, choices, preferred, depth), rows)
-        print(name, json.dumps(spreads, indent=1), flush=True)
-        data = f"{len(rows.elo):,} moves of {cluster.max() + 1:,} people, the weights that judge each fitted to others"
-        efforts[name] = {"data": data, "spreads": spreads, "covariance": rounded(covariance)}
-    drawn = axis_data.judged(axis_data.strata(PEOPLE, 0.0, axis_data.HELD_OUT / 2, 1))
-    rows, found = without_engine(drawn)
-    spreads = fitted(found, rows)
-    print("instant", json.dumps(spreads, indent=1), flush=True)
-    data = f"{len(rows.elo):,} moves of {len(set(rows.name)):,} people"
-    efforts["instant"] = {"data": data, "spreads": spreads, "covariance": []}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kept", type=Path, help="a folder that keeps what was read of the people")
+    kept, efforts = parser.parse_args().kept, dict[str, Any]()
+    for effort in ("quick", "full", "instant"):
+        weights = weights_of(effort)
+        people = instant_people("fit", kept) if weights is None else engine_people(effort, weights, kept)
+        found = fitted(people, effort, weights)
+        print(effort, json.dumps(shown(found), indent=1), flush=True)
+        efforts[effort] = shown(found) | ({} if weights is None else {"weights": weights.as_dict()})
     TARGET.write_text(json.dumps({"schema": 1, "name": "default", "efforts": efforts}, indent=1) + "\n")
 
 
-def joined(batches: dict[str, axis_data.JudgedPeople], depth: int) -> tuple[Rows, JointChoices, npt.NDArray[np.int64]]:
-    """Return the judged moves of all batches with the engine's first choices."""
-    rows, choices, preferred = [], [], []
-    for name, batch in batches.items():
-        moves = batch.at_depth(depth).moves
-        assert moves.joint is not None
-        assert moves.judged is not None
-        assert moves.preferred is not None
-        rows.append(Rows.of(batch, moves.judged, name))
-        choices.append(moves.joint)
-        preferred.append(moves.preferred)
-    return Rows.concat(rows), stacked(choices), np.concatenate(preferred)
+def weights_of(effort: str) -> JointWeights | None:
+    """Return the joint model that the screening keeps; where none is kept yet, that of the axis."""
+    held = json.loads(TARGET.read_text())["efforts"].get(effort, {}).get("weights")
+    if held is None:
+        return elo_axis().effort(effort).weights
+    pairs = {name: tuple(held[name]) for name in ("depths", "human", "unlisted")}
+    rows = {name: tuple(map(tuple, held[name])) for name in ("losses", "adjustments")}
+    return JointWeights(**pairs, **rows)
 
 
-def cross_fitted(
-    rows: Rows, choices: JointChoices, preferred: npt.NDArray[np.int64], depth: int
-) -> dict[str, Statistic]:
-    """Return the statistics of each half of the people under weights of the other half, in the order of the rows."""
-    half = np.random.default_rng(1).permutation(codes(rows.name).max() + 1)[codes(rows.name)] % 2
-    parts: list[dict[str, Statistic]] = []
-    for side in (0, 1):
-        own, other = half == side, half != side
-        elo = rows.elo[other]
-        weights = fit_weights(choices.select(other), elo, elo_basis(elo), tuple(range(1, depth + 1)))
-        parts.append(joint_statistics(choices.select(own), preferred[own], rows.elo[own], weights))
-    order = np.argsort(np.argsort(half, kind="stable"), kind="stable")
-    return {name: ordered(Statistic.concat([part[name] for part in parts]), order) for name in parts[0]}
+def fitted(people: People, effort: str, weights: JointWeights | None) -> Baseline:
+    """Return the baseline of some people."""
+    moves = people.moves
+    spreads = {STRONGER: replace(FLAT, dispersion=dispersion(people, STRONGER))}
+    strength = fit_strength(people, spreads[STRONGER].dispersion)
+    for name in moves.statistics:
+        if name != STRONGER:
+            spreads[name] = fit_spread(people, name, strength)
+    strength = replace(strength, pool_sd=pool_sd(people, Baseline(effort, "", strength, spreads)))
+    if weights is not None:
+        spreads[ENGINE] = fit_engine(people, Baseline(effort, "", strength, spreads, weights))
+    data = f"{len(moves):,} moves of {people.size} people of {len(set(people.events.tolist()))} events"
+    return Baseline(effort, data, strength, spreads, weights)
 
 
-def ordered(statistic: Statistic, order: npt.NDArray[np.int64]) -> Statistic:
-    """Return the columns that the fit reads in another order; its draws become their mean and variance."""
-    return replace(
-        statistic, actual=(statistic.actual - statistic.draws.mean)[order], slope=statistic.draws.variance[order]
+def game_sums(people: People, column: Array) -> Array:
+    """Return the sum of a column over each game of each person."""
+    return np.bincount(people.game, column, int(people.game.max()) + 1)
+
+
+def dispersion(people: People, name: str) -> float:
+    """Return φ: how much more the games of one person differ than independent draws would."""
+    one = people.moves.statistics[name]
+    person = np.zeros(int(people.game.max()) + 1, dtype=np.int64)
+    person[people.game] = people.group
+    variance, unit = game_sums(people, one.draws.variance), game_sums(people, np.sqrt(one.draws.variance))
+    difference, use = game_sums(people, one.beyond), variance > 1e-9
+    return scatter_within(difference[use], variance[use], unit[use], person[use])
+
+
+def scatter_within(difference: Array, variance: Array, unit: Array, person: Ints) -> float:
+    """Return the variance of games about their person's level (proportional to `unit`) over that of draws."""
+    n = int(person.max()) + 1
+    level = np.bincount(person, unit * difference / variance, n) / np.maximum(
+        np.bincount(person, unit**2 / variance, n), 1e-300
     )
+    square = (difference - level[person] * unit) ** 2 / variance
+    # Of rare events a few games hold nearly all: games of little variance do not count in full.
+    weight = np.minimum(variance / np.median(variance), 1.0)
+    spare = weight.sum() * (1 - len(np.unique(person)) / len(person))
+    return float((weight * square).sum() / spare)
 
 
-def fitted(statistics: dict[str, Statistic], rows: Rows) -> dict[str, dict[str, float]]:
-    """Return the spreads of all statistics; `actual` holds differences here, and `slope` variances."""
-    game = codes(rows.game)
-    n = int(game.max()) + 1
-    first = np.unique(game, return_index=True)[1]
-    person, pool = codes(rows.name)[first], codes(rows.pool)[first]
-    found = {}
-    for name, one in statistics.items():
-        difference, variance = np.bincount(game, one.actual, n), np.bincount(game, one.slope, n)
-        unit = np.bincount(game, np.sqrt(one.slope), n)
-        use = variance > 1e-9
-        spread = fit_spread(difference[use], variance[use], unit[use], codes(person[use]))
-        rest = difference - spread.offset * unit
-        spread = replace(spread, pool_sd=pool_sd(rest[use], spread, variance[use], unit[use], person[use], pool[use]))
-        found[name] = {
-            key: float(f"{value:.4g}") if abs(value) > NOTHING else 0.0 for key, value in asdict(spread).items()
-        }
+def unpacked(free: Array) -> TrueStrength:
+    """Return the distribution of strength of the free numbers."""
+    tail = np.interp(KNOTS, [KNOTS[0], KNOTS[-1]], expit(free[8:10]))
+    lines = [tuple(float(v) for v in line) for line in (free[:4], np.exp(free[4:8]), tail)]
+    return TrueStrength(KNOTS, *lines, float(np.exp(free[10])), float(np.exp(free[11])), 0.0)
+
+
+def fit_strength(people: People, phi: float) -> TrueStrength:
+    """Return the distribution of strength given the rating under which the sums of `stronger` are likeliest."""
+    one, group, n = people.moves.statistics[STRONGER], people.group, people.size
+    cumulants = Cumulants.of(one.draws, group, n, dispersion=phi)
+    difference, slope = np.bincount(group, one.beyond, n), np.bincount(group, one.slope, n)
+
+    def cost(step: Array) -> float:
+        weight, mean, sd = unpacked(_START + step * _RIDGE).parts(people.elo)
+        logs = [
+            log_density(cumulants.table(sd[:, k] * slope, mean[:, k] * slope), difference) + np.log(weight[:, k])
+            for k in range(2)
+        ]
+        return float(-np.logaddexp(*logs).sum() + 0.5 * step @ step)
+
+    best = minimize(cost, np.zeros(len(_START)), method="L-BFGS-B", options={"maxiter": 60, "eps": 1e-3}).x
+    return unpacked(_START + best * _RIDGE)
+
+
+def log_density(table: ScoreTable, at: Array) -> Array:
+    """Return the log-density of a sum of each group: φ(z)·dz/dD between the points of the table."""
+    row = np.arange(len(at))
+    place = np.clip((table.difference < at[:, None]).sum(axis=1), 1, table.difference.shape[1] - 1)
+    low, high = table.difference[row, place - 1], table.difference[row, place]
+    below, above = table.score[row, place - 1], table.score[row, place]
+    slope = np.maximum((above - below) / (high - low), 1e-9)
+    return np.asarray(norm.logpdf(below + slope * (at - low)) + np.log(slope))
+
+
+def fit_spread(people: People, name: str, strength: TrueStrength) -> FairSpread:
+    """Return the spread of a statistic, given how strong people are."""
+    one, group, n = people.moves.statistics[name], people.group, people.size
+    phi = dispersion(people, name)
+    variance, unit, slope = (
+        np.bincount(group, column, n) for column in (one.draws.variance, np.sqrt(one.draws.variance), one.slope)
+    )
+    weight, mean, sd = strength.parts(people.elo)
+    centre = (weight * mean).sum(axis=1)
+    wide = (weight * (sd**2 + (mean - centre[:, None]) ** 2)).sum(axis=1)
+    difference = np.bincount(group, one.beyond, n) - centre * slope
+    return offset_and_style(difference, phi * variance + wide * slope**2, unit, people.elo, phi)
+
+
+def offset_and_style(difference: Array, variance: Array, unit: Array, elo: Array, phi: float) -> FairSpread:
+    """Return the offset (a line between KNOTS, with a little ridge) and the style that are likeliest."""
+    hats = np.stack([np.interp(elo, KNOTS, hat) for hat in np.eye(len(KNOTS))], axis=1) * unit[:, None]
+
+    def line(style: float) -> tuple[Array, Array]:
+        total = variance + (style * unit) ** 2
+        both = (hats / total[:, None]).T
+        return np.linalg.solve(both @ hats + np.eye(len(KNOTS)) / 0.1**2, both @ difference), total
+
+    def cost(free: Array) -> float:
+        offset, total = line(float(np.exp(free[0])))
+        return float((np.log(total) + (difference - hats @ offset) ** 2 / total).sum())
+
+    found = min(
+        (minimize(cost, np.array([np.log(start)]), method="Nelder-Mead") for start in (0.003, 0.04)),
+        key=lambda f: f.fun,
+    )
+    style = float(np.exp(found.x[0]))
+    return FairSpread(phi, style, tuple(line(style)[0].tolist()))
+
+
+def pool_sd(people: People, baseline: Baseline) -> float:
+    """Return the sd in Elo of what people of one event share, by the products of their differences."""
+    one, group, n = people.moves.statistics[STRONGER], people.group, people.size
+    sums = group_sums(people.moves, STRONGER, group, np.arange(n), baseline)
+    slope = np.bincount(group, one.slope, n)
+    elo, weight = sums.difference / slope, slope**2 / sums.sd**2
+    event = np.unique(people.events, return_inverse=True)[1]
+    total, square, own = (np.bincount(event, column) for column in (weight * elo, (weight * elo) ** 2, weight))
+    pairs = np.bincount(event, weight**2)
+    spare = own**2 - pairs > 1e-12
+    found = ((total**2 - square)[spare].sum()) / ((own**2 - pairs)[spare].sum()) if spare.any() else 0.0
+    return float(np.sqrt(max(found, 0.0)))
+
+
+def fit_engine(people: People, baseline: Baseline) -> FairSpread:
+    """Return the spread of the agreement with the engine at each person's own strength."""
+    rows = engine_rows(people, replace(baseline, spreads={**baseline.spreads, ENGINE: FLAT}))  # φ is about as there
+    phi = scatter_within(*(game_sums(people, rows[:, at]) for at in range(3)), people_of_games(people))
+    difference, variance, unit = (np.bincount(people.group, rows[:, at], people.size) for at in range(3))
+    return offset_and_style(difference, phi * variance, unit, people.elo, phi)
+
+
+def engine_rows(people: People, baseline: Baseline) -> Array:
+    """Return for each move what it adds at its player's own strength, the variance of that, and its root."""
+    found = np.zeros((len(people.moves), 3))
+    for row in range(people.size):
+        mask = people.group == row
+        own = OwnStrength.of(people.moves.take(mask), baseline)
+        assert own is not None
+        _, elo, beyond = own.played(people.moves.take(mask))
+        at = int(np.abs(STRENGTHS - elo).argmin())
+        variance = np.add.reduceat(np.exp(own.logs[:, at]) * own.values[:, at] ** 2, own.offsets[:-1])
+        found[mask] = np.stack([beyond, variance, np.sqrt(variance)], axis=1)
     return found
 
 
-def pool_sd(
-    rest: Array, spread: FairSpread, variance: Array, unit: Array, person: npt.NDArray[Any], pool: npt.NDArray[Any]
-) -> float:
-    """Return the sd of the pools' shifts: what their means scatter beyond the people's in them; at most person_sd."""
-    both = codes(np.array([f"{a} {b}" for a, b in zip(person.tolist(), pool.tolist(), strict=True)], dtype=object))
-    n = int(both.max()) + 1
-    group = codes(pool[np.unique(both, return_index=True)[1]])
-    own = [np.bincount(both, column, n) for column in (rest, variance, unit)]
-    total = spread.dispersion * own[1] + (spread.person_sd * own[2]) ** 2
-    precision = np.bincount(group, own[2] ** 2 / total)
-    shift = np.bincount(group, own[2] * own[0] / total) / precision
-    many = np.bincount(group) >= 10
-    spare = float(np.average(shift[many] ** 2 - 1 / precision[many], weights=precision[many]))
-    return min(float(np.sqrt(max(spare, 0.0))), spread.person_sd)
+def people_of_games(people: People) -> Ints:
+    """Return the person of each game."""
+    person = np.zeros(int(people.game.max()) + 1, dtype=np.int64)
+    person[people.game] = people.group
+    return person
 
 
-def without_engine(batch: axis_data.JudgedPeople) -> tuple[Rows, dict[str, Statistic]]:
-    """Return the moves after the opening by what people play alone."""
-    named = np.array([name is not None for name in batch.names])
-    places = np.flatnonzero(batch.moves.free & named & (batch.moves.move_number > OPENING))
-    rows = Rows.of(batch, places, "human")
-    choices = batch.moves.choices.take(places)
-    found = human_statistics(choices, batch.moves.chosen[places], rows.elo)
-    return rows, {name: ordered(one, np.arange(len(places))) for name, one in found.items()}
+def shown(baseline: Baseline) -> dict[str, Any]:
+    """Return the baseline as JSON, with four digits."""
+    return {
+        "data": baseline.data,
+        "strength": rounded(asdict(baseline.strength)),
+        "spreads": {name: rounded(asdict(spread)) for name, spread in baseline.spreads.items()},
+    }
 
 
-def codes(names: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return a number for each different name."""
-    return np.unique(names.astype(str), return_inverse=True)[1].astype(np.int64)
-
-
-def rounded(matrix: Array) -> list[list[float]]:
-    """Return the matrix with five digits."""
-    return [[float(f"{value:.5g}") for value in row] for row in matrix.tolist()]
+def rounded(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers with four digits."""
+    return {
+        name: [float(f"{v:.4g}") for v in value] if isinstance(value, tuple) else float(f"{value:.4g}")
+        for name, value in given.items()
+    }
 
 
 if __name__ == "__main__":

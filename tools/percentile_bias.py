@@ -97,7 +97,7 @@ def figure(rows: list[str]) -> str:
 
     plt = pyplot()
     table = [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows]
-    with plt.rc_context(STYLE):
+    with plt.rc_context(fname=STYLE):
         drawing, panels = plt.subplots(1, len(FITS), figsize=(9.0, 3.2), sharey=True)
         for panel, how in zip(panels, FITS, strict=True):
             for shift, size in enumerate(f"{size:,}" for size in SIZES):

@@ -306,6 +306,21 @@ def test_an_absurd_number_is_refused_before_anything_is_read(words: str):
     assert "no finite number" in done.output
 
 
+@pytest.mark.parametrize(("good", "bad", "code"), [(250, 2, 0), (250, 3, 1), (3, 1, 1)])
+def test_a_few_bad_games_among_many_are_named_and_no_failure(tmp_path: Path, good: int, bad: int, code: int):
+    one = '[White "Ann"]\n[Black "Bo"]\n[Date "{year}.01.01"]\n\n1. e4 e5 2. {move} *\n\n'
+    texts = [one.format(year=1500 + at, move="Nf3") for at in range(good)] + [one.format(year=9, move="Ke3")] * bad
+    (tmp_path / "g.pgn").write_text("".join(texts))
+    done = CliRunner().invoke(app, ["export", str(tmp_path / "g.pgn"), "--out", str(tmp_path / "g.parquet")])
+    assert done.exit_code == code
+    assert done.output.count("illegal move (Ke3)") == bad
+    assert ("at fault, less than 1 %" in done.output) == (code == 0)
+    with (tmp_path / "g.pgn").open("a") as file:
+        file.write("1. e4 *\n\nwords\n")
+    done = CliRunner().invoke(app, ["rate", str(tmp_path / "g.pgn"), "--effort", "instant"])
+    assert done.exit_code == 1, "words outside any game are no game at fault"
+
+
 def test_a_null_move_is_counted_and_no_failure():
     assert console.exit_code(Tally({"null move": 1}, [Fault("null move", "g.pgn", "game 1", "--")])) == 0
     assert console.exit_code(Tally({"illegal move": 1}, [Fault("illegal move", "g.pgn", "game 1", "e5")])) == 1

@@ -35,7 +35,9 @@ def best(said: list[str]) -> list[str]:
 def test_it_introduces_itself_with_its_options():
     said = talk("uci", "isready")
     assert said[0].startswith("id name skilloscope")
-    assert {line.split()[2] for line in said if line.startswith("option")} == {"Elo", "Style", "Seed"}
+    assert {line.split()[2] for line in said if line.startswith("option")} == {
+        "Elo", "UCI_LimitStrength", "UCI_Elo", "Style", "Seed"
+    }  # fmt: skip
     assert said[-2:] == ["uciok", "readyok"]
 
 
@@ -49,6 +51,20 @@ def test_the_same_seed_plays_the_same_and_another_game_does_not():
     )
     many = {best(talk(f"setoption name Seed value {seed}", *moves))[0] for seed in range(1, 13)}
     assert len(many) > 2
+
+
+def test_a_chess_program_sets_the_strength_by_the_options_that_uci_has_for_it():
+    with UciPlayer(Persona(1500, "human", 7), lambda _: None) as player:
+        for line, elo in (
+            ("setoption name UCI_Elo value 1320", 1320),
+            ("setoption name UCI_LimitStrength value false", 3000),
+            ("setoption name UCI_Elo value 1900", 3000),
+            ("setoption name UCI_LimitStrength value true", 1900),
+            ("setoption name uci_limitstrength value maybe", 1900),
+            ("setoption name Elo value 1400", 1400),
+        ):
+            player.run([line])
+            assert player.opponent.persona.elo == elo
 
 
 def test_an_infinite_search_answers_when_it_is_stopped():

@@ -224,7 +224,7 @@ def test_time_spent_comes_from_the_clocks():
     )
     games = sk.read_games(io.StringIO(text))
     ratings = sk.rate(games, effort="instant", by="time-spent", parts="independent")
-    assert {one.player: one.decisions for one in ratings.players} == {"under 10 s": 1, "2 to 10 min": 1}
+    assert {one.player: one.decisions for one in ratings.players} == {"5 to 10 s": 1, "2 to 10 min": 1}
     assert ratings.tally.as_dict() == {"no time-spent": 2}
     assert any("rapid or faster" in warning for warning in ratings.warnings)
 

@@ -126,7 +126,9 @@ def test_words_say_that_gain_is_a_compressed_difference_and_the_engine_is_shown_
     text = " ".join(run("papers", "gain", pgn).stdout.split())
     assert "a difference measured by gain" in text
     assert "compressed" in text
-    assert "of the ratings lie within the intervals" in text
+    assert "of the ratings lie within the sampling error" in text
+    assert "no interval for a rating" in text
+    assert "perceived Elo (95" not in text
     assert "engine by Elo" not in text
     asked = " ".join(run("papers", "gain", pgn, "--engine-gains", "peak").stdout.split())
     assert "engine by Elo" in asked

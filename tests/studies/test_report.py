@@ -43,8 +43,9 @@ from skilloscope.report.table import share
 from skilloscope.studies.breakdown import breakdown
 from skilloscope.studies.game import GameTags
 from skilloscope.studies.report import report_on
-from skilloscope.studies.report.event import MOST_ACROSS, EventReport, Meeting, PlayerStanding, crosstable, standings
+from skilloscope.studies.report.event import EventReport
 from skilloscope.studies.report.player import Decision, PeerComparison, PlayerReport, pawns
+from skilloscope.studies.report.standings import MOST_ACROSS, Meeting, PlayerStanding, crosstable, standings
 
 FULL = RatingRequest.of(None, None, "full")
 WORK = EngineJob(settings=effort_settings(FULL.effort), imports=(Path(sk.analyses_file()),))
@@ -172,6 +173,8 @@ def test_a_deep_search_drops_what_a_cheap_one_has_called_a_mistake(stockfish):
     assert not told.trusted[~told.checked].any()
     again = confirmed(false, games, 15, None)
     assert np.array_equal(again.value, false.value)
+    alone = confirmed(false.select(np.array([good])), games, 15, replace(WORK, imports=()))
+    assert not len(alone.costliest(50))  # also where the first look leaves nothing for a deep search
 
 
 def test_a_level_that_is_given_decides_whose_moves_count(costs):

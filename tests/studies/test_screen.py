@@ -12,23 +12,28 @@ from scipy.stats import binom, kstest, norm
 from typer.testing import CliRunner
 
 import skilloscope as sk
-from fit_screen import fit_spread
+from fit_screen import KNOTS, offset_and_style, scatter_within
 from skilloscope.cli.app import app
-from skilloscope.core.errors import InputError
-from skilloscope.evidence.axis import elo_axis
+from skilloscope.core.errors import InputError, OptionError
 from skilloscope.inputs.bundled import demo_file
-from skilloscope.studies.screen.baseline import (
-    FairSpread,
-    group_sums,
-    pool_scatter,
-    pool_shift,
-    shipped_baseline,
-)
+from skilloscope.studies.screen.baseline import FairSpread, TrueStrength, group_sums, pool_shift, shipped_baseline
 from skilloscope.studies.screen.moves import GivenRatings, ScreenedMoves, screened_moves
-from skilloscope.studies.screen.power import LEVELS, drawn_places, likelihood_ratio, longest_streak
-from skilloscope.studies.screen.saddlepoint import Draws, score_table
-from skilloscope.studies.screen.screen import CANNOT_TELL, digests, screened
-from skilloscope.studies.screen.statistics import WITH_ENGINE, WITHOUT_ENGINE, Statistic
+from skilloscope.studies.screen.own import STRENGTHS, OwnStrength
+from skilloscope.studies.screen.player import player_screening
+from skilloscope.studies.screen.players import Rarity
+from skilloscope.studies.screen.power import (
+    HELP,
+    LEVELS,
+    Help,
+    drawn_places,
+    helped_moves,
+    likelihood_ratio,
+    longest_streak,
+    people_places,
+)
+from skilloscope.studies.screen.saddlepoint import Cumulants, Draws, mixed, score_table
+from skilloscope.studies.screen.screen import CANNOT_TELL, READ, digests, screened
+from skilloscope.studies.screen.statistics import ENGINE, STRONGER, WITH_ENGINE, WITHOUT_ENGINE
 
 VERDICTS = re.compile(r"cheat|guilt|innocen|suspect|suspicious|fraud|culprit|offend", re.IGNORECASE)
 BASELINE = shipped_baseline("full")
@@ -40,7 +45,7 @@ def moves() -> ScreenedMoves:
     """The simulated games that ship, everybody taken for 2000."""
     games = sk.read_games(demo_file("simulated.pgn"))
     analyses = sk.analyse(games, imports=[demo_file("analyses.jsonl.gz")])
-    return screened_moves(games, analyses, elo_axis().effort("full"), GivenRatings.from_text("2000"))
+    return screened_moves(games, analyses, BASELINE.weights, GivenRatings.from_text("2000"))
 
 
 def screen(*words: object, code: int = 0) -> str:
@@ -91,17 +96,50 @@ def test_scores_rise_with_the_sum_and_a_certain_draw_has_none():
 # The baseline
 
 
-def test_dispersion_and_person_effect_are_recovered():
+def test_dispersion_style_and_offset_are_recovered():
     rng = np.random.default_rng(4)
     person = np.repeat(np.arange(1500), 6)
     variance = rng.uniform(3, 9, len(person))
     unit = np.sqrt(30 * variance)
     effect = 0.06 * rng.standard_normal(1500)[person] + 0.02
     difference = effect * unit + np.sqrt(1.4 * variance) * rng.standard_normal(len(person))
-    found = fit_spread(difference, variance, unit, person)
+    phi = scatter_within(difference, variance, unit, person)
+    sums = [np.bincount(person, column) for column in (difference, phi * variance, unit)]
+    found = offset_and_style(*sums, rng.uniform(1300, 2500, 1500), phi)
     assert found.dispersion == pytest.approx(1.4, rel=0.08)
     assert found.person_sd == pytest.approx(0.06, rel=0.2)
-    assert found.offset == pytest.approx(0.02, abs=0.01)
+    assert found.offset == pytest.approx([0.02] * len(KNOTS), abs=0.015)
+
+
+def test_the_score_under_a_mixture_is_that_of_its_tail():
+    draws = _of_two(np.full(200, 0.5), 0.5, -0.5)
+    cumulants = Cumulants.of(draws, np.zeros(200, int), 1, dispersion=1.0)
+    parts = [cumulants.table(np.array([sd]), np.array([mean])) for mean, sd in ((0.0, 5.0), (20.0, 10.0))]
+    found = mixed(parts, np.array([[0.95, 0.05]]))
+    for at in (-12.0, 0.0, 9.0, 30.0, 45.0):
+        tail = 0.95 * norm.sf(at / np.hypot(5.0, np.sqrt(50))) + 0.05 * norm.sf((at - 20) / np.hypot(10.0, np.sqrt(50)))
+        assert norm.sf(found.z([at])[0]) == pytest.approx(tail, rel=0.1)
+
+
+def test_a_wider_upper_tail_of_strength_makes_an_under_rated_player_less_unusual(moves):
+    strength = BASELINE.strength
+    group, one = np.zeros(len(moves), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    few, many = (
+        group_sums(moves, STRONGER, group, one, replace(BASELINE, strength=replace(strength, tail=(share,) * 4)))
+        for share in (0.001, 0.2)
+    )
+    up = few.sd[0] * 4
+    assert norm.sf(many.table.z([up])[0]) > 3 * norm.sf(few.table.z([up])[0])
+    assert many.table.z([up])[0] < -many.table.z([-up])[0], "the tail is of people stronger than rated"
+
+
+def test_the_density_of_strength_is_that_of_its_parts():
+    strength = TrueStrength((1400.0, 2400.0), (0.0, 0.0), (100.0, 100.0), (0.1, 0.1), 300.0, 100.0, 0.0)
+    at = np.arange(0.0, 4000.0, 5.0)
+    density = np.exp(strength.log_density(2000.0, at)) / np.sqrt(2 * np.pi) * 5.0
+    assert density.sum() == pytest.approx(1.0, abs=1e-6)
+    assert density @ at == pytest.approx(2030.0, abs=0.1)
+    assert density[at > 2400].sum() > 100 * density[at < 1600].sum()
 
 
 def test_the_baseline_of_a_player_never_holds_the_players_own_games():
@@ -120,61 +158,84 @@ def test_somebody_far_out_moves_the_baseline_of_the_others_no_further_than_two_s
     assert further[1:] == pytest.approx(far[1:])
 
 
-def test_nobody_is_a_wonder_for_no_blunders_in_a_pool_that_scatters_little():
-    draws = _of_two(np.full(20, 0.09), -1.0, 0.0)  # 1.8 blunders are to be expected; none: once in seven games
-    table = score_table(draws, np.zeros(20, int), 1, dispersion=1.0, effect=np.array([0.1]))
-    little = np.array([0.85])
-    none = -draws.mean.sum()
-    assert float(table.scored_over(little).z([none])[0]) == pytest.approx(float(table.z([none])[0]) / 0.85)
-    assert float(table.scored_over(little).z([none])[0]) < 2.0
-    assert float(table.scaled(little).z([none])[0]) > 2.0, "what is not done with counts"
-
-
-def test_the_scatter_of_a_pool_is_read_from_the_other_players_alone():
-    rng = np.random.default_rng(6)
-    z, player = 0.8 * rng.standard_normal(3000), np.arange(3000) // 2
-    found = pool_scatter(z, player)
-    assert found == pytest.approx(0.81, abs=0.03)  # a hundred players' worth of 1 among them
-    moved = pool_scatter(np.concatenate([[50.0, -9.0], z[2:]]), player)
-    assert moved[:2] == pytest.approx(found[:2])
-    assert (moved[2:] > found[2:]).all()
-    assert moved[2:].max() < 1.01 * found[2:].max()
-    assert pool_scatter(np.full(4, np.nan), np.arange(4)) == pytest.approx(1.0)
-
-
-def test_players_who_scatter_less_than_the_baseline_says_still_have_scores_of_unit_spread(moves):
-    rng = np.random.default_rng(7)
-    one = moves.statistics["match"]
-    group, player = np.tile(np.arange(len(moves)) % 12, 40), np.arange(12 * 40)
-    group += 12 * np.repeat(np.arange(40), len(moves))
-    drawn = one.draws.x[drawn_places(one.draws.offsets, one.draws.p, 40, rng)].ravel()
-    many = Statistic.concat([one] * 40)
-    often = replace(many, actual=drawn, by_weights=many.by_weights[:, :0])
-    pool = replace(moves, elo_sd=np.zeros(len(group)), statistics={"match": often})
-    own = group_sums(pool, "match", group, player, BASELINE)
-    assert own.scatter == pytest.approx(own.scatter[0], abs=0.02)
-    assert own.scatter[0] < 0.95
-    assert own.z.std() == pytest.approx(1.0, abs=0.07)
-
-
 def test_who_is_alone_has_no_pool_to_be_compared_with_and_a_wider_sigma(moves):
     half = (np.arange(len(moves)) % 2).astype(np.int64)
-    alone, beside = (group_sums(moves, "match", half, player, BASELINE) for player in (np.zeros(2, int), np.arange(2)))
+    pools = replace(BASELINE, strength=replace(BASELINE.strength, pool_sd=60.0))
+    alone, beside = (group_sums(moves, "match", half, player, pools) for player in (np.zeros(2, int), np.arange(2)))
     assert (alone.sd > beside.sd).all()
 
 
-def test_the_error_of_a_rating_and_of_the_weights_widen_sigma(moves):
-    baseline = BASELINE
-    group = np.zeros(len(moves), dtype=np.int64)
-    plain, unsure = (
-        group_sums(
-            replace(moves, elo_sd=np.full(len(moves), sd)), "match", group, np.zeros(1, dtype=np.int64), baseline
-        )
-        for sd in (0.0, 150.0)
+def test_ten_players_do_not_set_their_own_scatter(moves):
+    group, player = np.arange(len(moves)) % 10, np.arange(10)
+    usual = group_sums(moves, "match", group, player, BASELINE)
+    one = moves.statistics["match"]
+    wild = replace(one, actual=np.where(group % 2, 1.0, 0.0))
+    assert group_sums(replace(moves, statistics={"match": wild}), "match", group, player, BASELINE).sd == pytest.approx(
+        usual.sd
     )
-    sharp = replace(baseline, covariance=np.zeros_like(baseline.covariance))
-    known = group_sums(moves, "match", group, np.zeros(1, dtype=np.int64), sharp)
-    assert known.sd < plain.sd < unsure.sd
+
+
+def test_the_error_of_a_rating_widens_sigma(moves):
+    group, one = np.zeros(len(moves), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    plain, unsure = (
+        group_sums(replace(moves, elo_sd=np.full(len(moves), sd)), "match", group, one, BASELINE) for sd in (0.0, 150.0)
+    )
+    assert plain.sd < unsure.sd
+
+
+# Agreement with the engine beyond the player's own strength
+
+
+@pytest.fixture(scope="module")
+def own(moves) -> OwnStrength:
+    found = OwnStrength.of(moves, BASELINE)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("elo", [1600.0, 2050.0, 2500.0])
+def test_people_of_any_strength_agree_with_the_engine_as_expected_and_show_that_strength(own, elo):
+    at = int(np.abs(STRENGTHS - elo).argmin())
+    rng = np.random.default_rng(3)
+    places = drawn_places(own.offsets, np.exp(own.logs[:, at]), 400, rng)
+    offset = np.interp(elo, BASELINE.strength.elo, BASELINE.spreads[ENGINE].offset)
+    z, found = own.z(places, style=offset)
+    assert abs(z.mean()) < 0.35
+    assert z.std() == pytest.approx(1 / np.sqrt(BASELINE.spreads[ENGINE].dispersion), rel=0.12)
+    assert found.mean() == pytest.approx(STRENGTHS[at], abs=100)  # the rating of 2000 draws it in
+
+
+def test_a_stronger_player_is_stronger_than_the_rating_but_no_more_like_an_engine(moves, own):
+    rng, at = np.random.default_rng(5), int(np.abs(STRENGTHS - 2500).argmin())
+    group, one = np.zeros(len(moves), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    sums = group_sums(moves, STRONGER, group, one, BASELINE)
+    places = drawn_places(own.offsets, np.exp(own.logs[:, at]), 200, rng)
+    total = moves.statistics[STRONGER].draws.x[places].sum(axis=1) - sums.expected[0]
+    assert sums.table.of(0, total).mean() > 2  # rated 2000
+    offset = np.interp(2500, BASELINE.strength.elo, BASELINE.spreads[ENGINE].offset)
+    assert abs(own.z(places, style=offset)[0].mean()) < 0.6
+
+
+def test_an_engine_among_the_moves_is_seen_by_agreement_beyond_strength(moves, own):
+    rng = np.random.default_rng(6)
+    played = people_places(own, BASELINE, 2000.0, 200, rng)
+    helped = rng.random(played.shape) < 0.3
+    first = own.offsets[:-1] + moves.helpers[:, 0]
+    fair, other = own.z(played)[0], own.z(np.where(helped, first, played))[0]
+    assert other.mean() > fair.mean() + 2
+
+
+def test_kinds_of_help_touch_the_moves_that_they_say(moves):
+    rng = np.random.default_rng(2)
+    shares = {kind: float(helped_moves(moves, how, 50, rng).mean()) for kind, how in HELP.items()}
+    assert shares["1 move in 5"] == pytest.approx(0.2, abs=0.02)
+    assert shares["1 critical move in 5"] == pytest.approx(0.2, abs=0.02)
+    assert shares["usual critical moves, 3 in 10"] <= 0.3
+    late = helped_moves(moves, Help(1.0, "late"), 1, rng)[0]
+    assert late.tolist() == (moves.ply >= 28).tolist()
+    critical = helped_moves(moves, Help(0.2, "critical"), 1, rng)[0]
+    loss = -moves.statistics["loss"].draws.mean
+    assert loss[critical].min() >= loss[~critical].max()
 
 
 # What a screening says
@@ -183,8 +244,8 @@ def test_the_error_of_a_rating_and_of_the_weights_widen_sigma(moves):
 def test_fair_players_raise_no_more_flags_than_promised(moves):
     rng = np.random.default_rng(8)
     group = np.arange(len(moves)) % 12
-    own = group_sums(moves, "index", group, np.arange(12), BASELINE)
-    draws, z = moves.statistics["index"].draws, []
+    own = group_sums(moves, STRONGER, group, np.arange(12), BASELINE)
+    draws, z = moves.statistics[STRONGER].draws, []
     for chosen in drawn_places(draws.offsets, draws.p, 100, rng):
         z += own.table.z(np.bincount(group, draws.x[chosen], 12) - own.expected).tolist()
     p = norm.sf(np.array(z))
@@ -194,11 +255,17 @@ def test_fair_players_raise_no_more_flags_than_promised(moves):
 
 def test_an_engine_is_seen_more_the_more_it_helps(moves):
     found = screened(moves, BASELINE)
-    seen = [row.seen for row in found.power if row.statistic == "index" and row.level == 0.01]
-    assert seen == sorted(seen)
-    assert seen[-1] > 0.9
-    assert [player.p for player in found.players] == sorted(player.p for player in found.players)
-    assert all(player.q >= player.p for player in found.players)
+    kinds = ("1 move in 10", "1 move in 5", "1 move in 3", "1 move in 2")
+    known = {(row.statistic, row.help): row.seen for row in found.power if row.level == 0.01}
+    for name in (ENGINE, STRONGER):
+        seen = [known[name, kind] for kind in kinds]
+        assert seen == sorted(seen)
+    # Who plays every move by an engine looks like one of the strongest people: far stronger than the rating.
+    assert known[STRONGER, "every move"] > 0.9
+    assert [player.engine.p for player in found.players] == sorted(player.engine.p for player in found.players)
+    for player in found.players:
+        assert player.engine.q >= player.engine.p
+        assert player.stronger.q >= player.stronger.p
 
 
 def test_who_always_plays_the_engines_first_choice_is_far_out(moves):
@@ -209,7 +276,7 @@ def test_who_always_plays_the_engines_first_choice_is_far_out(moves):
         group_sums(replace(moves, statistics={"match": one}), "match", own.astype(int), np.arange(2), BASELINE).z
         for one in (first, match)
     )
-    assert found[1] > before[1] + 5
+    assert found[1] > before[1] + 3
     assert abs(found[0] - before[0]) < 1  # two sigma of one player are all that moves the baseline of the other
 
 
@@ -239,6 +306,8 @@ def test_positions_come_with_what_people_of_that_level_play(moves):
         assert 0 < sum(one.probability for one in place.people) <= 1 + 1e-9
         assert place.move.split()[-1] == place.people[-1].move
         assert place.weight > 0
+        assert place.engine
+        assert place.seconds is None  # these games have no clocks
 
 
 # Ratings
@@ -298,7 +367,8 @@ def test_a_report_names_its_inputs_settings_and_versions(reports):
     assert report["engine"]["depth"] == 10
     assert report["versions"]["skilloscope"]
     assert report["statistics"] == list(WITH_ENGINE)
-    assert report["baseline"]["spreads"]["index"]["person_sd"] > 0
+    assert set(report["baseline"]["spreads"]) == {*WITH_ENGINE, ENGINE}
+    assert report["baseline"]["strength"]["above"] > 0
 
 
 def test_a_page_says_what_it_cannot_tell_and_uses_no_word_of_a_verdict(reports):
@@ -316,7 +386,7 @@ def test_without_an_engine_what_people_play_decides_alone(tmp_path, monkeypatch)
     )
     assert report["statistics"] == list(WITHOUT_ENGINE)
     assert report["engine"] == {}
-    assert all(player["streak"] is None for player in report["players"])
+    assert all(player["streak"] is None and player["engine"] is None for player in report["players"])
     # Nobody knows what an engine would have played.
     assert report["power"] == []
     assert all(player["posterior_odds"] is None for player in report["players"])
@@ -336,11 +406,16 @@ def test_each_event_is_a_group_of_its_own(tmp_path):
 
 
 def test_what_ships_was_fitted_for_every_statistic():
-    for effort, names in (("full", WITH_ENGINE), ("quick", WITH_ENGINE), ("instant", WITHOUT_ENGINE)):
+    judged = (*WITH_ENGINE, ENGINE)
+    for effort, names in (("full", judged), ("quick", judged), ("instant", WITHOUT_ENGINE)):
         own = shipped_baseline(effort)
         assert set(own.spreads) == set(names)
         assert all(isinstance(spread, FairSpread) and spread.dispersion > 0 for spread in own.spreads.values())
-    assert np.linalg.eigvalsh(shipped_baseline("full").covariance).min() > -1e-9
+        assert (own.weights is None) == (effort == "instant")
+        weight, mean, sd = own.strength.parts(np.arange(1000.0, 2800.0, 50.0))
+        assert weight.sum(axis=1) == pytest.approx(1.0)
+        assert (mean[:, 1] > mean[:, 0]).all(), "the tail is of under-rated people"
+        assert (sd > 0).all()
 
 
 def test_two_files_of_one_name_are_both_named(tmp_path):
@@ -350,3 +425,31 @@ def test_two_files_of_one_name_are_both_named(tmp_path):
     found = digests([tmp_path / "a" / "games.pgn", tmp_path / "b" / "games.pgn"])
     assert [one.file for one in found] == ["games.pgn", "games.pgn"]
     assert len({one.sha256 for one in found}) == 2
+
+
+def test_error_rates_come_in_plain_words():
+    assert Rarity(2.46, 0.007, 0.3).words == "of 1,000 fair players in events like this, about 7 look this unusual"
+    assert "fewer than 1 looks" in Rarity(3.5, 0.0002, 0.02).words
+    assert "about 1 looks" in Rarity(3.1, 0.001, 0.1).words
+
+
+def test_one_player_has_a_page_with_positions_results_and_error_rates(moves, tmp_path):
+    page = tmp_path / "one.html"
+    found = json.loads(screen(*GAMES, "--store", tmp_path, "--elo", 2000, "--player", "1.4", "--json", "--html", page))
+    text = page.read_text(encoding="utf-8")
+    assert found["player"]["player"] == "simulated, c = 1.4"
+    assert found["screened"] == 4
+    assert text.count('class="card"') == len(found["player"]["positions"]) > 3
+    assert text.count("of 1,000 fair players") >= 2
+    assert "Only this number speaks of help" in text
+    assert "people play" in text
+    assert not VERDICTS.search(text)
+
+
+def test_the_page_of_somebody_unknown_or_of_each_event_is_refused(moves):
+    found = screened(moves, BASELINE)
+    with pytest.raises(InputError, match="nobody at all"):
+        player_screening(found, "nobody at all")
+    with pytest.raises(OptionError, match="each event"):
+        player_screening(replace(found, by_event=True), "1.4")
+    assert not VERDICTS.search(READ)

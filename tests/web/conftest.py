@@ -104,10 +104,23 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         done[kind] = do(jobs, job, store)
         assert done[kind].state == "done", done[kind]
     done["live"] = jobs.add("live", HOSTILE[0], [], owner="me", lane="live")
-    sides = [{"axis_elo": None}, {"axis_elo": None}]
+    sides = [
+        {"axis_elo": None, "header_elo": 2683, "clock": 3725.0},
+        {"axis_elo": None, "header_elo": None, "clock": None},
+    ]
     board = {"event": HOSTILE[1], "round": HOSTILE[5], "white": HOSTILE[0], "black": HOSTILE[3], "players": sides}
-    board |= {"moves": 1, "last": "e4", "fen": START, "white_value_cp": None, "result": HOSTILE[1], "in_feed": True}
-    jobs.put(done["live"].id, {"live": {"boards": [board], "problem": HOSTILE[1], "engine": True}})
+    board |= {
+        "moves": 1,
+        "last": "e4",
+        "last_uci": "e2e4",
+        "number": 1,
+        "fen": START,
+        "white_value_cp": None,
+        "result": HOSTILE[1],
+        "in_feed": True,
+    }
+    line = {"fens": [START, START], "san": ["e4"], "first_ply": 0, "values": [0.2, None]}
+    jobs.put(done["live"].id, {"live": {"boards": [board], "problem": HOSTILE[1], "engine": True}, "board/1": line})
     jobs.end(done["live"].id, "done")
     broken = do(jobs, add_upload(jobs, "games", [("no.pgn", b"nothing of chess")], owner="me"), store)
     assert broken.state == "failed"

@@ -188,7 +188,7 @@ def test_the_pages_say_the_same_as_their_json(page, job):
 def test_a_player_has_elo_by_part_of_the_play(page, job):
     page.goto(f"{job}/players/1")
     captions = page.locator(".parts caption").all_inner_texts()
-    assert captions == ["Elo by phase", "Elo by colour", "Elo by opening (ECO family)"]
+    assert captions == ["Elo by phase", "Elo by colour", "Elo by opening"]
     rows = page.locator(".parts section", has_text="by phase").locator("tbody tr")
     assert rows.locator("th").all_inner_texts() == ["opening", "middlegame"]
     assert re.fullmatch(r"\d{3,4} to \d{3,4}", rows.first.locator("td").nth(1).inner_text())

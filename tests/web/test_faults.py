@@ -289,6 +289,7 @@ class Attacked:
         for name in self.acknowledged:
             wait_for(lambda name=name: self.processor() and self.job(name)["state"] in ("done", "failed"), 300)
             assert self.job(name)["state"] == "done", self.job(name)
+            assert self.ask("DELETE", f"/jobs/{name}")[0] == 200  # the disk is small
         self.waited, self.cpu = time.monotonic() - begin, self.processor() - spent
         self.acknowledged.clear()
         assert self.cpu < MOST_CPU
@@ -302,7 +303,7 @@ def full_disk(server: Attacked, at: float) -> None:
     wait_for(lambda: (server.disk / "web" / "reserve").exists(), 60)
     server.fill()
     time.sleep(at)
-    assert server.upload(body=TABLE * 200) == 507
+    assert server.upload(body=TABLE * 2000) == 507
     assert server.ask("DELETE", f"/jobs/{large}")[0] == 200
     (server.disk / "filler").unlink()
     assert server.upload() == 202

@@ -29,6 +29,7 @@ def pages(served: str, browser: Any, job: str) -> Iterator[Pages]:
     tab.set_default_timeout(300_000)
     found = {"empty": served, "nowhere": f"{served}/jobs/nowhere", "login": f"{served}/login", "ratings": job}
     found |= {name: f"{served}/{name}" for name in ("results", "decisions", "live")}
+    found |= {name: f"{served}/{name}" for name in ("play", "guess")}
     found |= {part: f"{job}/{part}" for part in ("event", "compare", "players/1", "players/4", "games/1", "games/5")}
     for name, text, path in (("leaderboard", RESULTS, "/results"), ("deciders", DECISIONS, "/decisions")):
         upload(tab, served, text, path=path)
@@ -47,7 +48,7 @@ def pages(served: str, browser: Any, job: str) -> Iterator[Pages]:
         tab.fill("#address", address)
         tab.click("button.go")
         tab.wait_for_selector(".boards .card")
-        found["followed"] = tab.url
+        found["followed"], found["board"] = tab.url, f"{tab.url}/boards/1"
         tab.goto(served)
         tab.context.close()
         yield found
@@ -73,12 +74,28 @@ def opened(page: Any, address: str) -> None:
     page.goto(address)
     if "/games/" in address:
         page.wait_for_selector("#people li", state="attached")
+    if address.endswith(("/play", "/guess")):
+        page.wait_for_selector("[data-ready]")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_serious_stands_in_the_way_of_anybody(page, pages, scheme):
     page.emulate_media(color_scheme=scheme)
-    kinds = ("empty", "ratings", "event", "compare", "players/1", "games/1", "member", "followed", "failed", "nowhere")
+    kinds = (
+        "empty",
+        "ratings",
+        "event",
+        "compare",
+        "players/1",
+        "games/1",
+        "member",
+        "followed",
+        "failed",
+        "nowhere",
+        "play",
+        "guess",
+        "board",
+    )
     found = []
     for address in (pages[kind] for kind in (kinds if scheme == "dark" else pages)):
         opened(page, address)

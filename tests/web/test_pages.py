@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -21,12 +22,15 @@ from skilloscope.chess.human.played import played_moves
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.paths import store_file
 from skilloscope.evidence.axis import elo_axis
+from skilloscope.inputs.bundled import demo_file
 from skilloscope.inputs.load import EngineBudget, EngineJob
 from skilloscope.inputs.pipeline import analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest
+from skilloscope.studies.game import game as one_game
 from skilloscope.studies.moves import moves_study
 from skilloscope.studies.report import report_on
-from skilloscope.web.api import player_view, ratings_view
+from skilloscope.studies.screen.screen import screen
+from skilloscope.web.api import game_view, player_view, ratings_view
 from skilloscope.web.app import ServeOptions, create_app, serving
 from skilloscope.web.jobs import Jobs
 from skilloscope.web.pages import rendered
@@ -81,9 +85,30 @@ def without_files(found: Any) -> Any:
 
 def test_a_player_is_the_one_of_the_report(filled: Filled):
     sent, ours = sent_and_reported(filled, "players/1", "Ann")
-    assert list(sent["report"]["parts"]) == list(ours["parts"]) == ["phase", "colour", "eco"]
+    assert list(sent["report"]["parts"]) == list(ours["parts"]) == ["phase", "colour", "opening"]
     for name in ("parts", "judge", "judged", "costliest", "finds", "beside"):
         assert without_files(sent["report"][name]) == without_files(ours[name]), name
+
+
+EVALUATED = " ".join(
+    f"{word} {{[%eval {0.2 + 0.01 * at:.2f}]}}" if "." not in word else word for at, word in enumerate(ITALIAN.split())
+)
+
+
+@pytest.mark.parametrize(
+    "tags", [{"WhiteElo": "1700", "BlackElo": "1650"}, {"Event": "Rated Rapid game", "Site": "https://lichess.org/x",
+             "TimeControl": "600+5", "WhiteElo": "1700", "BlackElo": "1650"}]
+)  # fmt: skip
+def test_one_game_has_one_elo_on_its_page_and_by_the_command(tmp_path, tags: dict[str, str]):
+    jobs, text = Jobs(tmp_path / "jobs.sqlite"), pgn("Ann", "Ben", EVALUATED, **tags)
+    job = do(
+        jobs, add_upload(jobs, "games", [("one.pgn", text.encode())], owner="", options={"effort": "instant"}), tmp_path
+    )
+    page = game_view(jobs, job, 1)
+    ours = one_game(read_games(io.StringIO(text))).as_dict()
+    assert page["human"]["effort"] == ours["human"]["effort"] == "evaluations"
+    for field in ("axis_elo", "axis_low", "axis_high"):
+        assert [side[field] for side in page["players"]] == pytest.approx([side[field] for side in ours["players"]])
 
 
 def test_an_event_is_the_one_of_the_report(filled: Filled):
@@ -465,3 +490,42 @@ def test_pages_of_a_pool_that_is_not_compared_with_fide_are_shown(tmp_path, time
     assert ("the clocks in the games" in page) == ("clocks" in elo_axis(pool).efforts)
     shown = rendered("_ratings.html", job=jobs[job.id], view=view)
     assert "slow games" not in shown.split('<p class="lead">')[1].split("</p>")[0]
+
+
+def test_the_games_of_one_player_are_no_event(tmp_path):
+    jobs, names = Jobs(tmp_path / "jobs.sqlite"), [f"Opponent {at}" for at in range(6)]
+    text = "".join(pgn("Ann", name) for name in names)
+    job = do(
+        jobs,
+        add_upload(jobs, "games", [("mine.pgn", text.encode())], owner="", options={"effort": "instant"}),
+        tmp_path,
+    )
+    client = TestClient(create_app(jobs, Safety(b"secret")), base_url="http://localhost")
+    assert client.get(f"/api/jobs/{job.id}/event").json()["whose"] == ["Ann"]
+    page = client.get(f"/jobs/{job.id}/event").text
+    assert "Crosstable" not in page
+    assert "6 of 6" in page
+    games = client.get(f"/api/jobs/{job.id}/players/1").json()["games"]
+    assert all(game["opening"].startswith("Italian Game") for game in games)
+
+
+def test_an_event_is_screened_on_request_in_the_words_of_the_study(filled: Filled, tmp_path):
+    text = demo_file("club.pgn").read_text()
+    added = add_upload(filled.jobs, "games", [("club.pgn", text.encode())], owner="", options={"effort": "instant"})
+    job = do(filled.jobs, added, tmp_path)
+    client = filled.client()
+    page = client.get(f"/jobs/{job.id}/event").text
+    assert "Screen these games" in page
+    assert client.post(f"/jobs/{job.id}/screen").status_code == 403
+    token = re.search(r'name="csrf" value="([^"]+)"', page)[1]
+    address = client.post(f"/jobs/{job.id}/screen", data={"csrf": token}, follow_redirects=False).headers["location"]
+    screening = do(filled.jobs, filled.jobs[address.rsplit("/", 1)[1]], tmp_path)
+    assert screening.state == "done", screening
+    shown = client.get(address)
+    assert shown.status_code == 200
+    assert "no verdict" in shown.text
+    sent = client.get(f"/api{address}/screening").json()
+    ours = screen(read_games(io.StringIO(text)), effort=sent["study"]["effort"], store=store_file(tmp_path))
+    assert sent["study"]["players"] == json.loads(json.dumps(ours.as_dict()["players"]))
+    assert sent["caveats"] == list(ours.caveats)
+    assert all(caveat in html.unescape(shown.text) for caveat in sent["caveats"])

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ import typer
 from skilloscope.core.errors import Fault, InputError, OptionError, SkilloscopeError, Tally
 from skilloscope.core.paths import write_whole
 from skilloscope.core.text import json_text, visible
-from skilloscope.report.table import PlainConsole, Table, drawn
+from skilloscope.report.table import PlainConsole, Table, drawn, plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from skilloscope.report.study import Study
 
 _MOST_FAULTS = 10
+_MOST_BAD, _MOST_SHARE = 1000, 0.01  # games or rows at fault, and their share, up to which a run has succeeded
 _REPORT = "this is a bug: please report it with the command, the input and the output of -vv (CONTRIBUTING.md)"
 _state = {"quiet": False, "traces": False}
 _shown_faults: set[Fault] = set()
@@ -86,9 +86,21 @@ def report_notes(notes: Iterable[str]) -> None:
         err().print(f"note: {note}", style="yellow")
 
 
-def exit_code(tally: Tally) -> int:
-    """Return 1 if some input was at fault, though the rest was used; else 0. Null moves are shown and counted."""
-    return int(len(tally.faults) > list(map(attrgetter("reason"), tally.faults)).count("null move"))
+def exit_code(tally: Tally, good: int | None = None, *, strict: bool | None = None) -> int:
+    """Return 1 if some input was at fault, though the rest was used; else 0.
+
+    Null moves, and a few games or rows at fault among so many good ones, are named and noted, and no failure; unless
+    `strict`, where None means that nobody was asked.
+    """
+    faults, few = [one for one in tally.faults if one.reason != "null move"], ("game ", "row ")
+    if not faults or strict or not all(one.place.startswith(few) for one in faults):
+        return int(bool(faults))
+    most = min(_MOST_BAD, _MOST_SHARE * ((tally.read if good is None else good) + len(faults)))
+    if len(faults) <= most:
+        what = plural(len(faults), faults[0].place.split()[0])
+        more = " left out, less than 1 % (exit code 0; --strict makes it 1)"
+        report_notes([what + (" at fault, less than 1 % (exit code 0)" if strict is None else f" at fault{more}")])
+    return int(len(faults) > most)
 
 
 @contextmanager

@@ -22,8 +22,7 @@ from skilloscope.core.text import json_text
 if TYPE_CHECKING:
     from skilloscope.studies.live.live import Event, Follower
 
-GRACE_SECONDS = 2.0
-"""How long `live` may go on after its time, on a feed of many games, before it is ended."""
+GRACE_SECONDS = 2.0  # how long `live` may go on after its time, on a feed of many games, before it is ended
 
 
 @dataclass(frozen=True)

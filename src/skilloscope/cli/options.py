@@ -48,7 +48,6 @@ Aliases = Annotated[
     list[str] | None,
     option("Another spelling of a name, or a file of them; may be repeated.", metavar="SPELLING=NAME|FILE"),
 ]
-Html = Annotated[Path | None, option("Write a self-contained HTML page.")]
 Rule = Annotated[str | None, option("Choice-set rule: listed, bucket, sampled or full.")]
 EloPrior = Annotated[str | None, option("Prior of Elo: opponents (default), file, population, flat or header.")]
 Effort = Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")]
@@ -78,8 +77,6 @@ Pool = Annotated[
         metavar="NAME",
     ),
 ]
-
-
 PoolName = Annotated[str, option("Whose levels: fide, or a pool of a server.", "--pool", metavar="NAME")]
 
 
@@ -105,7 +102,7 @@ class EngineOptions(Options):
 class Output(Options):
     """Where a report goes: a page, the same as PDF, its figures alone, JSON."""
 
-    html: Html = None
+    html: Annotated[Path | None, option("Write a self-contained HTML page.")] = None
     pdf: Annotated[Path | None, option("Write the page as PDF (extra `pdf`).")] = None
     figure: Annotated[Path | None, option("Write the figures: .svg, .png or .pdf; several are numbered.")] = None
     title: Annotated[str, option("The title of the page.")] = ""

@@ -55,6 +55,7 @@ class ScreenOptions(Options):
     """The ratings, the groups, and the assumed prevalence of help."""
 
     elo: Annotated[str, option("Ratings: header (the games'), a number, or a CSV file player,elo[,sd].")] = "header"
+    player: Annotated[str | None, option("One player on a page; the others are the pool.", metavar="NAME")] = None
     event: Annotated[bool, option("Screen each player in each event separately.")] = False
     prevalence: Annotated[float, option("Assumed share of players with help, for the posterior odds.")] = 0.001
     effort: Annotated[str | None, option("instant (no engine), quick or full (default with an engine).")] = None
@@ -67,8 +68,9 @@ def screen(
     output: options.Output,
     engine: EngineOptions,
 ) -> int:
-    """Compare match, loss and blunders with what each player's rating predicts: z, p, odds; never a verdict."""
+    """Stronger than the rating? Like an engine, beyond people of any strength? With error rates; never a verdict."""
     from skilloscope.evidence.axis import elo_axis
+    from skilloscope.studies.screen.player import player_screening
     from skilloscope.studies.screen.screen import screen
 
     with progress_bar("screening") as bar:
@@ -77,6 +79,7 @@ def screen(
             games,
             elo=screening.elo,
             by_event=screening.event,
+            player=screening.player,
             prevalence=screening.prevalence,
             effort=screening.effort,
             request=request,
@@ -84,4 +87,5 @@ def screen(
         )
     if found.positions:
         err().print(found.positions)
-    return show(found, output, source=found.source)
+    shown = found if screening.player is None else player_screening(found, screening.player)
+    return show(shown, output, source=found.source)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skilloscope.cli.console import err, print_json, report_faults, report_notes, show
+from skilloscope.cli.console import err, exit_code, print_json, report_faults, report_notes, show
 from skilloscope.cli.options import Aliases, IntervalOutput, Json, Options, Output, argument, option
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.core.paths import check_outputs, check_writable
@@ -34,8 +34,6 @@ ClusterAddress = Annotated[
     str | None, option("Read, or fit again, on the cluster of this scheduler.", "--scheduler", metavar="ADDR")
 ]
 StateFile = Annotated[Path | None, option("Keep the ratings here; continue them where they exist.", "--state")]
-
-_MOST_FAULTS, _MOST_SHARE = 1000, 0.01  # rows at fault, and their share, up to which a run has succeeded
 
 
 @dataclass(frozen=True)
@@ -338,7 +336,7 @@ def results_predict(
         return _show(predictions, output, files, how, run.state.games)
     report_notes(filter(None, [*predictions.warnings, predictions.new_line]))
     report_faults(predictions.tally)
-    return _code(predictions, how, run.state.games)
+    return exit_code(predictions.tally, run.state.games, strict=how.strict)
 
 
 def results_report(
@@ -431,18 +429,7 @@ def _show(
     if output.as_json:
         report_notes(study.warnings)
     show(study, output, source=", ".join(file.name for file in files or () if file), top=top)
-    return _code(study, how, games) if study.tally.faults else 0
-
-
-def _code(study: ResultsStudy, how: ResultsOptions, games: int) -> int:
-    """Return the exit code: a few rows at fault in a large table are named and noted, and no failure."""
-    faults = len(study.tally.faults)
-    if faults and not how.strict and faults <= min(_MOST_FAULTS, _MOST_SHARE * (games + faults)):
-        from skilloscope.report.table import plural
-
-        report_notes([f"{plural(faults, 'row')} at fault left out, less than 1 % (exit code 0; --strict makes it 1)"])
-        return 0
-    return int(faults > 0)
+    return exit_code(study.tally, games, strict=how.strict)
 
 
 def _check_tables(*files: Path | None) -> None:

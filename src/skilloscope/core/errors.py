@@ -68,6 +68,8 @@ class Tally:
 
     counts: dict[str, int] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
+    read: int = field(default=0, compare=False)
+    """How many games were read: what a few faults among many are compared with."""
 
     def count(self, reason: str, n: int = 1) -> None:
         """Count `n` more left out for `reason`; zero leaves no trace."""
@@ -80,7 +82,7 @@ class Tally:
         self.faults.append(Fault(reason, file, place, detail))
 
     def __add__(self, other: "Tally") -> "Tally":
-        total = Tally(dict(self.counts), [*self.faults, *other.faults])
+        total = Tally(dict(self.counts), [*self.faults, *other.faults], self.read + other.read)
         for reason, n in other.counts.items():
             total.count(reason, n)
         return total

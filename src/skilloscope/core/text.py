@@ -51,8 +51,7 @@ def read_object(text: str | bytes) -> dict[str, Any]:
     return record
 
 
-LARGEST = 1e9
-"""No number of a file of ours is larger."""
+LARGEST = 1e9  # no number of a file of ours is larger
 
 
 def typed(kind: Any, value: Any, name: str = "it") -> Any:

@@ -4,8 +4,6 @@ In: a small JSON file that ships, or one that `skilloscope calibrate` wrote; cur
 Elo. The axis is FIDE Elo of over-the-board classical play unless the file says otherwise.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -274,7 +272,7 @@ CLOCKS = "clocks"
 """The effort of a pool in which the time that moves took is evidence as well, where games bring their clocks."""
 PRIORS = ("opponents", "population", "flat", "header", "file")
 DEFAULT_PRIOR = "opponents"
-_HEADER_SD = 100.0
+HEADER_SD = 100.0
 
 
 @dataclass(frozen=True)
@@ -430,7 +428,7 @@ class EloAxis:
     """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 
     @classmethod
-    def from_json(cls, text: str, *, source: str = "axis") -> EloAxis:
+    def from_json(cls, text: str, *, source: str = "axis") -> "EloAxis":
         """Read an axis; one of another schema or with fields missing is refused."""
         try:
             raw = read_object(text)
@@ -510,7 +508,7 @@ class EloAxis:
         if name == "flat":
             return Uniform(*within)
         if name == "header" and header_elo is not None:
-            return Normal(header_elo, _HEADER_SD, *within)
+            return Normal(header_elo, HEADER_SD, *within)
         if "shares" in self.population:
             shares = np.array(self.population["shares"], dtype=float)
             return Tabulated.of(np.linspace(*within, len(shares)), shares)

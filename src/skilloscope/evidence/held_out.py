@@ -183,22 +183,17 @@ def _log_sum(logs: Array) -> Array:
 _FEWEST = 20  # replicates, below which there are no tails
 
 
-def widening(clusters: float, mass: float, *, weighed: bool = False) -> float:
-    """√(n/(n − 1)) · t/z, by which few resampled clusters vary less; √((n + 1)/(n − 1)) · t/z if `weighed`."""
-    upper = (1 + mass) / 2
-    few = np.sqrt((clusters + weighed) / (clusters - 1))
-    return float(few * stdtrit(clusters - 1, upper) / ndtri(upper))
-
-
 def replicate_interval(replicates: Array, mass: float, clusters: float) -> tuple[float, float] | None:
     """Return the central interval of replicates (NaN left out), widened; None for fewer than two clusters."""
     own = np.sort(replicates[~np.isnan(replicates)])
     if clusters < 2 or len(own) < _FEWEST:
         return None
-    at = [int(np.clip(np.floor(q * len(own)), 0, len(own) - 1)) for q in ((1 - mass) / 2, 0.5, (1 + mass) / 2)]
+    upper = (1 + mass) / 2
+    at = [int(np.clip(np.floor(q * len(own)), 0, len(own) - 1)) for q in ((1 - mass) / 2, 0.5, upper)]
     low, middle, high = own[at]
-    if np.isfinite(middle):
-        low, high = middle + (np.array([low, high]) - middle) * widening(clusters, mass)
+    if np.isfinite(middle):  # resampled clusters vary less where they are few: by √(n/(n − 1)) · t/z
+        wider = np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, upper) / ndtri(upper)
+        low, high = middle + (np.array([low, high]) - middle) * wider
     return float(low), float(high)
 
 

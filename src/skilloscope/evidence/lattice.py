@@ -70,8 +70,7 @@ class Walk:
     drift: float
     predicted: Array
     filtered: Array
-    log_scores: Array
-    """The log of the probability of each period's (tempered) evidence, given the periods before."""
+    log_scores: Array  # the log of the probability of each period's (tempered) evidence, given the periods before
 
 
 def walk_kernel(variance: float, cells: int) -> Array:

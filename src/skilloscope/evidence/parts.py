@@ -84,10 +84,8 @@ BETWEEN = SdBelief(50.0, 0.75, "no measurement: between 10 and 250 Elo")
 class PersonParts:
     """One person's parts: what each source says of each part on the cells, before the person's effect."""
 
-    logs: Array
-    """Sources × parts × cells."""
-    loads: Array
-    """b = mean + loads·y, y ~ N(0, 1): sources × (an effect of each source, and what all share)."""
+    logs: Array  # sources × parts × cells
+    loads: Array  # b = mean + loads·y, y ~ N(0, 1): sources × (an effect of each source, and what all share)
     times: Array
     cells: Cells
     mean: float = 0.0
@@ -141,11 +139,9 @@ class PartsUnder:
     """The posterior of a person's parts under one structure, with one sd."""
 
     log_marginal: float
-    weights: Array
-    """Of the points of b."""
+    weights: Array  # of the points of b
     parts: Array
-    common: Array
-    """Mass on the cells of what is common to the parts: in a star its middle, else the last part."""
+    common: Array  # mass on the cells of what is common to the parts: in a star its middle, else the last part
     changes: Array
     """Mass of differences: to the part before, in a star to what is common; the first of a chain has none."""
 
@@ -187,8 +183,7 @@ class EffectPoints:
 
     y: Array
     log_weights: Array
-    likelihood: Array
-    """Of each part (points × parts × cells), over its largest, the log of which is in the weights."""
+    likelihood: Array  # of each part (points × parts × cells), over its largest, the log of which is in the weights
 
     @classmethod
     def of(cls, person: PersonParts, y: Array, log_weights: Array) -> "EffectPoints":
@@ -234,7 +229,11 @@ def effect_points(person: PersonParts, prior: Prior, way: str, sd: float) -> Eff
         apart = points.y - mean
         least = _SHRINK**2 * spread @ spread.T
         covariance = (apart * weights[:, None]).T @ apart
-        spread = np.asarray(np.linalg.cholesky(_at_least(covariance, least)), dtype=np.float64)
+        root = np.linalg.cholesky(least)  # no direction of the covariance may be narrower than `least` has it
+        inverse = np.linalg.inv(root)
+        values, vectors = np.linalg.eigh(inverse @ covariance @ inverse.T)
+        wide = (root @ vectors * np.maximum(values, 1.0)) @ (root @ vectors).T
+        spread = np.asarray(np.linalg.cholesky(wide), dtype=np.float64)
         points = _points(person, mean, spread)
     return points
 
@@ -330,12 +329,3 @@ def _points(person: PersonParts, mean: Array, spread: Array) -> EffectPoints:
     own = mean + grid @ spread.T
     log_prior, log_laid = -0.5 * (own**2).sum(axis=1), -0.5 * (grid**2).sum(axis=1) - np.log(np.diag(spread)).sum()
     return EffectPoints.of(person, own, weights + log_prior - log_laid)
-
-
-def _at_least(covariance: Array, least: Array) -> Array:
-    """Return the covariance with no direction narrower than `least` has it."""
-    root = np.linalg.cholesky(least)
-    inverse = np.linalg.inv(root)
-    values, vectors = np.linalg.eigh(inverse @ covariance @ inverse.T)
-    back = root @ vectors
-    return np.asarray((back * np.maximum(values, 1.0)) @ back.T)

@@ -5,8 +5,6 @@ log-likelihood curve and how many moves made it. Selecting, grouping and adding 
 order, batching and parallel workers change nothing but rounding.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter
@@ -80,11 +78,11 @@ class Grid:
         """Return how large the last coefficients are: about the error of the curve between the nodes."""
         return float(np.abs(self.coefficients(curve)[-max(2, self.size // 8) :]).max())
 
-    def doubled(self) -> Grid:
+    def doubled(self) -> "Grid":
         """Return the same range with twice the nodes."""
         return Grid(self.low, self.high, 2 * self.size)
 
-    def check_same(self, other: Grid) -> None:
+    def check_same(self, other: "Grid") -> None:
         """Raise unless both grids are the same: evidence adds only node by node."""
         if self != other:
             raise GridError(f"evidence on {self} and on {other} cannot be added", hint="compute both on one grid")
@@ -138,11 +136,11 @@ class Evidence:
         return f"<Evidence: {self.decisions:,} decisions on {self.grid}>"
 
     @classmethod
-    def zero(cls, grid: Grid) -> Evidence:
+    def zero(cls, grid: Grid) -> "Evidence":
         """Return the evidence of no decisions: a flat curve."""
         return cls(grid, np.zeros(grid.size), 0)
 
-    def __add__(self, other: Evidence) -> Evidence:
+    def __add__(self, other: "Evidence") -> "Evidence":
         self.grid.check_same(other.grid)
         if self.about and other.about and self.about != other.about:
             raise InputError(
@@ -152,7 +150,7 @@ class Evidence:
         curve, decisions = self.curve + other.curve, self.decisions + other.decisions
         return Evidence(self.grid, curve, decisions, self.tally + other.tally, self.about or other.about)
 
-    def tempered(self, dispersion: float) -> Evidence:
+    def tempered(self, dispersion: float) -> "Evidence":
         """Return the curve divided by a dispersion: evidence whose variance is that many times the model's."""
         return Evidence(self.grid, self.curve / dispersion, self.decisions, self.tally, self.about)
 
@@ -248,7 +246,7 @@ class EvidenceTable(Mapping[Any, Evidence]):
         """Return the sum over all rows."""
         return Evidence(self.grid, self.curves.sum(axis=0), int(self.decisions.sum()), self.tally, self.about)
 
-    def select(self, rows: npt.ArrayLike) -> EvidenceTable:
+    def select(self, rows: npt.ArrayLike) -> "EvidenceTable":
         """Return some rows, by place or as flags."""
         at = np.asarray(rows)
         places = np.flatnonzero(at) if at.dtype == bool else at.astype(np.int64)
@@ -261,7 +259,7 @@ class EvidenceTable(Mapping[Any, Evidence]):
                 taken[name] = [column[place] for place in places.tolist()] if len(column) else column
         return replace(self, **taken)
 
-    def groups(self) -> dict[Any, EvidenceTable]:
+    def groups(self) -> "dict[Any, EvidenceTable]":
         """Return the rows of each label as a table of its own."""
         return {label: self.select(rows) for label, rows in self.rows.items()}
 
@@ -278,7 +276,7 @@ class EvidenceTable(Mapping[Any, Evidence]):
             places.setdefault(person, {}).setdefault(source, []).append(row)
         return {person: {source: self.curves[rows] for source, rows in own.items()} for person, own in places.items()}
 
-    def regrouped(self, labels: Sequence[Any] | npt.NDArray[Any]) -> EvidenceTable:
+    def regrouped(self, labels: Sequence[Any] | npt.NDArray[Any]) -> "EvidenceTable":
         """Return the sums over rows with the same new label, without reading any decision again.
 
         >>> table = EvidenceTable(Grid(0, 4, 8), ["a", "b", "c"], np.ones((3, 8)), np.array([1, 2, 3]))
@@ -300,7 +298,7 @@ class EvidenceTable(Mapping[Any, Evidence]):
         return EvidenceTable(self.grid, distinct, np.asarray(ones @ self.curves), counts, self.tally, self.about)
 
     @classmethod
-    def concat(cls, tables: Sequence[EvidenceTable]) -> EvidenceTable:
+    def concat(cls, tables: "Sequence[EvidenceTable]") -> "EvidenceTable":
         """Return the rows of several tables on one grid, in their order."""
         for table in tables[1:]:
             tables[0].grid.check_same(table.grid)

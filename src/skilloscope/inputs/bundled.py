@@ -1,7 +1,5 @@
 """What ships with the project: famous games, that of FER12's Figure 1 among them, and games of simulated players."""
 
-from __future__ import annotations
-
 import json
 from importlib import resources
 from pathlib import Path

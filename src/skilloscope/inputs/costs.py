@@ -14,8 +14,6 @@ Where no value is known, `people` say it: how much more likely the move is 200 E
 above, in log units. Opening moves are not compared in this way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
@@ -171,11 +169,11 @@ class MoveCosts:
         by_value = np.where(self.open & (self.played == self.best), self.margin, 0.0) * (1 - self.p_played[:, 0])
         return np.where(self.judge == 2, -self.style, by_value)
 
-    def select(self, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> MoveCosts:
+    def select(self, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> "MoveCosts":
         """Return some of the moves."""
         return MoveCosts(*(getattr(self, column.name)[rows] for column in fields(self)))
 
-    def replaced(self, rows: Ints, new: MoveCosts) -> MoveCosts:
+    def replaced(self, rows: Ints, new: "MoveCosts") -> "MoveCosts":
         """Return all moves with others in the place of some rows."""
         columns = [getattr(self, column.name).copy() for column in fields(self)]
         for column, other in zip(columns, fields(self), strict=True):
@@ -187,7 +185,7 @@ class MoveCosts:
         seen = np.bincount(self.judge[self.ranked], minlength=len(JUDGES))
         return JUDGES[int(np.argmax(seen[:2]))] if seen[:2].sum() >= min(MOST, seen[2] + 1) else JUDGES[2]
 
-    def judged(self) -> MoveCosts:
+    def judged(self) -> "MoveCosts":
         """Return the moves that can be ranked with each other: those with values, or those that people judge."""
         by_people = self.best_judge() == JUDGES[2]
         return self.select(self.ranked & ((self.judge == 2) == by_people))
@@ -201,15 +199,15 @@ class MoveCosts:
         found = [np.argsort(-worth, kind="stable")[: np.sum(worth >= CANDIDATE)][:most] for worth in (costly, finds)]
         return np.unique(np.concatenate(found))
 
-    def costliest(self, most: int = MOST) -> MoveCosts:
+    def costliest(self, most: int = MOST) -> "MoveCosts":
         """Return the moves that cost most, the costliest first; the engine's best is never among them."""
         return self._first(self.cost, self.played != self.best, most)
 
-    def best_finds(self, most: int = MOST) -> MoveCosts:
+    def best_finds(self, most: int = MOST) -> "MoveCosts":
         """Return the finds, the best first."""
         return self._first(self.hard, np.ones(len(self), dtype=bool), most)
 
-    def _first(self, worth: Array, fits: Bools, most: int) -> MoveCosts:
+    def _first(self, worth: Array, fits: Bools, most: int) -> "MoveCosts":
         worth = np.nan_to_num(worth)
         good = fits & self.ranked & self.trusted & (worth >= np.where(self.judge == 2, 1e-9, min(MARKS)))
         order = np.argsort(-worth, kind="stable")

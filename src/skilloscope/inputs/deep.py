@@ -8,8 +8,6 @@ each. The answers are in the store like all others, so that reports and the web 
 Values in the games' comments are not replaced; what the deep search does not find costly is dropped all the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -81,10 +79,13 @@ def confirmed(
         return costs
     found, rows = replace(costs, trusted=costs.judge != 0), costs.candidates(3 * most)
     try:
-        chosen = rows[_looked_at(costs.select(rows), games, work, FIRST_LOOK).candidates(most)]
+        first = _looked_at(costs.select(rows), games, work, FIRST_LOOK)
+        if rows.size and not first.checked.any():
+            return costs
+        chosen = rows[first.candidates(most)]
         new = _looked_at(costs.select(chosen), games, work, DEEP)
-        if not new.checked.any():
-            return found if new.checked.size or not rows.size else costs
+        if not new.checked.any():  # or the first look has left none: nothing is confirmed then
+            return found
         boards = [board_before(games, *at) for at in zip(new.game.tolist(), new.ply.tolist(), strict=True)]
         lines = _lines(boards, new.best, new.checked & ((new.cost >= min(MARKS)) | (new.best == new.played)), work)
     except EngineError:
@@ -150,6 +151,11 @@ def _best(
         got, row = asked[answers.answered], answers.row[answers.answered]
         value[got], move[got], second[got] = values[row], moves[row], _seconds(answers)[answers.answered]
     return value, move, second
+
+
+def best_values(boards: Sequence[chess.Board], work: EngineJob, settings: Settings) -> Array:
+    """Return the value of each position for the side to move, NaN where the engine has no answer."""
+    return _best(boards, work, settings)[0]
 
 
 def _seconds(answers: Analyses) -> Array:

@@ -4,8 +4,6 @@ In: PGN files, games with evaluations as JSON lines, and the work that is to be 
 position is worth, the gains, and the choice sets where the engine listed several moves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,7 +59,7 @@ class Gained:
     analyses: Analyses | None = None  # the engine's answers, where it was asked
 
     @classmethod
-    def of(cls, evaluations: Evaluations) -> Gained:
+    def of(cls, evaluations: Evaluations) -> "Gained":
         """Return the gains that follow from the values."""
         return cls(evaluations, evaluations.losses())
 

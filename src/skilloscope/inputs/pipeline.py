@@ -6,8 +6,6 @@ Python functions and the web all come this way. Where no engine is found and non
 is used alone, and a note says so. Games are read a few at a time; any number of workers gives the same.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -70,12 +68,12 @@ class AnalysedGames:
     told: Sequence[str] = ()
     """Why something is otherwise than asked for."""
     sample: Mapping[str, Any] = field(default_factory=dict)
-    others: Sequence[AnalysedGames] = ()
+    others: "Sequence[AnalysedGames]" = ()
     """The games of other pools in the same files, the most frequent first."""
     work: EngineJob | None = None
     """The engine's job, with which single moves are searched again; None where no engine was asked."""
 
-    def of_games(self, rows: Ints) -> AnalysedGames:
+    def of_games(self, rows: Ints) -> "AnalysedGames":
         """Return some of the games, by row in ascending order, with their analyses and decisions."""
         games, judged = self.games.select(rows), self.judged
         if judged is not None and judged.analyses is not None:

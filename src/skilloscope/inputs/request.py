@@ -1,7 +1,5 @@
 """What is asked of games: the axis, method, effort and prior, how moves are grouped, and what contradicts itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -106,14 +104,14 @@ class RatingRequest:
         *,
         depth: int | None = None,
         **more: Any,
-    ) -> RatingRequest:
+    ) -> "RatingRequest":
         """Return the rating that was asked for, the rest by default; `depth` is the depth asked for."""
         found = axis or elo_axis()
         chosen = effort_for(found, method, effort, depth)
         pool = more.pop("pool", None) or (AUTO if axis is None and method in (None, "human") else "")
         return cls(found, chosen, method or ("joint" if chosen.weights else "human"), pool=pool, **more)
 
-    def for_pool(self, pool: str) -> RatingRequest:
+    def for_pool(self, pool: str) -> "RatingRequest":
         """Return the same on the axis of a pool; instead of an effort it lacks what the games bring is used."""
         if pool in ("", FIDE):
             return replace(self, pool="")
@@ -127,7 +125,7 @@ class RatingRequest:
         """Whether an engine is asked."""
         return self.method != "human"
 
-    def without_engine(self) -> RatingRequest:
+    def without_engine(self) -> "RatingRequest":
         """Return the same by what people play alone."""
         return replace(self, method="human", effort=effort_for(self.axis, "human", None))
 

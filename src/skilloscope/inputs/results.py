@@ -3,8 +3,6 @@
 On a cluster only the reading goes out: a period needs everybody's strength from the one before, so it is rated here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import shutil
@@ -117,7 +115,7 @@ def _read(path: Path, how: Reading, *, pgn: bool) -> Results:
 
 
 @contextlib.contextmanager
-def cluster_work(scheduler: str) -> Iterator[ClusterWork]:
+def cluster_work(scheduler: str) -> "Iterator[ClusterWork]":
     """Give what a scheduler's workers can do for results, and let them go at the end."""
     from skilloscope.chess.engine.cluster import WORKER_SECONDS, connect
 

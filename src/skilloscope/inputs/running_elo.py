@@ -4,8 +4,6 @@ In: moves with what people play there, and the engine's answers where they are t
 posterior's mean and ends after every move, as fields of JSON.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,9 +18,10 @@ from skilloscope.chess.human.model import Human, human
 from skilloscope.chess.human.played import PlayedMoves, move_evidence, move_losses, observed_evidence
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import MissingExtraError
-from skilloscope.evidence import EvidenceTable, Posterior, Prior
+from skilloscope.evidence import EvidenceTable, Normal, Posterior, Prior
 from skilloscope.evidence.axis import (
     EVALUATIONS,
+    HEADER_SD,
     Effects,
     Effort,
     EloAxis,
@@ -34,10 +33,14 @@ from skilloscope.evidence.axis import (
 from skilloscope.evidence.sources.human import single_move_curves
 from skilloscope.evidence.sources.losses import expected_of_people, observed_curves
 from skilloscope.models.bins import loss_features
-from skilloscope.models.joint import scaled_loss
+from skilloscope.models.joint import elo_range, scaled_loss
 
-EloOfSides = Callable[[Sequence[int], Sequence[str], Sequence[float | None], int], list[dict[str, Any]]]
-"""From a game's moves, its positions, their values and its first ply to White's and Black's Elo on the one axis."""
+EloOfSides = Callable[
+    [Sequence[int], Sequence[str], Sequence[float | None], int, Sequence[int | None]], list[dict[str, Any]]
+]
+"""From a game's moves, its positions, their values, its first ply and the players' ratings to both sides' Elo."""
+FORM = 90.0
+"""The sd of a player's Elo from game to game: how far one game may lie from what is known of the player."""
 UNKNOWN: dict[str, Any] = {"axis_elo": None, "axis_low": None, "axis_high": None}
 
 _E4 = chess.E2 + 64 * chess.E4
@@ -146,11 +149,19 @@ class EloOfBoards:
         self.sides([_E4], [chess.STARTING_FEN], [None, None], 0)
 
     def sides(
-        self, moves: Sequence[int], fens: Sequence[str], values: Sequence[float | None], first_ply: int
+        self,
+        moves: Sequence[int],
+        fens: Sequence[str],
+        values: Sequence[float | None],
+        first_ply: int,
+        elos: Sequence[int | None] = (None, None),
     ) -> list[dict[str, Any]]:
-        """Return both sides' fields after these moves; `fens` has the last position too; `values`: White's, pawns."""
+        """Return both sides' fields after these moves; `fens` has the last position too; `values`: White's, pawns.
+
+        Each side starts from its rating, where that is known, and may be so far from it as in any one game.
+        """
         self._ask(moves, fens)
-        sides = [RunningElo(self.axis, {}) for _ in range(2)]
+        sides = [RunningElo(self.axis, {}, self._start(elo)) for elo in elos]
         for at, (fen, move) in enumerate(zip(fens, moves, strict=False)):
             known, black = self._known[fen, move], (first_ply + at) % 2
             if known is None:
@@ -164,6 +175,12 @@ class EloOfBoards:
             effort = self.axis.effort(EVALUATIONS if "evaluated" in side.curves else "instant")
             side.effects, side.person = effort.effects, effort.person
         return [side.fields(self.mass) for side in sides]
+
+    def _start(self, elo: int | None) -> Prior:
+        if elo is None:
+            return self.axis.prior()
+        low, high = elo_range(self.axis.pool)
+        return Normal(float(np.clip(elo, low, high)), float(np.hypot(HEADER_SD, FORM)), low, high)
 
     def _ask(self, moves: Sequence[int], fens: Sequence[str]) -> None:
         new = [ply for ply, key in enumerate(zip(fens, moves, strict=False)) if key not in self._known]

@@ -82,19 +82,12 @@ def choice_sets(decisions: Decisions, rule: str = "listed", *, bucket: Bucket | 
         last = kept.judged[offsets[1:] - 1].astype(float)
         extra = np.minimum(np.where(valued, kept.unlisted_value, last), last)
         extra_loss = kept.best.astype(float) - extra
-    chosen_loss = np.nan_to_num(kept.chosen_loss(), nan=0.0)
+    chosen_loss, rows = np.nan_to_num(kept.chosen_loss(), nan=0.0), np.flatnonzero(keep)
     tally = Tally()
     tally.count("single alternative", int(single.sum()))
     tally.count(reason, int((~usable & ~single).sum()))
     return ChoiceSets(
-        losses,
-        offsets,
-        chosen_loss,
-        extra_loss,
-        extra_weight,
-        extra_chosen=~kept.listed,
-        row=np.flatnonzero(keep),
-        tally=tally,
+        losses, offsets, chosen_loss, extra_loss, extra_weight, extra_chosen=~kept.listed, row=rows, tally=tally
     )
 
 

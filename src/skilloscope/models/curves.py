@@ -178,8 +178,7 @@ class CurveModel:
     mapping: str = "shares"
     curve: str = "invexp"
     rule: str = "listed"
-    scaling: float = 1.0
-    """a of ℓ(z) = 1/(1 + a|z|); 0 is none."""
+    scaling: float = 1.0  # a of ℓ(z) = 1/(1 + a|z|); 0 is none
     bucket: Bucket | None = None
 
     def __post_init__(self) -> None:

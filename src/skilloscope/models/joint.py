@@ -145,8 +145,7 @@ def fit_scaling(decisions: Decisions) -> float:
 
 ELO_RANGE = (700.0, 3000.0)
 """Where the cubic in Elo may be evaluated; the ratings of the training data lie between 700 and 2900."""
-ONLINE_RANGE = (400.0, 3300.0)
-"""The same for the ratings of servers."""
+ONLINE_RANGE = (400.0, 3300.0)  # the same for the ratings of servers
 
 
 def elo_range(pool: str) -> tuple[float, float]:
@@ -243,8 +242,7 @@ def checked_elo(elo: float | Sequence[float], within: tuple[float, float] = ELO_
 
 
 ORIGIN, UNIT = 2100.0, 450.0  # weights are lines in x = (Elo − ORIGIN) / UNIT
-PARTS = ("human", "root", "loss")
-"""What adjustments multiply: log p, −√δ and −min(δ, 3)."""
+PARTS = ("human", "root", "loss")  # what adjustments multiply: log p, −√δ and −min(δ, 3)
 KNOTS = {
     "move": (3.0, 8.0, 13.0, 20.0, 40.0),
     "pieces": (0.0, 20.0, 40.0, 62.0),
@@ -306,6 +304,20 @@ class JointChoices:
         context = None if self.context is None else self.context[wanted]
         return JointChoices(
             offsets, self.chosen[wanted], self.human[entries], self.roots[entries], self.listed[entries], context
+        )
+
+    @classmethod
+    def concat(cls, parts: "Sequence[JointChoices]") -> "JointChoices":
+        """Return the choices of several as one."""
+        counts = np.concatenate([np.diff(part.offsets) for part in parts])
+        known = [part.context for part in parts if part.context is not None]
+        return cls(
+            np.append(0, np.cumsum(counts)),
+            np.concatenate([part.chosen for part in parts]),
+            np.concatenate([part.human for part in parts]),
+            np.concatenate([part.roots for part in parts]),
+            np.concatenate([part.listed for part in parts]),
+            np.concatenate(known) if known else None,
         )
 
 

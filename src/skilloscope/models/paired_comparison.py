@@ -17,6 +17,9 @@ Moments = tuple[Array, Array]
 
 Q = math.log(10) / 400  # [GLI99 sect. 3.3] 0.0057565: one Elo point in natural logarithms of odds
 
+FURTHEST = 800.0
+"""Elo from the opponents at which a performance is cut: all points or none say nothing of how far."""
+
 
 def game_probability(theta: Floats, opponent: Floats, score: Floats) -> Array:
     """10^(s(θ − θ_j)/400) / (1 + 10^((θ − θ_j)/400)) [GLI99 (1), (5)]; a tie is s = ½, the root of p(1 − p)."""
@@ -66,6 +69,18 @@ def update(
 def elo_expected(rating: Floats, opponent: Floats) -> Array:
     """1 / (1 + 10^(−(θ − θ_j)/400)) [GLI99 (12)]."""
     return np.asarray(expit(Q * (_f(rating) - _f(opponent))))
+
+
+def performance_rating(opponents: Floats, points: float) -> float:
+    """R̄ + 400·log₁₀(p/(1 − p)), p the share of the points against opponents of mean rating R̄; ±800 at most.
+
+    >>> round(performance_rating([2000, 2100], 1.5)), performance_rating([2000, 2100], 2)
+    (2241, 2850.0)
+    """
+    ratings = _f(opponents)
+    p = points / ratings.size
+    distance = float(np.log(p / (1 - p)) / Q) if 0 < p < 1 else math.copysign(math.inf, p - 0.5)
+    return float(ratings.mean() + np.clip(distance, -FURTHEST, FURTHEST))
 
 
 def elo_update(rating: float, opponent: Floats, score: Floats, *, k: float) -> float:

@@ -245,8 +245,4 @@ def _early_sample(budget: Budget) -> tuple[Decisions | None, str]:
     return found, f"bands of 2006–2009: {len(chosen):,} more games by seed {budget.seed}, {len(found):,} positions"
 
 
-DFH13_CHOICES = entries(
-    {
-        "DFH13.choices": _choices,
-    }
-)
+DFH13_CHOICES = entries({"DFH13.choices": _choices})

@@ -110,12 +110,7 @@ def _drift_note(profile: Profile) -> str:
     return f"Drift of c in one year: {profile.drift.text(0.95)}."
 
 
-DFH13_PROFILE_ENTRIES = entries(
-    {
-        "DFH13.figure4": _figure_4,
-        "DFH13.figure6": _figure_6,
-    }
-)
+DFH13_PROFILE_ENTRIES = entries({"DFH13.figure4": _figure_4, "DFH13.figure6": _figure_6})
 
 _FILE = "events/world_championship_1948.pgn"
 _PLAYER, _MARKED = "Keres, Paul", "Botvinnik, Mikhail"
@@ -214,9 +209,4 @@ def _figure8(budget: Budget) -> Outcome:
     return Outcome(rows, [f"simulated with seed {budget.seed}; {2 * _GAMES} games a player"], figures)
 
 
-DFH13_WITHIN_ENTRIES = entries(
-    {
-        "DFH13.figure7": _figure7,
-        "DFH13.figure8": _figure8,
-    }
-)
+DFH13_WITHIN_ENTRIES = entries({"DFH13.figure7": _figure7, "DFH13.figure8": _figure8})

@@ -127,18 +127,13 @@ def bootstrap_coverage(opponents: int, rng: np.random.Generator) -> tuple[float,
     theta = rng.normal(*_PRIOR, _DRAWS)
     at = np.linspace(theta.min(), theta.max(), _POINTS)
     sampled = rng.normal(means, sds, (_EACH, opponents))
-    log_weight = CubicSpline(at, log_marginal_likelihood(at, sampled, score))(theta)
+    x = Q * (at[:, None, None] - sampled[None]) * np.where(score > 0.5, 1.0, -1.0)
+    logs = np.log(np.mean(1 / (1 + np.exp(-x)), axis=1)).sum(axis=1)  # (8) without its prior
+    log_weight = CubicSpline(at, logs)(theta)
     weight = np.exp(log_weight - log_weight.max())
     posterior = theta[rng.choice(_DRAWS, _KEPT, p=weight / weight.sum())]
     mean, variance = update(_PRIOR[0], _PRIOR[1] ** 2, means, sds**2, score)
     return _shares_within(np.abs(posterior - mean) / np.sqrt(variance))
-
-
-def log_marginal_likelihood(theta: Array, sampled: Array, score: Array) -> Array:
-    """Σ_j log(mean over draws of θ_j (rows) of p(s_j | θ, θ_j)): (8) without its prior. [GLI99 (8)]"""
-    sign = np.where(score > 0.5, 1.0, -1.0)
-    x = Q * (theta[:, None, None] - sampled[None]) * sign
-    return np.asarray(np.log(np.mean(1 / (1 + np.exp(-x)), axis=1)).sum(axis=1))
 
 
 def _table_1(budget: Budget) -> Outcome:
@@ -253,11 +248,4 @@ def _plain(name: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c)).lower()
 
 
-GLI99_ENTRIES = entries(
-    {
-        "GLI99.1": _table_1,
-        "GLI99.2": _table_2,
-        "GLI99.3": _table_3,
-        "GLI99.4": _table_4,
-    }
-)
+GLI99_ENTRIES = entries({"GLI99.1": _table_1, "GLI99.2": _table_2, "GLI99.3": _table_3, "GLI99.4": _table_4})

@@ -98,16 +98,10 @@ class Row:
 
     def as_dict(self) -> dict[str, object]:
         """Return the row as `reproduce --json` sends it."""
-        return {
-            "label": self.label,
-            "printed": self.printed.value if self.printed else None,
-            "printed_text": self.printed.text if self.printed else "",
-            "ours": self.ours,
-            "sd": self.sd,
-            "difference": self.difference,
-            "tolerance": self.tolerance,
-            "within": self.within,
-        }
+        value, text = (self.printed.value, self.printed.text) if self.printed else (None, "")
+        names = ("ours", "sd", "difference", "tolerance", "within")
+        sent = {"label": self.label, "printed": value, "printed_text": text}
+        return sent | {name: getattr(self, name) for name in names}
 
     def cells(self) -> list[str]:
         """Return the row of a table: one digit more than the paper prints (none for a count), – for nothing."""

@@ -34,8 +34,7 @@ class Competitor:
     games: int
     log_loss: float
     brier: float
-    slope: float
-    """Of the scores on the predicted logits: 1 is calibrated, below 1 overconfident."""
+    slope: float  # of the scores on the predicted logits: 1 is calibrated, below 1 overconfident
     behind: float
     standard_error: float
 

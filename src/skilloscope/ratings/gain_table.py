@@ -94,12 +94,6 @@ class GainTable:
         """In how many games each group has a known gain."""
         return np.bincount(self.group, minlength=self.groups)
 
-    def same_games(self) -> Ints:
-        """Return for each group the first one that has gains in exactly the same games."""
-        sets: dict[bytes, int] = {}
-        cuts = np.searchsorted(self.group, np.arange(1, self.groups))
-        return np.array([sets.setdefault(own.tobytes(), at) for at, own in enumerate(np.split(self.game, cuts))])
-
     def expected_scores(self, first: Ints, second: Ints) -> Array:
         """p of the first group of each pair against the second; NaN where either has no move. [FER12 (2)]"""
         totals = self.totals
@@ -178,7 +172,10 @@ class Slopes:
         to agree would look like certainty, but follows from the lengths of the games as if all moves varied alike
         (Bell and McCaffrey 2002).
         """
-        table, part, games = self.table, self.table.same_games(), self.table.games_of_group
+        table, games = self.table, self.table.games_of_group
+        sets: dict[bytes, int] = {}  # groups with gains in exactly the same games are one part, called by its first
+        own = np.split(table.game, np.searchsorted(table.group, np.arange(1, table.groups)))
+        part = np.array([sets.setdefault(one.tobytes(), at) for at, one in enumerate(own)])
         spread = np.where(games > 1, np.bincount(table.group, self._shares() ** 2, table.groups), 0.0)
         free = np.ones(table.groups)
         free[part] = np.maximum(games - 1, 1)

@@ -44,8 +44,7 @@ class BoardMove:
     """A move of a game as a page shows it: its notation, the remarks, the board after it."""
 
     name: str
-    text: str
-    """The move as it is written, with its mark; empty for the position before the first."""
+    text: str  # the move as it is written, with its mark; empty for the position before the first
     words: str
     picture: str
 

@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,39 +25,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-WIDTH = 7.5
-"""Inches of every figure, so that letters are equally large in all of them."""
+WIDTH = 7.5  # inches of every figure, so that letters are equally large in all of them
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#00798c", "#8d6a4f")
 GREY = "#666666"
-MOST_ROWS = 24
-"""Rows in one figure; the table has all."""
+MOST_ROWS = 24  # rows in one figure; the table has all
 
 _LONGEST_NAME = 44  # letters on an axis or in a legend
 _NO_GLYPH = r"Glyph \d+ .*missing from"
-STYLE: Any = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#666666",
-    "axes.grid": True,
-    "axes.labelcolor": "#333333",
-    "axes.prop_cycle": "cycler('color', [" + ", ".join(f"'{colour}'" for colour in COLOURS) + "])",
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.constrained_layout.use": True,  # every figure is as wide as the others, so that letters are equally large
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "grid.color": "#e3e3e3",
-    "legend.frameon": False,
-    "svg.hashsalt": "skilloscope",
-    "text.color": "#222222",
-    "text.parse_math": False,  # a name with dollar signs is a name
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-}
+STYLE = Path(__file__).with_suffix(".mplstyle")
 
 Values = Sequence[float] | npt.NDArray[Any]
 Look = dict[str, Any]
-Colour = int | str
-"""A place among `COLOURS`, which is taken round and round, or a colour."""
+Colour = int | str  # a place among `COLOURS`, which is taken round and round, or a colour
 
 
 class Chart:
@@ -75,7 +55,7 @@ class Chart:
         """Return a matplotlib figure of it, still open."""
         plt = pyplot()
         drawing: Drawing
-        with plt.rc_context(STYLE):
+        with plt.rc_context(fname=STYLE):
             drawing, axes = plt.subplots(figsize=self.size)
             self.draw(axes)
         return drawing
@@ -88,8 +68,7 @@ class Figure:
     heading: str
     chart: Chart
     caption: str = ""
-    text: str = ""
-    """What a page says between the heading and the chart."""
+    text: str = ""  # what a page says between the heading and the chart
 
     def svg(self) -> str:
         """Return the chart as SVG text for a page."""
@@ -115,13 +94,10 @@ class Dot:
     colour: Colour = 0
     marker: str = "o"
     filled: bool = False
-    name: str = ""
-    """In the legend; dots of one name have one entry."""
-    shift: float = 0.0
-    """How far below the middle of its row it is drawn; rows have a height of 1."""
+    name: str = ""  # in the legend; dots of one name have one entry
+    shift: float = 0.0  # how far below the middle of its row it is drawn; rows have a height of 1
     thin: bool = False
-    pale: tuple[float, float] | None = None
-    """A wide pale bar, such as ± one standard deviation."""
+    pale: tuple[float, float] | None = None  # a wide pale bar, such as ± one standard deviation
 
 
 @dataclass(frozen=True)
@@ -130,10 +106,8 @@ class Forest(Chart):
 
     rows: Sequence[tuple[str, Sequence[Dot]]]
     axis: str
-    lines: Sequence[float] = ()
-    """Values that are marked by a dashed line."""
-    span: tuple[float, float] | None = None
-    """A range that is shaded."""
+    lines: Sequence[float] = ()  # values that are marked by a dashed line
+    span: tuple[float, float] | None = None  # a range that is shaded
     bands: Sequence[tuple[int, int, float, float, Colour]] = ()
     """Shaded in some rows only: first and last row, from, to, colour."""
 
@@ -172,13 +146,10 @@ class Series:
     y: Values
     low: Values | None = None
     high: Values | None = None
-    colour: Colour | None = None
-    """By its place among the lines where none is given."""
-    look: str = "-"
-    """As matplotlib writes it: `-`, `--`, `:`, `o`, `o-`."""
+    colour: Colour | None = None  # by its place among the lines where none is given
+    look: str = "-"  # as matplotlib writes it: `-`, `--`, `:`, `o`, `o-`
     step: bool = False
-    bars: bool = False
-    """Whether the bounds are error bars instead of a band."""
+    bars: bool = False  # whether the bounds are error bars instead of a band
     width: float = 1.5
 
 
@@ -195,10 +166,8 @@ class Lines(Chart):
     x_ticks: Sequence[tuple[float, str]] = ()
     log_x: bool = False
     log_y: bool = False
-    whole_x: bool = False
-    """Whether only whole numbers are marked below."""
-    levels: Sequence[float] = ()
-    """Values that are marked by a thin line across."""
+    whole_x: bool = False  # whether only whole numbers are marked below
+    levels: Sequence[float] = ()  # values that are marked by a thin line across
 
     @property
     def size(self) -> tuple[float, float]:
@@ -276,13 +245,10 @@ class Densities(Chart):
 
     curves: Sequence[tuple[str, Estimated]]
     axis: str
-    marks: Sequence[float | None] = field(default_factory=tuple)
-    """A known true value of each, dashed."""
-    ordered: bool = False
-    """Whether the curves have an order, which colours from dark to light show."""
+    marks: Sequence[float | None] = field(default_factory=tuple)  # a known true value of each, dashed
+    ordered: bool = False  # whether the curves have an order, which colours from dark to light show
     legend: str = ""
-    shown: float = 0.999
-    """The mass that the axis holds."""
+    shown: float = 0.999  # the mass that the axis holds
 
     def draw(self, axes: Axes) -> None:
         """Draw the densities, shaded."""
@@ -311,8 +277,7 @@ class Panels(Chart):
     charts: Sequence[Chart]
     titles: Sequence[str] = ()
     columns: int = 1
-    height: float = 2.6
-    """Inches of a row of panels."""
+    height: float = 2.6  # inches of a row of panels
     ratios: Sequence[float] | None = None
     share_x: bool = False
     share_y: bool = False
@@ -321,7 +286,7 @@ class Panels(Chart):
         """Return a matplotlib figure with all charts, still open."""
         drawing: Drawing
         plt, rows = pyplot(), -(-len(self.charts) // self.columns)
-        with plt.rc_context(STYLE):
+        with plt.rc_context(fname=STYLE):
             drawing, grid = plt.subplots(
                 rows,
                 self.columns,
@@ -382,7 +347,7 @@ def _saved(drawing: Drawing, kind: str, style: Any = None) -> bytes:
             text.set_text(_shortened(text.get_text()))
     buffer = io.BytesIO()
     metadata = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with pyplot().rc_context(STYLE | (style or {})):
+    with pyplot().rc_context(style, fname=STYLE):
         drawing.savefig(buffer, format=kind, metadata=metadata, dpi=200)
     drawn = buffer.getvalue()
     return visible(drawn.decode()).encode() if kind == "svg" else drawn  # names stand in it, in comments too

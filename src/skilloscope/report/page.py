@@ -26,8 +26,7 @@ ANALYSIS_BOARD = "https://lichess.org/analysis/standard/"
 """Where the link of a card opens its position; the page itself loads nothing."""
 _NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?")
 _UNKNOWN = ("", "–", "?")
-_WIDE = 9
-"""A table of more columns is printed on a page turned on its side."""
+_WIDE = 9  # a table of more columns is printed on a page turned on its side
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,8 @@ class Card:
 
     title: str
     picture: str
-    lines: Sequence[tuple[str, str]]
-    """The remarks: a name and a value each."""
-    fen: str = ""
-    """The position, which a link opens on an analysis board."""
+    lines: Sequence[tuple[str, str]]  # the remarks: a name and a value each
+    fen: str = ""  # the position, which a link opens on an analysis board
 
     @property
     def link(self) -> str:

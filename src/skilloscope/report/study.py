@@ -30,16 +30,12 @@ from skilloscope.report.table import Table
 class Study(Framed):
     """The base of every study. What is not overridden is empty, and not shown."""
 
-    warnings: Sequence[str] = ()
-    """What must be known to read these numbers: notes in the terminal, boxes in a page."""
-    tally: Tally = field(default_factory=Tally)
-    """What was left out, by reason."""
+    warnings: Sequence[str] = ()  # what must be known to read these numbers: notes in the terminal, boxes in a page
+    tally: Tally = field(default_factory=Tally)  # what was left out, by reason
 
     SCHEMA: ClassVar[int] = 1
-    FIELDS: ClassVar[tuple[str, ...]] = ()
-    """What JSON sends; empty for all fields."""
-    ROWS: ClassVar[str] = ""
-    """The attribute that holds the rows of the main table, which is the study as a frame."""
+    FIELDS: ClassVar[tuple[str, ...]] = ()  # what JSON sends; empty for all fields
+    ROWS: ClassVar[str] = ""  # the attribute that holds the rows of the main table, which is the study as a frame
 
     @property
     def title(self) -> str:

@@ -200,8 +200,7 @@ class RatedElo(EloAndSd):
     2810 (2605 to 3000) *
     """
 
-    extrapolated: bool
-    """Whether the Elo is outside the range in which the axis was fitted."""
+    extrapolated: bool  # whether the Elo is outside the range in which the axis was fitted
     header_elo: float | None
 
     @classmethod
@@ -269,10 +268,8 @@ class ScoreDifference:
     """
 
     expected_score: float | None = None
-    elo_difference: float | None = None
-    """None where it is infinite or unknown."""
-    infinite: str | None = None
-    """`above` or `below` where it is infinite."""
+    elo_difference: float | None = None  # none where it is infinite or unknown
+    infinite: str | None = None  # `above` or `below` where it is infinite
     low: float | None = None
     high: float | None = None
 
@@ -332,17 +329,12 @@ class Table:
 
     title: str
     columns: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    """Cells as they are to be read."""
+    rows: Sequence[Sequence[str]] = ()  # cells as they are to be read
     notes: Sequence[str] = ()
-    labels: Collection[int] = (0,)
-    """The columns of words, by place, which are left-aligned; numbers are right-aligned."""
-    faded: Collection[int] = ()
-    """Rows in a fainter colour, by place."""
-    headed: bool = True
-    """Whether the names of the columns are shown in the terminal."""
-    wide: bool = False
-    """A crosstable: centred cells of several lines, too wide for a screen where there are many rows."""
+    labels: Collection[int] = (0,)  # the columns of words, by place, which are left-aligned; numbers are right-aligned
+    faded: Collection[int] = ()  # rows in a fainter colour, by place
+    headed: bool = True  # whether the names of the columns are shown in the terminal
+    wide: bool = False  # a crosstable: centred cells of several lines, too wide for a screen where there are many rows
 
     @classmethod
     def of(
@@ -384,8 +376,7 @@ def number(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:z.{digits}f}"
 
 
-_WIDEST = 10
-"""A crosstable of more players does not fit a screen; it is in the page and in the JSON."""
+_WIDEST = 10  # a crosstable of more players does not fit a screen; it is in the page and in the JSON
 
 
 class PlainConsole(Console):

@@ -369,7 +369,8 @@ class ResultStream:
 
     def __iter__(self) -> Iterator[PeriodGames]:
         held: Results | None = None
-        for results in map(self._own, self._read_here() if self._read is None else self._read_there(self._read)):
+        here = (batch for shard in self._shards() for batch in shard.batches(self._names))
+        for results in map(self._own, here if self._read is None else self._read_there(self._read)):
             if not len(results):
                 continue
             held = results if held is None else Results.concat([held, results], same_codes=True)
@@ -406,10 +407,6 @@ class ResultStream:
                         path, tuple(range(begin, end)), int(starts[begin]) + 1, self._how, self._batch, self._aliases
                     )
                     begin = end
-
-    def _read_here(self) -> Iterator[Results]:
-        for shard in self._shards():
-            yield from shard.batches(self._names)
 
     def _read_there(self, read: ReadShards) -> Iterator[Results]:
         """Yield what others have read, under the codes of the whole stream."""

@@ -245,7 +245,8 @@ class UciPlayer(Closing):
         self._board = chess.Board()
         self._search: _Search | None = None
         self._answering: threading.Thread | None = None
-        self._usual = persona
+        self._usual = self._asked = persona
+        self._limited = True
 
     def run(self, lines: Iterable[str]) -> None:
         """Answer line after line."""
@@ -289,6 +290,8 @@ class UciPlayer(Closing):
             f"id name {self._name}",
             "id author the skilloscope authors",
             f"option name Elo type spin default {usual.elo:.0f} min {low:.0f} max {high:.0f}",
+            "option name UCI_LimitStrength type check default true",
+            f"option name UCI_Elo type spin default {usual.elo:.0f} min {low:.0f} max {high:.0f}",
             f"option name Style type combo default {usual.style} {' '.join(f'var {style}' for style in STYLES)}",
             f"option name Seed type spin default {usual.seed} min 0 max {_LARGEST_SEED}",
             "uciok",
@@ -307,11 +310,17 @@ class UciPlayer(Closing):
         self._end_search()
         text = " ".join(words)
         name, _, value = text.removeprefix("name ").partition(" value ")
-        known = {"elo": _whole, "style": str.lower, "seed": _whole}
-        if name.lower() not in known:
+        known = {"elo": _whole, "style": str.lower, "seed": _whole, "limitstrength": _is_true}
+        field = name.lower().removeprefix("uci_")
+        if field not in known:
             raise InputError(f"no option {name!r}")
-        change = {name.lower(): known[name.lower()](value.strip())}
-        self.opponent.persona = replace(self.opponent.persona, **change)  # type: ignore[arg-type]
+        given = known[field](value.strip())
+        if field == "limitstrength":
+            self._limited = bool(given)
+        else:
+            self._asked = replace(self._asked, **{field: given})  # type: ignore[arg-type]
+        top = elo_range(self._asked.pool)[1]
+        self.opponent.persona = self._asked if self._limited else replace(self._asked, elo=top)
 
     def _set_position(self, words: Sequence[str]) -> None:
         self._end_search()
@@ -391,6 +400,12 @@ def _board(fen: str) -> chess.Board:
     if not board.is_valid():
         raise InputError(f"{fen!r} cannot arise in chess: the position stays as it was")
     return board
+
+
+def _is_true(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise InputError(f"{text!r} is neither true nor false")
+    return text.lower() == "true"
 
 
 def _whole(text: str) -> int:

@@ -341,11 +341,11 @@ class Store(Closing):
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._connection.execute("COMMIT")
         except BaseException:
-            if self._connection.in_transaction:  # a full disk has rolled back already
+            with contextlib.suppress(sqlite3.Error):  # a full disk has rolled back already
                 self._connection.execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def _speaking(self) -> Iterator[None]:

@@ -36,10 +36,8 @@ from skilloscope.report.table import (
 )
 from skilloscope.studies.basis import pool_warnings
 
-NO_DECISION = "no decision after the opening in an undecided position"
-"""Why a player cannot be rated by losses."""
-FEWEST = 10
-"""Decisions below which tables show neither move match nor mean loss: they would be noise."""
+NO_DECISION = "no decision after the opening in an undecided position"  # why a player cannot be rated by losses
+FEWEST = 10  # decisions below which tables show neither move match nor mean loss: they would be noise
 _FEW = 20  # decisions, below which a rating is little more than its prior and is noted
 _MOST_LINES = 8
 CANNOT_TELL = (

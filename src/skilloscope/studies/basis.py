@@ -36,6 +36,7 @@ _LIKE_FIDE = (
     "plays like FIDE: whose moves in slow games are like these, by the model for play over the board; faster play is "
     "weaker, so the same person may well have a higher FIDE rating"
 )
+_OF_AXIS = ("name", "axis", "data", "opening_moves", "valid", "pool", "across")
 _UNASKED = ("not analysed", "not analysed (time)")
 
 
@@ -138,16 +139,7 @@ class EloBasis:
         return cls(
             method=asked.method,
             effort=EffortUsed(effort.name, effort.effects, effort.settings, effort.person),
-            scale=AxisUsed(
-                axis.name,
-                axis.axis,
-                axis.data,
-                axis.opening_moves,
-                axis.valid,
-                human_model=axis.model,
-                pool=axis.pool,
-                across=axis.across,
-            ),
+            scale=AxisUsed(human_model=axis.model, **{name: getattr(axis, name) for name in _OF_AXIS}),
             prior=PriorUsed.of(asked),
             engine={} if analysed is None else dict(analysed.decisions.about.get("settings", {})),
             by=by,

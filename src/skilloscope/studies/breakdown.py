@@ -37,8 +37,7 @@ from skilloscope.studies.basis import AgentBasis, Basis, EloBasis
 from skilloscope.studies.elo_ratings import INDEPENDENT, WHOLE, EloRatings, rate_on_axis
 from skilloscope.studies.parts import EVERYBODY, SHARED_NOTE, AgentPart, EloPart, FittedSpread, rate_parts
 
-PARTS = ("pooled", "independent")
-"""How the parts of a player are related."""
+PARTS = ("pooled", "independent")  # how the parts of a player are related
 _MOST = 6  # players in one figure
 _GROUP = "group of the breakdown"
 _BINS = 4  # of complexity, equally many decisions in each
@@ -192,7 +191,11 @@ class Breakdown(Study):
             first = len(rows)
             for group in player.groups:
                 name = f"{player.player}: {group.group}" if len(self.players) > 1 else group.group
-                rows.append((name, _dots(group.part, place)))
+                part = group.part
+                dots = [Dot(part.posterior.mean, *part.posterior.interval(part.mass), colour=place, filled=True)]
+                if part.alone is not None and part.alone is not part.posterior:
+                    dots.insert(0, Dot(part.alone.mean, colour=place))
+                rows.append((name, dots))
             if common := player.common_level:
                 spread = common.mean - common.sd, common.mean + common.sd
                 bands.append((first, len(rows) - 1, *spread, place))
@@ -294,7 +297,12 @@ def _by_agent(
     """
     check_dispersion(dispersion)
     model = model or Agent()
-    batch = _decisions_of(batch, players)
+    if missing := [player for player in players if player not in batch.names()]:
+        raise InputError(f"no decision of: {'; '.join(missing)}")
+    if players:
+        batch = batch.select(np.isin(batch.decider, [batch.deciders.index(player) for player in players]))
+    else:
+        batch = replace(batch, deciders=(EVERYBODY,), decider=np.zeros_like(batch.decider))
     labels, order = DIMENSIONS.get(by, _column(by))(batch, model)
     known = np.array([label is not None for label in labels], dtype=bool)
     grouped = replace(batch, context=batch.context.append_column(_GROUP, pa.array(labels, type=pa.string())))
@@ -373,18 +381,3 @@ DIMENSIONS: dict[str, Callable[[Decisions, Agent], Labels]] = {
     "complexity": _complexities,
 }
 """What decisions can be broken down by, next to their own columns."""
-
-
-def _decisions_of(batch: Decisions, players: Sequence[str]) -> Decisions:
-    if missing := [player for player in players if player not in batch.names()]:
-        raise InputError(f"no decision of: {'; '.join(missing)}")
-    if not players:
-        return replace(batch, deciders=(EVERYBODY,), decider=np.zeros_like(batch.decider))
-    return batch.select(np.isin(batch.decider, [batch.deciders.index(player) for player in players]))
-
-
-def _dots(part: EloPart | AgentPart, colour: int) -> list[Dot]:
-    low, high = part.posterior.interval(part.mass)
-    shown = part.alone is not None and part.alone is not part.posterior
-    alone = [Dot(part.alone.mean, colour=colour)] if part.alone and shown else []
-    return [*alone, Dot(part.posterior.mean, low, high, colour=colour, filled=True)]

@@ -25,7 +25,7 @@ from skilloscope.evidence.periods import running_competence
 from skilloscope.evidence.table import SECOND_READINGS
 from skilloscope.inputs.load import AnalysedDecisions, engine_of, resolve_player
 from skilloscope.inputs.pipeline import AnalysedGames, GamesGiven, analysed_given, elo_evidence
-from skilloscope.inputs.running_elo import RunningElo
+from skilloscope.inputs.running_elo import FORM, RunningElo
 from skilloscope.models.agent import Agent
 from skilloscope.report.charts import COLOURS, GREY, Chart, Figure, Lines, Panels, Series
 from skilloscope.report.page import Section
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ONE_SIDED = "game without usable decisions of both sides"
-FORM = 200.0
-"""The sd of a player's Elo from game to game: how far one game may lie from what the player's other games say."""
 _EVERY = 60  # games of a player, beyond which one of them hardly moves what all say: it is then not left out
 _NOTE = (
     "one game is little evidence: every estimate starts from the player's other games; the last row treats opponents "

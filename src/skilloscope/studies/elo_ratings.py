@@ -6,8 +6,6 @@ methods share the moves: `joint` reads the engine's losses and what people play 
 alone, and the papers' `agent`, `curves` and `gain` the losses alone, each along its own scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -147,7 +145,7 @@ class EloRatings(Study):
     basis: EloBasis
     scale: EloAxis
     fusion: Fusion | None = None
-    others: Sequence[EloRatings] = ()
+    others: "Sequence[EloRatings]" = ()
 
     ROWS: ClassVar = "players"
 

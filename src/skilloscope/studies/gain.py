@@ -35,14 +35,14 @@ from skilloscope.studies.game import CAVEATS, histogram_chart, values_line
 
 MEANING = (
     "perceived Elo: a difference measured by gain, put around the mean rating of those who met; compressed, so that "
-    "neither it nor its interval says where a rating lies; the intervals by gain are sampling error over games alone"
+    "it does not say where a rating lies; ± is sampling error over games alone, no interval for a rating"
 )
 ENGINE_MEANING = (
     "the engine's strength on the players' compressed scale, as the paper computes it: not its Elo, which is far higher"
 )
 _CAPTION = (
-    "Point and thick line: perceived Elo, a difference measured by gain around the mean rating, with its interval over "
-    "games. Bar: the rating in the headers. Square: Elo on the one axis, from what was played."
+    "Point and thick line: perceived Elo, a difference measured by gain around the mean rating, with its sampling "
+    "error over games. Bar: the rating in the headers. Square: Elo on the one axis, from what was played."
 )
 
 
@@ -159,12 +159,12 @@ class PlayerRow:
 
     @property
     def perceived_text(self) -> str:
-        """The perceived Elo with its interval; where no rating is known, to the mean of the players who met."""
+        """The perceived Elo with its sampling error; where no rating is known, to the mean of the players who met."""
         if self.perceived_elo is not None:
-            return f"{self.perceived_elo:.0f}{_interval(self.low, self.high)}"
+            return f"{self.perceived_elo:.0f}{_sampling(self.low, self.high)}"
         if self.relative_elo is None:
             return "–"
-        return f"{self.relative_elo:+.0f}{_interval(self.relative_low, self.relative_high, '+')} to the mean"
+        return f"{self.relative_elo:+.0f}{_sampling(self.relative_low, self.relative_high)} to the mean"
 
     @property
     def strength_text(self) -> str:
@@ -201,7 +201,7 @@ class EngineRow:
         if self.elo is None:
             return ["no player has a rating and a finite difference: the engine's is unknown"]
         moves = f" ({self.own_moves:,} moves, mean {self.own_mean_gain:.3f})" if self.own_moves else ""
-        mean = f"engine, mean of all players: {self.elo:.0f}{_interval(self.low, self.high)}"
+        mean = f"engine, mean of all players: {self.elo:.0f}{_sampling(self.low, self.high)}"
         apart = f"differences by way of the engine are {number(self.disagreement, 0)} points from the direct ones"
         return [
             ENGINE_MEANING,
@@ -394,11 +394,9 @@ class GainStudy(Study):
             columns.append(Column(f"Elo, one axis ({mass})", lambda row: str(row.axis)))
         columns += [
             Column("mean gain", lambda row: number(row.mean_gain, 3)),
-            Column(f"perceived Elo ({mass})", lambda row: row.perceived_text),
+            Column("perceived Elo", lambda row: row.perceived_text),
             Column("exp. score against engine", lambda row: number(row.expected_score_against_engine, 3)),
-            Column(
-                f"difference ({mass})", lambda row: row.difference + _interval(row.engine_low, row.engine_high, "+")
-            ),
+            Column("difference", lambda row: row.difference + _sampling(row.engine_low, row.engine_high)),
         ]
         given = [Column[PlayerRow]("strength", lambda row: number(row.strength, 0))]
         return columns + (given if self.engine.given_elo is not None else [])
@@ -408,7 +406,8 @@ class GainStudy(Study):
         if rated is not None:
             notes.append(
                 f"the ratings of {rated.players} players spread over {rated.ratings_spread:.0f}, their perceived Elo "
-                f"over {rated.perceived_spread:.0f}; {rated.ratings_inside} of the ratings lie within the intervals"
+                f"over {rated.perceived_spread:.0f}; "
+                f"{rated.ratings_inside} of the ratings lie within the sampling error"
             )
         if "problem" in axis:
             notes.append(f"without Elo on the one axis: {axis['problem']}")
@@ -417,7 +416,7 @@ class GainStudy(Study):
         if groups > 1:
             notes.append(f"{groups} groups of players who never met are not compared")
         if any(row.engine_low is None for row in players):
-            notes.append("no interval where there are fewer than two games")
+            notes.append("no sampling error where there are fewer than two games")
         return notes
 
     def _two_events(self) -> Iterator[Table]:
@@ -481,8 +480,6 @@ def _cell(difference: ScoreDifference) -> str:
     return f"{number(difference.expected_score, 2)}\n{difference.point}"
 
 
-def _interval(low: float | None, high: float | None, sign: str = "") -> str:
-    if low is None and high is None:
-        return ""
-    low_text, high_text = ("–" if end is None else f"{end:{sign}.0f}" for end in (low, high))
-    return f" ({low_text} to {high_text})"
+def _sampling(low: float | None, high: float | None) -> str:
+    """Return half of an interval over games; nothing where an end is unknown."""
+    return "" if low is None or high is None else f" ± {(high - low) / 2:.0f}"

@@ -208,7 +208,9 @@ def event_gains(gained: Gained, request: GainRequest | None = None) -> EventGain
     tally.count("game without two named players", players.left)
     unfinished = sum(pair.games - pair.finished for pair in players.pairs)
     tally.count("points and expected points of a game without a result", unfinished)
-    moves, mean = tables.moves_and_means(len(elo))
+    totals = tables.by_entry.totals[: len(elo)]
+    moves, mean = totals.sum(axis=1), np.full(len(elo), np.nan)
+    np.divide(totals @ tables.by_entry.bins / 100, moves, out=mean, where=moves > 0)
     weights = _weights(first, second, lead, elo)
     strengths, relatives = (
         OverGames.of(value, slopes.combined(own), request.mass, alone | ~np.isfinite(value))
@@ -218,7 +220,7 @@ def event_gains(gained: Gained, request: GainRequest | None = None) -> EventGain
         request=request,
         entries=players.entries,
         pairs=players.pairs,
-        decisions=moves,
+        decisions=moves.astype(np.int64),
         mean_gain=mean,
         score=table.expected_scores(one, two),
         leads=OverGames.of(lead, slopes, request.mass, alone_pair),
@@ -305,12 +307,6 @@ class _Tables:
         lead, slopes = self.by_entry.leads(who, engine, request.curve)
         alone = self.by_entry.games_of_group[: self.engine] < 2
         return self.by_entry.expected_scores(who, engine), OverGames.of(lead, slopes, request.mass, alone), slopes
-
-    def moves_and_means(self, entries: int) -> tuple[Ints, Array]:
-        totals = self.by_entry.totals[:entries]
-        moves, mean = totals.sum(axis=1), np.full(entries, np.nan)
-        np.divide(totals @ self.by_entry.bins / 100, moves, out=mean, where=moves > 0)
-        return moves.astype(np.int64), mean
 
 
 def _weights(first: Ints, second: Ints, lead: Array, elo: Array) -> list[Array]:

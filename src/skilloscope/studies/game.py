@@ -6,8 +6,6 @@ move, from the gains [FER12], the agent's competence where the engine listed sev
 one axis. What people of the player's level play, and what a move cost for that level, is there too.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,17 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
-from skilloscope.chess.analysis.evaluations import Evaluations
+from skilloscope.chess.analysis.evaluations import Evaluations, share_with_comments
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import Human, human
 from skilloscope.chess.human.played import PlayedMoves, move_evidence, played_moves
 from skilloscope.chess.moves import MATE_CAP, board_of_fen, move_of_code
+from skilloscope.chess.pgn.facts import FIDE, split_pools
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Ints
 from skilloscope.core.errors import InputError, MissingExtraError, Tally, check_mass
 from skilloscope.decision import Decisions
 from skilloscope.evidence import Prior
-from skilloscope.evidence.axis import ELO, Effort, EloAxis, elo_axis
+from skilloscope.evidence.axis import ELO, EVALUATIONS, Effort, EloAxis, elo_axis
 from skilloscope.evidence.periods import running_competence
 from skilloscope.inputs.costs import (
     FORCED,
@@ -112,7 +111,7 @@ class GameTags:
     eco: str | None
 
     @classmethod
-    def of(cls, games: Games, row: int) -> GameTags:
+    def of(cls, games: Games, row: int) -> "GameTags":
         """Return the tags of one game."""
         return cls(**{name: games.headers[name][row].as_py() for name in cls.__dataclass_fields__})
 
@@ -166,7 +165,7 @@ class MovePopularity:
     flat: bool | None = None
 
     @classmethod
-    def of(cls, probability: float, curve: Array) -> MovePopularity:
+    def of(cls, probability: float, curve: Array) -> "MovePopularity":
         """Return the popularity from the log-probabilities at the levels.
 
         >>> MovePopularity.of(0.25, np.log(np.linspace(0.1, 0.4, 151))).likeliest_edge
@@ -481,11 +480,21 @@ def game_of(
     else:
         gained = gains_of_one(Path(games), index, work, values=values, mate_cap=mate_cap)
     own = gains_of_engine(gained, engine_gains, work)
+    asked = _asked(gained)
     people = game_people(
-        gained.games, analyses=gained.analyses, evaluations=gained.evaluations, priors=with_priors(RatingRequest.of(),
-        gained.games).priors, work=None if gained.analyses is None else work, mass=mass,
+        gained.games, analyses=gained.analyses, evaluations=gained.evaluations, priors=asked.priors,
+        model=asked.model_for(1), axis=asked.axis, effort=asked.effort, mass=mass,
+        work=None if gained.analyses is None else work,
     )  # fmt: skip
     return game_study(gained, engine=own, engine_elo=engine_elo, curve=curve, people=people, mass=mass)
+
+
+def _asked(gained: Gained) -> RatingRequest:
+    """Return how the game is rated: in its pool, by its evaluations where most moves have one, as everywhere."""
+    ((pool, games),) = split_pools(gained.games)
+    noted = pool != FIDE or share_with_comments(games) >= 0.5
+    effort = EVALUATIONS if noted else effort_of(gained.analyses, elo_axis()).name
+    return with_priors(RatingRequest.of(None, None, effort).for_pool(pool), games)
 
 
 def game_study(

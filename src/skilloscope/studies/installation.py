@@ -148,18 +148,11 @@ def installation() -> Installation:
     settings = effective_settings()
     known = {one.metadata["Name"].lower(): one.version for one in distributions()}
     packages = {name: known.get(name) for name in PACKAGES}
-    engine, model = _engine(settings["engine"].value), _human()
-    return Installation(
-        skilloscope=__version__,
-        python=platform.python_version(),
-        packages=packages,
-        engine=engine,
-        human=model,
-        store=_store(settings["store"].value),
-        settings=settings,
-        pools=[_pool(name) for name in POOLS],
-        missing=missing_parts(engine.works, model.works, packages, settings["engine"].value),
-    )
+    engine, model, store = _engine(settings["engine"].value), _human(), _store(settings["store"].value)
+    missing = missing_parts(engine.works, model.works, packages, settings["engine"].value)
+    pools = [_pool(name) for name in POOLS]
+    parts = (packages, engine, model, store, settings, pools, missing)
+    return Installation(__version__, platform.python_version(), *parts)
 
 
 def _pool(name: str) -> InstalledPool:

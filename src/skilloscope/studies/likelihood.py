@@ -292,7 +292,13 @@ def elo_likelihood(found: AnalysedGames, player: str, strength: Strength) -> Cho
         moves = moves.with_engine(found.judged.analyses.of_games(rows), len(weights.depths))
     if not moves.free.any():
         raise InputError(f"no move of {player!r} that was a choice; skipped: {games.tally}")
-    total, parts = _chosen(moves, move_logs(moves, found, elo)).parts(strength)
+    counts, free = np.diff(moves.choices.offsets), moves.free
+    kept = move_logs(moves, found, elo)[np.repeat(free, counts)]
+    offsets = np.concatenate([[0], np.cumsum(counts[free])]).astype(np.int64)
+    used, groups = np.unique(moves.game[free], return_inverse=True)
+    names = np.array(moves.games.headers["game"].to_pylist(), dtype=object)[used].tolist()
+    actual = kept[offsets[:-1] + moves.chosen[free]]
+    total, parts = ChoiceLogs(kept, offsets, actual, groups.astype(np.int64), names).parts(strength)
     tally, warnings = games.tally + Tally(), list(found.told)
     tally.count("forced", int((~moves.free).sum()))
     if asked.axis.extrapolates(elo):
@@ -323,16 +329,6 @@ def move_logs(moves: PlayedMoves, found: AnalysedGames, elo: npt.ArrayLike) -> A
         both = log_alternatives(moves.joint.select(own), weights, judged, elo_basis(judged))
         logs[np.isin(owner, moves.judged[own])] = both  # judged moves are in the order of the moves
     return logs
-
-
-def _chosen(moves: PlayedMoves, logs: Array) -> ChoiceLogs:
-    counts, free = np.diff(moves.choices.offsets), moves.free
-    kept = logs[np.repeat(free, counts)]
-    offsets = np.concatenate([[0], np.cumsum(counts[free])]).astype(np.int64)
-    names = moves.games.headers["game"].to_pylist()
-    used, groups = np.unique(moves.game[free], return_inverse=True)
-    actual = kept[offsets[:-1] + moves.chosen[free]]
-    return ChoiceLogs(kept, offsets, actual, groups.astype(np.int64), [names[row] for row in used.tolist()])
 
 
 def _normalised(logs: Array, offsets: Ints) -> Array:

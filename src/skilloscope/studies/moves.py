@@ -11,7 +11,6 @@ from typing import ClassVar
 import chess
 import numpy as np
 
-from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.boards import playable_board
 from skilloscope.chess.engine.lines import last_depth
 from skilloscope.chess.human.model import Human, HumanMoves, human
@@ -239,7 +238,10 @@ def moves_study(
         if work.engine is not None:
             raise
         return MovesStudy(answer, about, warnings=[f"without an engine's values: {error}"])
-    study, everywhere = MovesStudy(answer, about, _judgements(analyses)), own.moves(fen, levels().tolist())
+    lines = last_depth(analyses.answer(0))
+    known = [(line["move"], int(line["rank"]), int(line["score"]), bool(line["mate"])) for line in lines]
+    judgements = {move_uci(move): Judgement(place, score, mate) for move, place, score, mate in known}
+    study, everywhere = MovesStudy(answer, about, judgements), own.moves(fen, levels().tolist())
     best = [everywhere.moves.index(name) for name in (study.best.moves if study.best else [])]
     return replace(
         study,
@@ -276,13 +278,6 @@ def spans_of_half(elo: Array, found: Array) -> list[tuple[float, float]]:
 def _crossing(elo: Array, found: Array, at: int) -> float:
     share = (0.5 - found[at - 1]) / (found[at] - found[at - 1])
     return float(elo[at - 1] + share * (elo[at] - elo[at - 1]))
-
-
-def _judgements(analyses: Analyses) -> dict[str, Judgement]:
-    """Return the moves that the engine lists at its last depth."""
-    lines = last_depth(analyses.answer(0))
-    known = [(line["move"], int(line["rank"]), int(line["score"]), bool(line["mate"])) for line in lines]
-    return {move_uci(move): Judgement(place, score, mate) for move, place, score, mate in known}
 
 
 def _level_column(at: int, level: float) -> Column[LegalMove]:

@@ -24,10 +24,8 @@ from skilloscope.studies.agent_ratings import AgentFigures, PlayerRating
 from skilloscope.studies.basis import elo_warnings, left_out
 from skilloscope.studies.elo_ratings import agent_figures, agents_by_move
 
-EVERYBODY = "everybody"
-"""The name under which the moves of all players are taken together."""
-Place = tuple[str, float]
-"""The name of a part, and when it was (or its rank)."""
+EVERYBODY = "everybody"  # the name under which the moves of all players are taken together
+Place = tuple[str, float]  # the name of a part, and when it was (or its rank)
 SHARED_NOTE = (
     "style bias is common to all parts of a player, so differences are more precise than levels",
     "style biases count as independent between parts when all players are taken together, so differences look less "

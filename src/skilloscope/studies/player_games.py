@@ -10,8 +10,6 @@ c̄ of a short list depends on the range of the uniform prior, which the papers 
 of a result together and hardly depends on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -71,7 +69,7 @@ class PlayerGames:
             known = sorted(known)
         return known + ([None] if len(known) < len(distinct) else [])
 
-    def of(self, label: Any) -> PlayerGames:
+    def of(self, label: Any) -> "PlayerGames":
         """Return the rows of one group that have any usable decision."""
         rows = [i for i, own in enumerate(self.group) if own == label and self.table.decisions[i] > 0]
         if not rows:

@@ -76,10 +76,8 @@ class Period:
     period: str
     time: float
     part: EloPart | AgentPart
-    past_only: Posterior | None = None
-    """The agent's c from this period and the earlier ones."""
-    log_score: float = 0.0
-    """The agent's log-probability of the decisions, given the earlier periods."""
+    past_only: Posterior | None = None  # the agent's c from this period and the earlier ones
+    log_score: float = 0.0  # the agent's log-probability of the decisions, given the earlier periods
     scaled: Posterior | None = None
 
     FIELDS: ClassVar = ("period", "time", "*part", "*agent")
@@ -107,8 +105,7 @@ class PlayerProfile:
 
     player: str
     periods: Sequence[Period]
-    common: EloEstimate | None = None
-    """On the Elo axis, what is common to the periods."""
+    common: EloEstimate | None = None  # on the Elo axis, what is common to the periods
 
     FIELDS: ClassVar = ("player", "games", "decisions", "*also", "periods")
 
@@ -138,17 +135,14 @@ class Profile(Study):
     """Some players' strength by period under one prior."""
 
     players: Sequence[PlayerProfile]
-    every: str
-    """What a period is: a year, a month, an event, or a column of decisions."""
-    prior: str
-    """How periods are related."""
+    every: str  # what a period is: a year, a month, an event, or a column of decisions
+    prior: str  # how periods are related
     basis: Basis
     drift: FittedSpread | None = None
     """The fitted sd of the change in one unit of time; None where there was none to fit."""
     unit: str = "year"
     scale: Scale | None = None
-    by_agent: "AgentPeriods | None" = None
-    """The agent's evidence, on which other priors can be tried."""
+    by_agent: "AgentPeriods | None" = None  # the agent's evidence, on which other priors can be tried
 
     FIELDS: ClassVar = ("every", "*basis", "*also", "warnings", "skipped", "players")
 

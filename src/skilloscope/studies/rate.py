@@ -32,8 +32,7 @@ from skilloscope.studies.agent_ratings import AgentRatings, MethodElo, rate_deci
 from skilloscope.studies.breakdown import check_parts
 from skilloscope.studies.elo_ratings import GOAL, WHOLE, EloRating, EloRatings, Fusion, PlayerResults, in_order
 
-RATED_SD = 60.0
-"""How far a rating in a header is from the strength, one standard deviation in Elo."""
+RATED_SD = 60.0  # how far a rating in a header is from the strength, one standard deviation in Elo
 _KNOWN_BY = ("header", "moves", "population")
 _HEADERS = ("white", "black", "white_elo", "black_elo", "result")
 

@@ -205,9 +205,13 @@ class Sensitivity(Study):
             Column("gain (interval)", lambda row: str(row.comparison)),
             Column("compared", lambda row: f"{row.comparison.compared:,}" if row.comparison.compared else "–"),
         ]
+        reasons: dict[str, list[str]] = {}
+        for row in self.settings:
+            if row.comparison.not_comparable:
+                reasons.setdefault(row.comparison.not_comparable, []).append(row.setting)
         notes = [
             skipped_line(self.settings[0].decisions, self.skipped) + " (base)",
-            *self._reasons(),
+            *(f"{', '.join(own)}: not comparable by likelihood ({why})" for why, own in reasons.items()),
             "gain: held-out log-likelihood per decision against the base, same choices among the same alternatives; "
             f"{100 * self.mass:g} % intervals resample {self.clusters_by}s",
         ]
@@ -221,13 +225,6 @@ class Sensitivity(Study):
         note = "c ± sd of each group; a c belongs to its setting: compare down a column, never along a row"
         groups = Table.of(f"by {self.by}", self.groups[:top], cells, notes=[note])
         return [Table.of(title, self.settings, columns, notes=notes), groups]
-
-    def _reasons(self) -> list[str]:
-        reasons: dict[str, list[str]] = {}
-        for row in self.settings:
-            if row.comparison.not_comparable:
-                reasons.setdefault(row.comparison.not_comparable, []).append(row.setting)
-        return [f"{', '.join(names)}: not comparable by likelihood ({reason})" for reason, names in reasons.items()]
 
     def figures(self) -> Sequence[Figure]:
         """Return what each setting gains, and the groups under each setting."""

@@ -5,8 +5,6 @@ Each view returns the dict of one page: the JSON of a study (`rate`, `report`, `
 takes longer than a page may. OpenAPI is at /openapi.json.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -251,9 +249,11 @@ def comparison_view(jobs: Queue, job: AJob, first: MaybeNumber = None, second: M
 def event_view(jobs: Queue, job: AJob) -> Json:
     """The games as an event: what `skilloscope report --json` sends, and everybody's rating."""
     event, ratings = _report(jobs, job, "event"), _report(jobs, job, "ratings")
+    seen = Counter(name for game in event["games"] for name in _pair(game) if name)
     return {
         "job": job.as_dict(),
         **event,
+        "whose": [name for name, n in seen.items() if len(seen) > 4 and 2 * n > len(event["games"])],
         "events": sorted({game["event"] for game in event["games"] if game["event"]})[:20],
         "effort": ratings["effort"]["name"],
         "players": {row["player"]: row for row in ratings["players"]},
@@ -293,6 +293,21 @@ def deciders_view(jobs: Queue, job: AJob) -> Json:
 def live_view(jobs: Queue, job: AJob) -> Json:
     """The boards of games that are followed."""
     return {"job": job.as_dict(), **(jobs.report(job.id, "live") or {"boards": [], "problem": ""})}
+
+
+@router.get("/jobs/{job}/screening")
+def screening_view(jobs: Queue, job: AJob) -> Json:
+    """What `skilloscope screen --json` sends (`study`), and its page in words: no verdict on anybody."""
+    return {"job": job.as_dict(), **_report(jobs, job, "screening")}
+
+
+@router.get("/jobs/{job}/boards/{number}")
+def board_view(jobs: Queue, job: AJob, number: Number) -> Json:
+    """One board of games that are followed, with its positions and their values."""
+    board = next((one for one in _report(jobs, job, "live")["boards"] if one["number"] == number), None)
+    if board is None:
+        raise NotFoundError(f"there is no board {number}")
+    return {"job": job.as_dict(), **board, **_report(jobs, job, f"board/{number}")}
 
 
 def _report(jobs: Jobs, job: Job, name: str) -> Any:
@@ -345,7 +360,7 @@ def _from_side(game: Json, player: str, numbers: Mapping[str, int]) -> Json:
     own, other, score = game[SIDES[at]], game[SIDES[1 - at]], PGN_SCORES.get(game["result"])
     return {
         "game": game["number"],
-        **{name: game[name] for name in ("date", "event", "eco", "plies", "searched")},
+        **{name: game[name] for name in ("date", "event", "eco", "opening", "time_control", "plies", "searched")},
         "side": SIDES[at],
         "opponent": other["player"],
         "opponent_number": numbers.get(other["player"]),

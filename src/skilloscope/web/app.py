@@ -1,7 +1,5 @@
 """The application and its server: pages, the API, the guard in front of them, and the workers."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
@@ -24,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
-from skilloscope.web import api, pages
+from skilloscope.web import api, pages, sharing, sparring
 from skilloscope.web.jobs import KEEP_DAYS, Jobs
 from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_name, kept_secret
 from skilloscope.web.workers import Workers
@@ -78,7 +76,9 @@ def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
     )
     app.state.jobs, app.state.safety = jobs, safety
     app.include_router(api.router)
+    app.include_router(sparring.router)
     app.include_router(pages.router, include_in_schema=False)
+    app.include_router(sharing.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_exception_handler(SkilloscopeError, _answer_error)
     app.add_exception_handler(HTTPException, _answer_error)

@@ -10,8 +10,6 @@ A worker does a job as a JobTask, which reports how far it is. Where a visitor h
 and the work ends there with what it has kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json
@@ -482,7 +480,7 @@ class JobTask:
         """Let the job wait in another lane when this task is done."""
         self._lane = lane
 
-    def run(self, work: Callable[[JobTask], None]) -> None:
+    def run(self, work: "Callable[[JobTask], None]") -> None:
         """Do the work, and record how it ended; for a full or locked disk it waits."""
         record = self._outcome(work)
         while True:
@@ -493,7 +491,7 @@ class JobTask:
                 _LOG.warning("job of kind %s: %s", self.job.kind, error)
                 time.sleep(RETRY_SECONDS)
 
-    def _outcome(self, work: Callable[[JobTask], None]) -> Callable[[], object]:
+    def _outcome(self, work: "Callable[[JobTask], None]") -> Callable[[], object]:
         """Do the work, and return what records its end."""
         name, jobs = self.job.id, self.jobs
         try:

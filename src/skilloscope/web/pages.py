@@ -4,11 +4,9 @@ A name may hold anything: it is escaped, control characters are taken out of it,
 around it (a <bdi> of its own).
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import cache, partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -23,10 +21,14 @@ from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from skilloscope.__about__ import __version__
+from skilloscope.chess.boards import playable_board
 from skilloscope.chess.moves import MATE_CAP
+from skilloscope.chess.pgn.facts import FIDE, checked_pool
 from skilloscope.core.errors import InputError
 from skilloscope.core.text import visible
+from skilloscope.inputs.costs import winning_chances
 from skilloscope.inputs.pipeline import engine_found
+from skilloscope.models.joint import elo_range
 from skilloscope.report.board import BETTER, PLAYED
 from skilloscope.report.page import ANALYSIS_BOARD
 from skilloscope.report.table import edge_mark, percent, plural, probability_text, share
@@ -35,7 +37,7 @@ from skilloscope.web import api
 from skilloscope.web.api import AJob, Number, PageNumber, Search, jobs_of
 from skilloscope.web.jobs import Job, Jobs, Json, NotFoundError
 from skilloscope.web.safety import SESSION, Safety, check_token, cookie_text, form_of, visitor_of
-from skilloscope.web.uploads import EFFORTS, KINDS, add_feed, add_upload
+from skilloscope.web.uploads import EFFORTS, KINDS, add_feed, add_screening, add_upload
 
 router = APIRouter(dependencies=[Depends(check_token)])
 _LOOK_SECONDS = 0.25  # between two looks at a job whose page is open
@@ -69,15 +71,32 @@ def home(request: Request) -> Response:
 
 @router.get("/results")
 @router.get("/decisions")
-def upload_home(request: Request) -> Response:
-    """Upload results or decisions."""
-    return _page(request, "upload.html", kind=request.url.path.strip("/"), json="/api/jobs")
-
-
 @router.get("/live")
-def live_home(request: Request) -> Response:
-    """Name an address to follow."""
-    return _page(request, "follow.html", json="/api/jobs")
+def upload_home(request: Request) -> Response:
+    """Upload results or decisions, or name an address to follow."""
+    kind = request.url.path.strip("/")
+    return _page(request, "follow.html" if kind == "live" else "upload.html", kind=kind, json="/api/jobs")
+
+
+@router.get("/play")
+def play_page(
+    request: Request,
+    fen: Annotated[str, Query(max_length=120)] = chess.STARTING_FEN,
+    side: Annotated[str, Query(pattern="^(white|black)$")] = "white",
+    elo: Annotated[int, Query(ge=0, le=4000)] = 1500,
+    pool: Annotated[str, Query(max_length=40)] = FIDE,
+) -> Response:
+    """Play on from a position against an opponent of any Elo."""
+    low, high = elo_range(checked_pool(pool))
+    start, level = playable_board(fen).fen(), int(min(max(elo, low), high))
+    about = {"pool": pool, "range": (low, high), "engine": engine_found(None)}
+    return _page(request, "play.html", fen=start, elo=level, side=side, about=about)
+
+
+@router.get("/guess")
+def guess_page(request: Request) -> Response:
+    """Guess what people of a strength play."""
+    return _page(request, "guess.html", range=elo_range(FIDE))
 
 
 @router.post("/upload")
@@ -108,7 +127,9 @@ async def follow(request: Request) -> Response:
 
 @router.post("/jobs/{job}/{what}")
 def change_job(request: Request, job: AJob, what: str) -> Response:
-    """Cancel, resume or delete a job."""
+    """Cancel, resume or delete a job; or have its games screened, by a job of its own."""
+    if what == "screen" and job.kind == "games":
+        return RedirectResponse(f"/jobs/{add_screening(jobs_of(request), job).id}", 303)
     changes = {"cancel": Jobs.cancel, "resume": Jobs.resume, "delete": Jobs.delete}
     if what not in changes:
         raise InputError(f"a job cannot be asked to {what}")
@@ -116,7 +137,8 @@ def change_job(request: Request, job: AJob, what: str) -> Response:
     return RedirectResponse("/" if what == "delete" else f"/jobs/{job.id}", 303)
 
 
-_TABLES = {"games": "ratings", "results": "results", "decisions": "deciders", "live": "live"}
+_TABLES = {"games": "ratings", "results": "results", "decisions": "deciders", "live": "live",
+           "screening": "screening"}  # fmt: skip
 """What the table of each kind of job is called: a template of that name, and a part of the API."""
 
 
@@ -146,7 +168,8 @@ def _table(request: Request, job: Job, *, sort: str, order: str, search: str, pa
             return api.ratings_view(jobs, job, sort=sort, order=order, search=search, page=page)
         if job.kind == "results":
             return api.results_view(jobs, job, search=search, page=page)
-        return api.deciders_view(jobs, job) if job.kind == "decisions" else api.live_view(jobs, job)
+        views = {"decisions": api.deciders_view, "screening": api.screening_view, "live": api.live_view}
+        return views[job.kind](jobs, job)
     except NotFoundError:
         return None
 
@@ -188,18 +211,20 @@ def _event(name: str, text: str) -> str:
     return f"event: {name}\n{lines}\n"
 
 
-@router.get("/jobs/{job}/games/{number}")
-def show_game(request: Request, job: AJob, number: Number) -> Response:
-    """Show a game: the board, the moves, what people of any strength would play."""
-    view = api.game_view(jobs_of(request), job, number)
-    return _page(request, "game.html", job=job, view=view, json=f"/api/jobs/{job.id}/games/{number}")
+def _numbered(template: str, view: Callable[[Jobs, Job, int], Json]) -> Callable[..., Response]:
+    """Return what shows one game, player, member or board of a job, as its view describes it."""
+
+    def show(request: Request, job: AJob, number: Number) -> Response:
+        found = view(jobs_of(request), job, number)
+        return _page(request, template, job=job, view=found, json=f"/api{request.url.path}")
+
+    return show
 
 
-@router.get("/jobs/{job}/players/{number}")
-def show_player(request: Request, job: AJob, number: Number) -> Response:
-    """Show a player: the Elo and its parts, the decisions that cost most, the finds, the games."""
-    view = api.player_view(jobs_of(request), job, number)
-    return _page(request, "player.html", job=job, view=view, json=f"/api/jobs/{job.id}/players/{number}")
+router.get("/jobs/{job}/games/{number}")(_numbered("game.html", api.game_view))
+router.get("/jobs/{job}/players/{number}")(_numbered("player.html", api.player_view))
+router.get("/jobs/{job}/members/{number}")(_numbered("member.html", api.member_view))
+router.get("/jobs/{job}/boards/{number}")(_numbered("board.html", api.board_view))
 
 
 @router.get("/jobs/{job}/event")
@@ -217,19 +242,13 @@ def show_compare(request: Request, job: AJob, first: MaybeText = "", second: May
     return _page(request, "compare.html", job=job, view=view, json=f"/api/jobs/{job.id}/compare{query}")
 
 
-@router.get("/jobs/{job}/members/{number}")
-def show_member(request: Request, job: AJob, number: Number) -> Response:
-    """Show a member of a leaderboard."""
-    view = api.member_view(jobs_of(request), job, number)
-    return _page(request, "member.html", job=job, view=view, json=f"/api/jobs/{job.id}/members/{number}")
-
-
 @router.get("/board.svg")
 def board_picture(
     fen: Annotated[str, Query(max_length=120)],
     move: Annotated[str, Query(max_length=5)] = "",
     better: Annotated[str, Query(max_length=5)] = "",
     flip: bool = False,
+    last: Annotated[str, Query(max_length=5)] = "",
 ) -> Response:
     """Draw a position, with the move played and the better one as arrows."""
     try:
@@ -239,9 +258,10 @@ def board_picture(
             for text, colour in ((better, BETTER), (move, PLAYED))
             if text and (found := chess.Move.from_uci(text))
         ]
+        moved = chess.Move.from_uci(last) if last else None
     except ValueError as error:
         raise InputError(f"this is not a valid position: {error}") from error
-    picture = chess.svg.board(board, arrows=arrows, orientation=not flip, size=240, coordinates=False)
+    picture = chess.svg.board(board, arrows=arrows, lastmove=moved, orientation=not flip, size=240, coordinates=False)
     return Response(picture, media_type="image/svg+xml", headers={"Cache-Control": "private, max-age=86400"})
 
 
@@ -305,12 +325,15 @@ def _environment() -> Environment:
         "query": lambda values: urlencode({k: v for k, v in values.items() if v not in ("", None)}),
         "ago": ago_text,
         "period": lambda text: _PERIODS.get(text, text),
+        "moment": lambda moment: time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)),
         "day": lambda moment: time.strftime("%Y-%m-%d", time.localtime(moment)),
         "date": lambda text: (text or "").replace(".??", "").replace(".", "-"),
         "edge": edge_mark,
         "whole": lambda p: percent(p).replace(" ", "\u00a0"),
         "oneof": one_of,
         "form": form_text,
+        "clock": clock_text,
+        "chances": lambda cp: float(winning_chances(cp / 100)),
         "sentence": lambda text: visible(text[:1].upper() + text[1:]),
         "counted": plural,
         "before": lambda text, word: text.split(word)[0].strip(),
@@ -363,6 +386,18 @@ def form_text(side: Json) -> str:
     difference = round(side["elo"]) - round(side["usual"])
     than = f"{abs(difference)} {'above' if difference >= 0 else 'below'} the usual {side['usual']:.0f}"
     return f"{than}, game {side['place']} of {side['of']} by strength"
+
+
+def clock_text(seconds: float | None) -> str:
+    """Return the time that is left.
+
+    >>> clock_text(3725), clock_text(65.4), clock_text(None)
+    ('1:02:05', '1:05', '')
+    """
+    if seconds is None:
+        return ""
+    minutes, left = divmod(int(max(seconds, 0)), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{left:02d}" if minutes >= 60 else f"{minutes}:{left:02d}"
 
 
 def pawns_text(value: float | None) -> str:

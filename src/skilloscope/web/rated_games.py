@@ -9,8 +9,6 @@ The human model is asked once for a job, and its answers are kept while the job 
 A player's number is the place at which the name first occurs in the games: it stays while ratings move.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math
@@ -75,7 +73,7 @@ class NamedBytes(io.BytesIO):
 
 def rate_job_instantly(task: JobTask) -> None:
     """Rate all players by what people play, and by the evaluations in the comments where most moves have one."""
-    pools = split_pools(_read(task))
+    pools = split_pools(read_uploads(task))
     games = pools[0][1]
     known = np.isfinite(games.eval_values()).mean() if len(games.moves) else 0.0
     effort = EVALUATIONS if known >= 0.5 or pools[0][0] != FIDE else "instant"
@@ -103,7 +101,7 @@ def rate_job_instantly(task: JobTask) -> None:
 
 def rate_job_by_engine(task: JobTask) -> None:
     """Let the engine search the games, a fair share first, and use its answers in the ratings part by part."""
-    pools = split_pools(_read(task))
+    pools = split_pools(read_uploads(task))
     (pool, games), told = pools[0], pools_told(pools)
     wanted = str(task.job.options["effort"])
     if not engine_found(None):
@@ -145,7 +143,8 @@ def numbered_players(games: Games) -> dict[str, int]:
     return {name: at + 1 for at, name in enumerate(dict.fromkeys(names))}
 
 
-def _read(task: JobTask) -> Games:
+def read_uploads(task: JobTask) -> Games:
+    """Return the games that were uploaded, each once; of too many the newest."""
     given = [(name, pasted_games(body) if name == f"{PASTED}.pgn" else body) for name, body in task.inputs()]
     games = read_games([NamedBytes(name, body) for name, body in given])
     games.refuse_empty()

@@ -4,8 +4,6 @@ In: the uploaded texts. Out, as reports of the job: the `leaderboard` that `resu
 `fit` behind it, and `history` by place; or `deciders` (what `decisions rate` sends).
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ public, and the connection goes to exactly what was checked: a name that resolve
 not help. Redirects pass the same check; files and ftp are not opened at all, and no proxy is used.
 """
 
-from __future__ import annotations
-
 import http.client
 import ipaddress
 import socket

@@ -5,8 +5,6 @@ browser: the Host must be one of ours (a foreign name that points at 127.0.0.1 i
 must come from one of our pages with its token, and a reply may load nothing from elsewhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib
@@ -242,7 +240,7 @@ class Guard:
     @contextlib.asynccontextmanager
     async def _whole(self, receive: Receive, most: int, client: str) -> AsyncIterator[Receive]:
         """Read a body to the disk, then give it to be parsed: who sends slowly keeps nobody waiting and no memory."""
-        begin, size, more = time.monotonic(), 0, True
+        begin, size, more, full = time.monotonic(), 0, True, OSError()
         with tempfile.SpooledTemporaryFile(_BLOCK, dir=str(self._folder)) as spooled:
             try:
                 while more:
@@ -250,7 +248,11 @@ class Guard:
                     message = await _soon(receive(), patience, 408, "the upload stalled: send it again")
                     if message["type"] != "http.request":
                         raise ClientDisconnect
-                    spooled.write(message.get("body", b""))
+                    try:
+                        if not full.errno:  # a file that could not grow once cannot be written again
+                            spooled.write(message.get("body", b""))
+                    except OSError as error:  # read on: who is still sending would not see what is answered
+                        full = error
                     size += (fresh := len(message.get("body", b"")))
                     self._arriving[client] += fresh
                     if size > most:
@@ -258,6 +260,8 @@ class Guard:
                     if self._arriving.total() > MOST_ARRIVING or self._arriving[client] > MOST_ARRIVING // 2:
                         raise HTTPException(503, "too many uploads at once: send it again in a while")
                     more = message.get("more_body", False)
+                if full.errno:
+                    raise full
                 async with self._parsing(size):
                     yield _replayed(spooled, size, receive)
             finally:

@@ -4,8 +4,6 @@ In: names and bytes. Out: a job in the queue. A ZIP archive is unpacked up to a 
 gigabytes; other compressed and binary files are refused.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile
@@ -13,6 +11,7 @@ import zlib
 from collections.abc import Sequence
 
 from skilloscope.core.errors import InputError
+from skilloscope.inputs.pipeline import engine_found
 from skilloscope.web.jobs import BusyError, Job, Jobs, Json
 
 KINDS = ("games", "results", "decisions")
@@ -48,6 +47,12 @@ def add_upload(
     named = _apart([(_short(name) or PASTED + suffix_of(kind, body), body) for name, body in given])
     title = named[0][0] + (f" and {len(named) - 1} more" if len(named) > 1 else "")
     return jobs.add(kind, title, named, owner=owner, options=options)
+
+
+def add_screening(jobs: Jobs, job: Job) -> Job:
+    """Put the screening of a job's games into the queue."""
+    lane = "engine" if engine_found(None) else "quick"
+    return jobs.add("screening", f"Screening of {job.title}", jobs.inputs(job.id), owner=job.owner, lane=lane)
 
 
 def add_feed(jobs: Jobs, address: str, *, owner: str) -> Job:

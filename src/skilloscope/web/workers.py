@@ -5,8 +5,6 @@ for its kind. Work that is cancelled and does not notice in time, such as a long
 replaced. A worker also ends with the server, however that ends: it checks that its parent is there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -42,14 +40,14 @@ def work_of_job(job: Job) -> Callable[[JobTask], None]:
         from skilloscope.web.rated_games import rate_job_by_engine, rate_job_instantly
 
         return rate_job_by_engine if job.lane == "engine" else rate_job_instantly
-    if job.kind == "results":
-        from skilloscope.web.rated_tables import rate_job_of_results
+    if job.kind in ("results", "decisions"):
+        from skilloscope.web.rated_tables import rate_job_of_decisions, rate_job_of_results
 
-        return rate_job_of_results
-    if job.kind == "decisions":
-        from skilloscope.web.rated_tables import rate_job_of_decisions
+        return rate_job_of_results if job.kind == "results" else rate_job_of_decisions
+    if job.kind == "screening":
+        from skilloscope.web.screen_job import screen_job
 
-        return rate_job_of_decisions
+        return screen_job
     from skilloscope.web.live_job import follow_job
 
     return follow_job

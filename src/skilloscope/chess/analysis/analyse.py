@@ -42,10 +42,8 @@ class Progress:
     cached: int
     imported: int
     failed: int
-    seconds: float
-    """Since the first search began."""
-    remaining_seconds: float | None
-    """How long the rest will take at the speed so far; None before the first search."""
+    seconds: float  # since the first search began
+    remaining_seconds: float | None  # how long the rest will take at the speed so far; None before the first search
 
 
 def analyse(

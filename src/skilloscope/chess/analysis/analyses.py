@@ -38,21 +38,17 @@ class Analyses:
     """
 
     positions: Positions
-    settings: SearchKey
-    """The key of the answers: engine, net, limit and everything else that changes them."""
+    settings: SearchKey  # the key of the answers: engine, net, limit and everything else that changes them
     row: Ints
     lines: LineArray
     offsets: Ints
     searched: int = 0
     cached: int = 0
     imported: int = 0
-    failed: int = 0
-    """These four count different positions, each once; the tally counts every occurrence."""
+    failed: int = 0  # these four count different positions, each once; the tally counts every occurrence
     tally: Tally = field(default_factory=Tally)
-    notes: tuple[str, ...] = ()
-    """What a reader of the numbers must know about the answers."""
-    given_up: Bools | None = None
-    """Which positions the engine failed on; None where it failed on none."""
+    notes: tuple[str, ...] = ()  # what a reader of the numbers must know about the answers
+    given_up: Bools | None = None  # which positions the engine failed on; None where it failed on none
 
     @classmethod
     def from_answers(

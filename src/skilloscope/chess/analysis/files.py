@@ -122,7 +122,11 @@ def read_export(path: str | os.PathLike[str], stated: SearchKey | None = None) -
             head = _head(first)
             if "rows" in head:
                 analyses = read_analysed(path, stated)
-                check_provenance(analyses.settings, path)
+                if absent := [name for name in ("engine", "multipv", "hash_mb") if analyses.settings.get(name) is None]:
+                    raise InputError(
+                        f"{path} does not say whose answers it holds: no {', '.join(absent)}",
+                        hint='give each game of the file "settings", as the first line of an export has them',
+                    )
                 return Export(analyses.settings, list(analyses.rows()), analyses.games.tally)
             settings = _settings(head, path)
             checked = "checked" in head or _MARK in first
@@ -220,21 +224,11 @@ def _read_parquet(path: str | os.PathLike[str], tally: Tally) -> Export:
 def _table(rows: list[AnalysedPosition], schema: pa.Schema) -> pa.Table:
     lines = np.concatenate([row.lines for row in rows])
     offsets = pa.array(np.cumsum([0, *(len(row.lines) for row in rows)], dtype=np.int32))
-    columns = {
-        "depth": pa.array(lines["depth"]),
-        "rank": pa.array(lines["rank"]),
-        "move": moves_uci(lines["move"]),
-        "mate": pa.array(lines["mate"].astype(bool)),
-        "score": pa.array(lines["score"]),
-    }
-    return pa.table(
-        {
-            "fen": pa.array([row.fen for row in rows], type=pa.string()),
-            "n_legal": pa.array([row.n_legal for row in rows], type=pa.uint16()),
-            **{name: pa.ListArray.from_arrays(offsets, column) for name, column in columns.items()},
-        },
-        schema=schema,
-    )
+    columns = {name: pa.array(lines[name]) for name in ("depth", "rank", "score")}
+    columns |= {"move": moves_uci(lines["move"]), "mate": pa.array(lines["mate"].astype(bool))}
+    lists = {name: pa.ListArray.from_arrays(offsets, column) for name, column in columns.items()}
+    rest = {"fen": [row.fen for row in rows], "n_legal": [row.n_legal for row in rows]}
+    return pa.table(rest | lists, schema=schema)
 
 
 def _table_rows(table: pa.Table, before: int, file: str, tally: Tally) -> Iterator[AnalysedPosition]:
@@ -359,15 +353,6 @@ def read_analysed(path: str | os.PathLike[str], settings_key: SearchKey | None =
         columns.tally.fault("damaged file", str(path), f"after game {len(columns.headers)}", str(error))
     key = columns.key(str(path), settings_key)
     return Analyses.from_answers(columns.positions(), key, columns.answers, imported=len(columns.answers))
-
-
-def check_provenance(key: SearchKey, path: str | os.PathLike[str]) -> None:
-    """Raise where it is not known which engine gave a file's answers and under which settings."""
-    if absent := [name for name in ("engine", "multipv", "hash_mb") if key.get(name) is None]:
-        raise InputError(
-            f"{path} does not say whose answers it holds: no {', '.join(absent)}",
-            hint='give each game of the file "settings", as the first line of an export has them',
-        )
 
 
 class _Columns:

@@ -61,7 +61,13 @@ class ClusterRunner(SearchRunner):
             with self._connected():
                 while not self._capacity.engines():
                     time.sleep(0.1)
-                self._install(_WorkerEngines(None if engine is None else os.fspath(engine), settings))
+                engines = _WorkerEngines(None if engine is None else os.fspath(engine), settings)
+                try:
+                    self._client.register_plugin(engines, name=self._name)
+                except OSError:
+                    raise
+                except Exception as error:  # Dask wraps in this whatever a worker raises, an ImportError of ours too
+                    raise EngineError(f"a worker does not accept the work: {error}", hint=_WORKER_HINT) from error
                 self.key = self._common_key()
         except BaseException:
             self.close()
@@ -91,14 +97,6 @@ class ClusterRunner(SearchRunner):
             if self._client.status == "running":
                 self._client.unregister_worker_plugin(self._name)
         self._client.close()
-
-    def _install(self, engines: "_WorkerEngines") -> None:
-        try:
-            self._client.register_plugin(engines, name=self._name)
-        except OSError:
-            raise
-        except Exception as error:  # Dask wraps whatever a worker raises, an ImportError of ours too, in this
-            raise EngineError(f"a worker does not accept the work: {error}", hint=_WORKER_HINT) from error
 
     def _common_key(self) -> SearchKey:
         """Return the key of every worker's engine, started for this: an error where two are not the same."""

@@ -13,8 +13,6 @@ each position's row is computed from that position alone. Another build of onnxr
 in the last bits.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

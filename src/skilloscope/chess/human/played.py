@@ -6,8 +6,6 @@ The sources of evidence are `opening` (the first moves, what people play), `huma
 Only the mover's own choices count, and every legal move is an alternative.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -81,7 +79,7 @@ class PlayedMoves:
         """Whether there was a choice at all."""
         return np.diff(self.choices.offsets) > 1
 
-    def with_engine(self, analyses: Analyses, depths: int) -> PlayedMoves:
+    def with_engine(self, analyses: Analyses, depths: int) -> "PlayedMoves":
         """Return the moves with the engine's answers joined by game and ply; what has no answer goes without."""
         place = dict(zip(zip(self.game.tolist(), self.ply.tolist(), strict=True), range(len(self.game)), strict=True))
         keys = zip(analyses.positions.game.tolist(), analyses.positions.ply.tolist(), strict=True)
@@ -277,11 +275,11 @@ def _opponent_rating(moves: PlayedMoves, by: str, _: int) -> Labels:
 
 def _time_spent(moves: PlayedMoves, by: str, _: int) -> Labels:
     """The time that the move took: the clock after one's last move less the clock after this, with the increment."""
-    return list(time_classes(_clocks_of(moves).spent, SPENT))
+    return list(time_classes(clocks_of(moves.games, moves.game, moves.ply).spent, SPENT))
 
 
 @dataclass(frozen=True, eq=False)
-class _Clocks:
+class Clocks:
     """Seconds that moves took, and what both sides had left before them; NaN where it is not known."""
 
     spent: Array
@@ -291,12 +289,13 @@ class _Clocks:
     increment: Array
 
 
-def _clocks_of(moves: PlayedMoves) -> _Clocks:
-    clocks, at = moves.games.clocks.astype(float), _places(moves)
-    left, opponent = (np.where(moves.ply >= 2, clocks[np.maximum(at - back, 0)], np.nan) for back in (2, 1))
-    steps = np.array([_time_control(text) for text in moves.games.headers["time_control"].to_pylist()], dtype=float)
-    base, increment = steps.reshape(-1, 2)[moves.game].T
-    return _Clocks(left - clocks[at] + increment, left, opponent, base, increment)
+def clocks_of(games: Games, game: Ints, ply: Ints) -> Clocks:
+    """Return the clocks before moves."""
+    clocks, at = games.clocks.astype(float), games.offsets[:-1][game] + ply
+    left, opponent = (np.where(ply >= 2, clocks[np.maximum(at - back, 0)], np.nan) for back in (2, 1))
+    steps = np.array([_time_control(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
+    base, increment = steps.reshape(-1, 2)[game].T
+    return Clocks(left - clocks[at] + increment, left, opponent, base, increment)
 
 
 def _places(moves: PlayedMoves) -> Ints:
@@ -380,7 +379,7 @@ def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> Observed:
 
 def move_times(moves: PlayedMoves) -> Observed:
     """Return how long the free moves took, where both clocks before them and the time control are known."""
-    found = _clocks_of(moves)
+    found = clocks_of(moves.games, moves.game, moves.ply)
     at = np.flatnonzero(np.isfinite(found.spent + found.opponent) & (found.base > 0) & moves.free)
     spent, left, opponent, base, increment = (column[at] for column in vars(found).values())
     features = time_features(base, increment, left, opponent, moves.ply[at])

@@ -28,13 +28,14 @@ from skilloscope.core.errors import OptionError, Tally
 
 PHASES = ("full board", "middlegame", "endgame")
 
-CLOCKS = {"under 30 s": 0.0, "30 s to 1 min": 30.0, "1 to 5 min": 60.0, "5 to 15 min": 300.0, "15 min or more": 900.0}
+CLOCKS = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 1 min": 30.0, "1 to 5 min": 60.0, "5 to 15 min": 300.0,
+          "15 min or more": 900.0}  # fmt: skip
 """Classes of the time that is left, by the seconds from which they begin."""
-SPENT = {"under 10 s": 0.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0, "2 to 10 min": 120.0, "10 min or more": 600.0}
+SPENT = {"under 2 s": 0.0, "2 to 5 s": 2.0, "5 to 10 s": 5.0, "10 to 30 s": 10.0, "30 s to 2 min": 30.0,
+         "2 to 10 min": 120.0, "10 min or more": 600.0}  # fmt: skip
 """Classes of the time that a move took."""
 
-FIDE = "fide"
-"""The pool of games over the board, and of those whose pool is not recognised."""
+FIDE = "fide"  # the pool of games over the board, and of those whose pool is not recognised
 _SERVER_POOLS = {"bullet": 180, "blitz": 480, "rapid": 1500, "classical": 1 << 30}  # seconds for 40 moves, below
 _YOUNG = 2014  # the last of the years in which Lichess was small: its ratings were on another scale
 POOLS = (
@@ -46,17 +47,8 @@ POOLS = (
 """Pools of ratings that ship with an axis of their own; those of 2013 are Lichess until 2014."""
 _PLATFORMS = {"lichess.org": "lichess", "chess.com": "chesscom"}
 _VARIANTS = {
-    "chess960",
-    "antichess",
-    "atomic",
-    "crazyhouse",
-    "horde",
-    "king",
-    "racing",
-    "three-check",
-    "bughouse",
-    "position",
-}
+    "chess960", "antichess", "atomic", "crazyhouse", "horde", "king", "racing", "three-check", "bughouse", "position",
+}  # fmt: skip
 
 PIECE_VALUES = {"q": 9, "r": 5, "b": 3, "n": 3}
 _MIDDLEGAME, _ENDGAME = 52, 26  # at most
@@ -73,7 +65,7 @@ def time_classes(seconds: npt.NDArray[np.floating[Any]], classes: Mapping[str, f
     """Return the class of each time; None where it is not known. Less than nothing counts as nothing.
 
     >>> time_classes(np.array([12.0, np.nan, 900.0]), CLOCKS)
-    ['under 30 s', None, '15 min or more']
+    ['10 to 30 s', None, '15 min or more']
     """
     names = list(classes)
     place = np.searchsorted(list(classes.values()), np.maximum(np.nan_to_num(seconds), 0.0), side="right") - 1
@@ -186,18 +178,7 @@ def checked_pool(pool: str) -> str:
     return pool
 
 
-def pools_of(games: Games) -> list[str]:
-    """Return the pool of each game, as `pool_of` finds it; empty where there is none."""
-    names = ["site", "event", "time_control", "start_fen", "date"]
-    rows = list(zip(*games.headers.select(names).to_pydict().values(), strict=True))
-    found = dict.fromkeys(rows, "")
-    for row in found:
-        found[row] = pool_of(*row) or ""
-    return list(map(found.__getitem__, rows))
-
-
-AUTO = "auto"
-"""The pool by the games' tags."""
+AUTO = "auto"  # the pool by the games' tags
 
 
 def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
@@ -205,7 +186,10 @@ def split_pools(games: Games, wanted: str = AUTO) -> list[tuple[str, Games]]:
 
     A pool that was asked for is that of all games unless some are recognised as of it; then the others are left out.
     """
-    pools = np.array(pools_of(games) if wanted else [], dtype=object)
+    names = ["site", "event", "time_control", "start_fen", "date"]
+    rows = list(zip(*games.headers.select(names).to_pydict().values(), strict=True)) if wanted else []
+    known_pools = {row: pool_of(*row) or "" for row in set(rows)}
+    pools = np.array([known_pools[row] for row in rows], dtype=object)
     if wanted not in ("", AUTO):
         own = pools == wanted
         return [(wanted, games.select(own, reason="game of another pool") if own.any() else games)]

@@ -57,8 +57,7 @@ class Games:
     headers: pa.Table
     moves: npt.NDArray[np.uint16]
     offsets: Ints
-    clocks: npt.NDArray[np.float32]
-    """Seconds that the mover has left after the move; NaN where absent."""
+    clocks: npt.NDArray[np.float32]  # seconds that the mover has left after the move; NaN where absent
     evals: npt.NDArray[np.float32]
     """The evaluation in a comment after the move: pawns, white's view; NaN where absent or a mate."""
     mates: npt.NDArray[np.int16]
@@ -147,6 +146,7 @@ class Games:
         """Return the games that were read in blocks, each with its id, unique among those of all `files`."""
         whole = joined(list(blocks))
         columns = {name: getattr(whole, name) for name in (*_PER_MOVE, "comments")}
+        tally = tally + Tally(read=len(whole.headers))
         return cls(headers=unique_games(whole.headers, files), offsets=whole.offsets, tally=tally, **columns)
 
     @classmethod

@@ -41,22 +41,15 @@ class Positions:
     """A columnar batch of positions with the move that was played in each."""
 
     games: Games
-    game: npt.NDArray[np.int32]
-    """The row of the game in `games.headers`."""
-    ply: npt.NDArray[np.int32]
-    """How many moves of the game were made before, both sides counted."""
-    mover: npt.NDArray[np.int8]
-    """0 white, 1 black."""
-    fen: pa.StringArray
-    """The full FEN; what the engine gets is made of it by the settings' FEN rule."""
-    played: npt.NDArray[np.uint16]
-    """The move's code; 0, the null move, in a position after the last move."""
+    game: npt.NDArray[np.int32]  # the row of the game in `games.headers`
+    ply: npt.NDArray[np.int32]  # how many moves of the game were made before, both sides counted
+    mover: npt.NDArray[np.int8]  # 0 white, 1 black
+    fen: pa.StringArray  # the full FEN; what the engine gets is made of it by the settings' FEN rule
+    played: npt.NDArray[np.uint16]  # the move's code; 0, the null move, in a position after the last move
     n_legal: npt.NDArray[np.int32]
-    clock: npt.NDArray[np.float32]
-    """Seconds that the mover has left after the move; NaN where absent."""
+    clock: npt.NDArray[np.float32]  # seconds that the mover has left after the move; NaN where absent
     skip_moves: int = 12
-    tally: Tally = field(default_factory=Tally)
-    """What `positions` left out; what could not be read is in `games.tally`."""
+    tally: Tally = field(default_factory=Tally)  # what `positions` left out; what could not be read is in `games.tally`
 
     def __len__(self) -> int:
         return len(self.game)

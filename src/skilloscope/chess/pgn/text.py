@@ -97,8 +97,7 @@ class RawGame:
     movetext: list[str] = field(default_factory=list)
     faults: list[tuple[str, str, str]] = field(default_factory=list)
     """Reason, place and detail of each line that could not be read."""
-    cut: int = 0
-    """The line of words that follow its last moves after a blank line, if there are such."""
+    cut: int = 0  # the line of words that follow its last moves after a blank line, if there are such
 
     def __bool__(self) -> bool:
         return bool(self.tags or self.movetext or self.faults)

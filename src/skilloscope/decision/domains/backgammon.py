@@ -21,7 +21,6 @@ from typing import Any
 
 from skilloscope.core.errors import EngineError, InputError, OptionError, Tally
 from skilloscope.core.files import numbered_lines
-from skilloscope.core.paths import write_whole
 from skilloscope.core.text import read_object, read_record
 from skilloscope.decision.decisions import UNLISTED, Decisions
 from skilloscope.decision.domains.collecting import Collected, finite
@@ -147,29 +146,7 @@ MOST_PLIES = 3
 GNUBG_LISTED = 40  # the most plays that gnubg lists; where there are so many, more may have been legal
 _SECONDS = 3600.0
 _MARK, _WARNING = "skilloscope ", "WARNING:"
-_SCRIPT = """
-import json, os
-plies = int(os.environ["SKILLOSCOPE_PLIES"])
-gnubg.command("set automatic game off")
-gnubg.command("set analysis luck off")
-gnubg.command("set analysis cubedecision evaluation plies 0")
-gnubg.command("set analysis chequerplay evaluation plies %d" % plies)
-for level in range(plies):
-    gnubg.command("set analysis movefilter %d %d 40 0 0" % (plies, level))
-gnubg.command("import auto match")
-gnubg.command("analyse match")
-match = gnubg.match(1, 1, 1, 0)
-names = {side: match["match-info"][side]["name"] for side in "XO"}
-for number, game in enumerate(match["games"], start=1):
-    for turn, one in enumerate(game["game"], start=1):
-        found = one.get("analysis", {})
-        if one.get("action") == "move":
-            row = {"game": number, "turn": turn, "player": names[one["player"]], "dice": one["dice"],
-                   "board": one["board"], "chosen": found.get("imove"),
-                   "moves": [[" ".join("%d/%d" % step for step in m["move"]), m["score"]]
-                             for m in found.get("moves", [])]}
-            print("skilloscope " + json.dumps(row))
-"""
+_SCRIPT = Path(__file__).parents[2] / "data" / "gnubg_script.txt"  # Python that gnubg runs
 
 
 def read_gnubg(paths: Sequence[str | Path], plies: int = PLIES) -> Decisions:
@@ -199,7 +176,7 @@ def _answers(program: str, path: Path, plies: int, tally: Tally) -> list[str]:
         raise InputError(f"{path}: no such file", hint="give match files: .mat, .sgf or .txt")
     with tempfile.TemporaryDirectory() as folder:
         shutil.copyfile(path, Path(folder, "match"))  # a name of ours: gnubg reads names as commands
-        write_whole(Path(folder, "ask.py"), _SCRIPT)
+        shutil.copyfile(_SCRIPT, Path(folder, "ask.py"))
         command = [program, "--tty", "--quiet", "--no-rc", "--python=ask.py"]
         own = {**os.environ, "HOME": folder, "SKILLOSCOPE_PLIES": str(plies), "LC_ALL": "C.UTF-8"}  # warns in English
         try:

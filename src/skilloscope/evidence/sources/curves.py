@@ -17,8 +17,7 @@ from skilloscope.models.curves import CurveModel
 from skilloscope.models.joint import ELO_RANGE
 from skilloscope.models.kernels.curves import scores
 
-LEAST_C = 0.05
-"""c's line is cut off here, far outside the range in which it is fitted."""
+LEAST_C = 0.05  # c's line is cut off here, far outside the range in which it is fitted
 _ELO_RANGE = (400.0, 3600.0)
 
 

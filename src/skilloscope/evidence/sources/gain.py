@@ -24,8 +24,7 @@ from skilloscope.evidence.axis import ELO, Effects
 from skilloscope.models.joint import ELO_RANGE
 
 ORIGIN = 2100.0
-CAP = 3.0
-"""Pawns: a larger loss counts as this much."""
+CAP = 3.0  # pawns: a larger loss counts as this much
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,7 @@ class GainScale:
     counts: tuple[int, ...]
     intercept: float
     slope: float
-    sd: float
-    """Of one move's expected score about the line."""
+    sd: float  # of one move's expected score about the line
     effects: Mapping[str, float]
     settings: Mapping[str, Any]
     data: str

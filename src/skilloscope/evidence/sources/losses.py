@@ -11,8 +11,7 @@ from skilloscope.evidence.axis import ELO
 from skilloscope.models.bins import BinWeights, bin_curves
 from skilloscope.models.joint import HumanChoices
 
-REFERENCE_ELO = 2250.0
-"""The Elo at which the human model says how likely a move and how open a choice is."""
+REFERENCE_ELO = 2250.0  # the Elo at which the human model says how likely a move and how open a choice is
 _EVERY = 5  # curves are smooth: every 50 Elo is enough
 
 

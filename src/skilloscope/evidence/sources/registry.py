@@ -13,16 +13,14 @@ from skilloscope.evidence.scales import scale
 from skilloscope.evidence.sources.curves import curve_evidence, curves_on_elo
 from skilloscope.evidence.sources.gain import gain_scale
 
-Rows = tuple[Sequence[Any], Array, Ints]
-"""Labels of groups, their curves on ELO, and how many decisions are in each."""
+Rows = tuple[Sequence[Any], Array, Ints]  # labels of groups, their curves on ELO, and how many decisions are in each
 
 
 @dataclass(frozen=True)
 class DecisionSource:
     """A method over decisions: its rows, how far they count, and the search its scale was fitted with."""
 
-    rows: Callable[[Decisions, Sequence[str]], Rows]
-    """From decisions and the columns that group them."""
+    rows: Callable[[Decisions, Sequence[str]], Rows]  # from decisions and the columns that group them
     effects: Callable[[], Effects]
     settings: Callable[[], Mapping[str, object]]
 

@@ -136,7 +136,13 @@ def with_further_games(
     old, new = (np.asarray(table.players, dtype=object) for table in (before, first))
     changed = (old[before.player_1] != new[first.player_1]) | (old[before.player_2] != new[first.player_2])
     if corrected:
-        gone = _replaced(first, later)
+        corrections = {key[:3] for key in _keys(later)}
+        kept_days = [key[:3] for key in _keys(first)]
+        if unknown := corrections.difference(kept_days):
+            day, one, two = min(unknown)
+            said = f"no game of {_day(first, day)} {one} against {two} was kept"
+            raise InputError(said, hint="leave --corrected out for new games")
+        gone = np.array([key in corrections for key in kept_days], dtype=bool)
         changed |= gone
         first = first.select(~gone)
     elif not again and (repeats := [*filter({*_keys(first)}.__contains__, _keys(later))]):
@@ -152,18 +158,6 @@ def with_further_games(
     late = games.numbers(kept.state.period) >= start
     to_play = replace(games.select(late).of_players(), tally=further.tally, noted=further.noted)
     return Additions(kept.rewound(start), games.of_players(), to_play)
-
-
-def _replaced(first: Results, later: Results) -> np.ndarray:
-    """Return which kept games are replaced: those of a corrected game's day and players."""
-    corrected = {key[:3] for key in _keys(later)}
-    gone = np.array([key[:3] in corrected for key in _keys(first)], dtype=bool)
-    unknown = corrected - {key[:3] for key in _keys(first)}
-    if unknown:
-        day, one, two = sorted(unknown)[0]
-        said = f"no game of {_day(first, day)} {one} against {two} was kept"
-        raise InputError(said, hint="leave --corrected out for new games")
-    return gone
 
 
 def _when(games: Results) -> Ints:

@@ -118,11 +118,7 @@ class State:
         return mean, passage_of_time(variance, self.nu, np.maximum(at - self.lines["last"].astype(np.int64), 0))
 
     def beliefs(
-        self,
-        names: Sequence[str],
-        at: npt.ArrayLike | None = None,
-        *,
-        entry: Mapping[str, float] | None = None,
+        self, names: Sequence[str], at: npt.ArrayLike | None = None, *, entry: Mapping[str, float] | None = None
     ) -> tuple[Array, Array]:
         """Return means and variances of these players, at one period or each at his own; who has not played is new.
 

@@ -16,6 +16,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ class VarianceFit:
         return State.empty(**{name: getattr(self, name) for name in names}, period=period)
 
 
-FitEach = Callable[[Callable[[tuple[PeriodGames, float]], VarianceFit], Iterable[Any]], Iterable[VarianceFit]]
+FitEach = Callable[[Callable[[PeriodGames], VarianceFit], Iterable[PeriodGames]], Iterable[VarianceFit]]
 """Does one kind of work on each of many things and returns the results in order, as `map` does."""
 
 
@@ -403,8 +404,8 @@ def simulated_intervals(
 
     def errors_about(truth: Mapping[str, float], count: int) -> dict[str, Array]:
         sigma0, nu = (math.exp(truth[name]) for name in _NAMES)  # drawn one after another, wherever they are fitted
-        again = ((played_again(games, sigma0, nu, fit.advantage, rng), fit.advantage) for _ in range(count))
-        fits = list(each(_fit_again, again))
+        again = (played_again(games, sigma0, nu, fit.advantage, rng) for _ in range(count))
+        fits = list(each(partial(fit_variances, advantage=fit.advantage), again))
         return {name: np.array([_log(one, name) - truth[name] for one in fits]) for name in _NAMES}
 
     about = {name: _log(fit, name) for name in _NAMES}
@@ -452,7 +453,3 @@ def _at_edge(logarithm: float) -> bool:
 
 def _log(fit: VarianceFit, name: str) -> float:
     return math.log(max(getattr(fit, name), 0.1))
-
-
-def _fit_again(replay: tuple[PeriodGames, float]) -> VarianceFit:
-    return fit_variances(replay[0], advantage=replay[1])

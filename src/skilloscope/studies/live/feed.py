@@ -7,10 +7,9 @@ The same game further down in the text is its newer state, as streams send it; a
 finished one is a board of its own.
 """
 
-from __future__ import annotations
-
 import http.client
 import os
+import socket
 import threading
 import time
 import urllib.error
@@ -134,7 +133,7 @@ class UrlFeed(Feed):
                 self._fetch()
                 self._problem = None
             except (OSError, http.client.HTTPException, ValueError) as error:  # URLError and timeouts are OSErrors
-                self._problem = f"{self.address}: {error}"
+                self._problem = f"{self.address}: {plain_fault(error)}; asked again every {self.every:g} seconds"
             self._ended.wait(self.every)
 
     def _fetch(self) -> None:
@@ -164,6 +163,26 @@ class UrlFeed(Feed):
                 self._got = bytes(got).decode("utf-8", "replace")
             if not piece:
                 return
+
+
+def plain_fault(error: Exception) -> str:
+    """Return what is wrong with an address, in words.
+
+    >>> plain_fault(urllib.error.URLError(ConnectionRefusedError(111, "Connection refused")))
+    'the connection was refused'
+    """
+    if isinstance(error, urllib.error.HTTPError):
+        return f"the server answers with the error {error.code} ({error.reason})"
+    reason = getattr(error, "reason", error)
+    known = {
+        TimeoutError: "the server does not answer",
+        ConnectionRefusedError: "the connection was refused",
+        ConnectionError: "the connection was cut off",
+        http.client.HTTPException: "the connection was cut off",
+        socket.gaierror: "there is no server of this name",
+    }
+    text = next((text for kind, text in known.items() if isinstance(reason, kind)), "")
+    return text or str(getattr(reason, "strerror", None) or reason)
 
 
 class _WebOnly(urllib.request.HTTPRedirectHandler):
@@ -224,12 +243,16 @@ class BoardText:
     event: str | None
     round: str | None
     result: str
+    elos: tuple[int | None, int | None]
+    """White's and Black's rating in the tags."""
     moves: tuple[int, ...]
     san: tuple[str, ...]
     fens: tuple[str, ...]
     """The position before the first move, and after each."""
     values: tuple[float | None, ...]
     """What comments say of each position, pawns, white's view; a mate is beyond every cap."""
+    clocks: tuple[float | None, ...]
+    """Seconds left after each move; None where no comment says."""
     final: float | None
     """Where the game is over on the board: 1 if White has mated, −1 if Black has, 0 for stalemate."""
     first_ply: int
@@ -294,10 +317,12 @@ def _board(tags: tuple[tuple[str, str], ...], movetext: str) -> BoardText | None
         event=header["event"],
         round=header["round"],
         result=header["result"],
+        elos=(header["white_elo"], header["black_elo"]),
         moves=tuple(line.moves),
         san=tuple(san),
         fens=tuple(fens),
         values=_values(line),
+        clocks=tuple(None if left != left else left for left in line.clocks),
         final=final_value(board, 1.0),
         first_ply=first_ply,
         fault=" ".join(part for part in line.fault if part) if line.fault else "",

@@ -7,8 +7,6 @@ while a new move is searched, once that has had half of its time. An engine that
 it fails twice is given up. After a given number of seconds a bell rings, which interrupts any wait for the engine.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading
@@ -72,7 +70,7 @@ class Following:
         self._stalled = False
         self._problem: str | None = None
 
-    def __enter__(self) -> Following:
+    def __enter__(self) -> "Following":
         return self
 
     def __exit__(self, *_: object) -> None:

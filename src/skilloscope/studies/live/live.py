@@ -9,8 +9,6 @@ itself, correct an earlier move, take moves back or switch games: nothing has to
 so that a move which comes back costs nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -58,8 +56,14 @@ class LivePlayer:
     """The difference added to the engine's Elo, where that is known."""
     elo: EloSoFar
     total: EventTotal
+    header_elo: int | None = None
+    """From which the Elo starts."""
+    clock: float | None = None
+    """Seconds left, where the feed says."""
 
-    FIELDS: ClassVar = ("player", "side", "decisions", "mean_gain", "*difference", "strength", "*elo", "total")
+    FIELDS: ClassVar = (
+        "player", "side", "decisions", "mean_gain", "*difference", "strength", "*elo", "total", "header_elo", "clock",
+    )  # fmt: skip
 
     def lines(self) -> list[str]:
         """Return difference and strength, and the Elo where it is known."""
@@ -375,6 +379,10 @@ class Follower:
         """Return all boards as they are now."""
         return LiveBoards([self._board(name, own) for name, own in self.boards.items()], note)
 
+    def values(self, board: str) -> list[float | None]:
+        """Return what is known of each position of a board in pawns, White's view; before the first move first."""
+        return [None if known is None else known.value for known in self._values(self.boards[board])]
+
     def engine(self) -> tuple[str, GainHistogram]:
         """Return the engine's own distribution of gain as it is known now, and how it was found."""
         if self._engine is None:
@@ -497,7 +505,7 @@ class Follower:
         elo = [EloSoFar()] * 2
         if self._elo is not None:
             values = [None if known is None else known.value for known in self._values(own)]
-            found = self._elo(own.text.moves, own.text.fens, values, own.text.first_ply)
+            found = self._elo(own.text.moves, own.text.fens, values, own.text.first_ply, own.text.elos)
             elo = [EloSoFar(**fields) for fields in found]
         players = [self._player(own.text, side, gains, elo[side]) for side, gains in enumerate((white, black))]
         return BoardNow(between, self.engine()[0], players)
@@ -505,10 +513,11 @@ class Follower:
     def _player(self, text: BoardText, side: int, gains: Array, elo: EloSoFar) -> LivePlayer:
         known, name = gains[np.isfinite(gains)], (text.white, text.black)[side]
         difference = _last(self._running(gains))
+        own = [left for ply, left in enumerate(text.clocks, start=text.first_ply) if ply % 2 == side]
         return LivePlayer(
             player=name, side=_SIDES[side], decisions=len(known), mean_gain=float(known.mean()) if len(known) else
             None, difference=difference, strength=self._strength(difference), elo=elo, total=self.total(text.event,
-            name),
+            name), header_elo=text.elos[side], clock=next((left for left in reversed(own) if left is not None), None),
         )  # fmt: skip
 
     def _strength(self, difference: ScoreDifference) -> float | None:

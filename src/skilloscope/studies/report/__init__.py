@@ -1,7 +1,5 @@
 """What `skilloscope report` asks: one player or a whole event, from Elo to the single decision, as a page to read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from skilloscope.evidence.axis import EloAxis

@@ -4,20 +4,17 @@ In: analysed games and their ratings. Out: EventReport. Elo in a single game is 
 game, starting from the player's other games (see by_game.py): its interval is wide, and the report says so.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skilloscope.chess.pgn.games import Games
+from skilloscope.chess.pgn.facts import openings_of
 from skilloscope.inputs.costs import MoveCosts
 from skilloscope.inputs.pipeline import AnalysedGames, elo_evidence
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
 from skilloscope.report.page import Section
 from skilloscope.report.table import Column, Table, plural
-from skilloscope.results.columns import PGN_SCORES
 from skilloscope.studies.by_game import game_priors
 from skilloscope.studies.elo_ratings import EloRatings
 from skilloscope.studies.game import GameTags
@@ -30,9 +27,8 @@ from skilloscope.studies.report.player import (
     key_decisions,
     shown_moves,
 )
+from skilloscope.studies.report.standings import PlayerStanding, crosstable, standings
 
-MOST_ACROSS = 24
-"""Players of a crosstable that fits a page."""
 _MOST_BEST = 5
 _MOST_GAMES = 30  # in the terminal; the page has all
 _ONE_GAME = "a single game is little evidence: its interval is wide, and it starts from the player's other games"
@@ -74,8 +70,13 @@ class GameInEvent:
     plies: int
     searched: int
     """Moves that an engine judged."""
+    opening: str | None
+    """Its name, by the moves."""
+    time_control: str | None
 
-    FIELDS: ClassVar = ("*where", "white", "black", "moves", "number", "plies", "searched")
+    FIELDS: ClassVar = (
+        "*where", "white", "black", "moves", "number", "plies", "searched", "opening", "time_control",
+    )  # fmt: skip
 
     @property
     def where(self) -> dict[str, str | int | None]:
@@ -91,31 +92,6 @@ class GameInEvent:
     def strength(self) -> float | None:
         """The sum of both players' Elo in the game; None where one is unknown."""
         return None if self.white.elo is None or self.black.elo is None else self.white.elo + self.black.elo
-
-
-@dataclass(frozen=True)
-class Meeting:
-    """What a player scored against an opponent, and in which games."""
-
-    opponent: str
-    scores: Sequence[float]
-    games: Sequence[int]
-    """By number."""
-
-
-@dataclass(frozen=True)
-class PlayerStanding:
-    """A player's points, finished games and scores against each opponent."""
-
-    player: str
-    points: float
-    games: int
-    against: Sequence[Meeting]
-
-    @property
-    def total(self) -> str:
-        """Points of games."""
-        return f"{self.points:g} / {self.games}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -225,52 +201,10 @@ def event_of(found: AnalysedGames, ratings: EloRatings, costs: MoveCosts | None 
     )  # fmt: skip
 
 
-def standings(games: Games) -> list[PlayerStanding]:
-    """Return the players by points, each with the scores against each; a game without a result counts nothing."""
-    met: dict[str, dict[str, list[tuple[float, int]]]] = {}
-    rows = zip(*(games.headers[name].to_pylist() for name in ("white", "black", "result")), strict=True)
-    for number, (white, black, result) in enumerate(rows, start=1):
-        for name in (white, black):
-            met.setdefault(name or "", {})
-        if white and black and result in PGN_SCORES:
-            met[white].setdefault(black, []).append((PGN_SCORES[result], number))
-            met[black].setdefault(white, []).append((1.0 - PGN_SCORES[result], number))
-    table = []
-    for name, own in met.items():
-        against = [Meeting(other, *(list(part) for part in zip(*played, strict=True))) for other, played in own.items()]
-        points, finished = sum(sum(one.scores) for one in against), sum(len(one.scores) for one in against)
-        table.append(PlayerStanding(name, points, finished, against))
-    return sorted((row for row in table if row.player), key=lambda row: (-row.points, row.player))
-
-
-def crosstable(table: Sequence[PlayerStanding]) -> Table:
-    """Return who scored what against whom; of many players each with those whom they met."""
-    place = {row.player: at for at, row in enumerate(table, start=1)}
-    player = Column[PlayerStanding]("player", lambda row: f"{place[row.player]} {row.player}", label=True)
-    points = Column[PlayerStanding]("points", lambda row: row.total)
-    if len(table) > MOST_ACROSS:
-        met = Column[PlayerStanding]("opponent: score", lambda row: _pairings(row, place), label=True)
-        notes = ["opponents by their place in this table"]
-        return Table.of("Crosstable", table, [player, met, points], notes=notes, wide=True)
-    scores = {row.player: {one.opponent: _cell(one) for one in row.against} for row in table}
-
-    def against(opponent: str) -> Column[PlayerStanding]:
-        return Column(str(place[opponent]), lambda row: scores[row.player].get(opponent, ""))
-
-    return Table.of("Crosstable", table, [player, *map(against, place), points], wide=True)
-
-
-def _pairings(row: PlayerStanding, place: Mapping[str, int]) -> str:
-    return ", ".join(f"{at}: {cell}" for at, cell in sorted((place[one.opponent], _cell(one)) for one in row.against))
-
-
-def _cell(met: Meeting) -> str:
-    return " ".join("½" if score == 0.5 else f"{score:g}" for score in met.scores)
-
-
 def event_games(found: AnalysedGames, ratings: EloRatings) -> list[GameInEvent]:
     """Return every game with the Elo of both players in it, by date, then by round as numbers are ordered."""
     games, counts, searched = found.games, found.games.counts.tolist(), _searched(found)
+    openings, controls = openings_of(games)[1], games.headers["time_control"].to_pylist()
     groups = elo_evidence(found, ("player", "game")).main.groups()
     priors, usual = game_priors(found, groups), {one.player: one.elo.mean for one in ratings.players}
     elos = {key: found.asked.elo.posterior(groups[key], prior) for key, prior in priors.items()}
@@ -289,7 +223,9 @@ def event_games(found: AnalysedGames, ratings: EloRatings) -> list[GameInEvent]:
                     who, rating, known.mean, low, high, usual=usual.get(who), place=better + 1, of=len(ranks[who])
                 )
             sides.append(side)
-        rows.append(GameInEvent(row + 1, tags, sides[0], sides[1], counts[row], searched[row]))
+        names = {"opening": openings[row], "time_control": controls[row]}
+        own = GameInEvent(row + 1, tags, sides[0], sides[1], plies=counts[row], searched=searched[row], **names)
+        rows.append(own)
     return sorted(rows, key=lambda game: _when(game.tags))
 
 

@@ -4,8 +4,6 @@ In: analysed games and a name. Out: PlayerReport. A decision costs the winning c
 share of people of the player's own level who avoid it (see inputs/costs.py); a deep search has confirmed it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -33,7 +31,7 @@ from skilloscope.studies.game import GameTags
 PARTS = {
     "phase": ("phase", "by phase"),
     "colour": ("colour", "by colour"),
-    "eco": ("eco", "by opening (ECO family)"),
+    "opening": ("opening", "by opening"),
     "spent": ("time-spent", "by time spent on the move"),
     "opposition": ("opponent-rating", "by the opponent's rating"),
     "year": ("year", "by year"),
@@ -152,7 +150,7 @@ class PeerComparison:
     first_se: float
 
     @classmethod
-    def of(cls, costs: MoveCosts) -> PeerComparison:
+    def of(cls, costs: MoveCosts) -> "PeerComparison":
         """Return the comparison in the positions of which an engine listed the moves, by the joint model."""
         costs = costs.select(np.isfinite(costs.expected))
         first = (costs.played == costs.best).astype(float)

@@ -88,17 +88,14 @@ class RatingOptions:
         """Return the first ratings of new players, and what was left out of their table."""
         return read_entry(self.entry) if isinstance(self.entry, Path) else (self.entry or {}, Tally())
 
+    def parameters(self, games: int) -> dict[str, Any]:
+        """Return the parameters for so many games, None for what is to be fitted to them."""
+        advantage, drift = elo_given(self.advantage, games), elo_given(self.drift, games)
+        return {"sigma0": self.sigma0, "nu": self.nu, "advantage": advantage, "drift": drift}
+
     def fit(self, games: PeriodGames, entry: Mapping[str, float], method: str = "quick") -> VarianceFit:
         """Fit to these games what is not given."""
-        return fit_variances(
-            games,
-            sigma0=self.sigma0,
-            nu=self.nu,
-            advantage=elo_given(self.advantage, len(games)),
-            drift=elo_given(self.drift, len(games)),
-            entry=entry or None,
-            method=method,
-        )
+        return fit_variances(games, **self.parameters(len(games)), entry=entry or None, method=method)
 
 
 def elo_given(asked: float | str, games: int = 0) -> float | None:
@@ -219,27 +216,10 @@ def rated(
     elif kept is not None and kept.games is not None:
         added = with_further_games(kept, own, aliases=options.aliases, corrected=corrected, again=again)
         kept, own, every = added.kept, added.to_play, added.games
-    model = Periods(
-        sigma0=options.sigma0,
-        nu=options.nu,
-        smoothing=None,
-        entry=entry,
-        advantage=elo_given(options.advantage, len(own)),
-        drift=elo_given(options.drift, len(own)),
-        period=str(calendar),
-    ).fit(own, kept)
-    return Rated(
-        model.games_,
-        calendar,
-        model.state_,
-        model.filtered_,
-        own.tally + left_out,
-        own.noted,
-        warnings=model.warnings_,
-        entry=entry,
-        every=every if kept is None or kept.games is not None else None,
-        fit=model.variances_,
-    )
+    model = Periods(**options.parameters(len(own)), smoothing=None, entry=entry, period=str(calendar)).fit(own, kept)
+    run = Rated(model.games_, calendar, model.state_, model.filtered_, own.tally + left_out, own.noted)
+    known = every if kept is None or kept.games is not None else None
+    return replace(run, warnings=model.warnings_, entry=entry, every=known, fit=model.variances_)
 
 
 def rated_stream(paths: Sequence[Path], options: RatingOptions, read: ReadShards | None = None) -> Rated:

@@ -5,8 +5,6 @@ Only moves after the opening in which there was a choice take part; with an engi
 positions are the moves that contribute most to a player's score, with what people of that rating play there.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,20 +17,20 @@ import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.human.model import human
-from skilloscope.chess.human.played import PlayedMoves, movers_of, played_moves
+from skilloscope.chess.human.played import PlayedMoves, clocks_of, first_choices, movers_of, played_moves
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError, Tally
-from skilloscope.evidence.axis import Effort
 from skilloscope.inputs.pipeline import GAMES_AT_ONCE, UNPLAYABLE, in_parts, playable_games
-from skilloscope.models.joint import ELO_RANGE
+from skilloscope.models.joint import ELO_RANGE, JointChoices, JointWeights
 from skilloscope.results.reading import read_csv
 from skilloscope.studies.screen.statistics import Statistic, human_statistics, joint_statistics
 
-_POSITIONS = 5  # key positions of a player
+_POSITIONS = 8  # key positions of a player
 _USUAL = 3  # of people's moves shown at each
-_OTHER = 2  # plies: the first choice of a search shallower by so many stands for that of another engine
+HELPERS = (0, 2, 4)
+"""Helpers: the engine itself, another one, a weak one. A search shallower by so many plies stands for each."""
 _COLUMNS = ("game", "ply", "player", "event", "elo", "elo_sd")
 
 
@@ -46,7 +44,7 @@ class GivenRatings:
     """The rating of each player and its standard error."""
 
     @classmethod
-    def from_text(cls, text: str) -> GivenRatings:
+    def from_text(cls, text: str) -> "GivenRatings":
         """Read `header`, a number, or the name of a CSV file with the columns player, elo and perhaps sd.
 
         >>> GivenRatings.from_text("1800").everybody
@@ -87,6 +85,12 @@ class ScreenedMoves:
     statistics: dict[str, Statistic]
     tally: Tally
     missing: dict[str, str]  # players without a move that takes part, with the reason
+    choices: JointChoices | None = None
+    """All legal moves with the engine's values; None without an engine."""
+    helpers: Ints | None = None
+    """What helpers would have played, by place among the legal moves: a column for each of HELPERS."""
+    first: npt.NDArray[np.uint16] | None = None
+    """The engine's first choice, as a move."""
 
     def __len__(self) -> int:
         return len(self.game)
@@ -94,27 +98,31 @@ class ScreenedMoves:
     def __repr__(self) -> str:
         return f"<ScreenedMoves: {len(self):,} of {len(set(self.player.tolist())):,} players>"
 
-    def take(self, wanted: Bools) -> ScreenedMoves:
+    def take(self, wanted: Bools) -> "ScreenedMoves":
         """Return some of the moves."""
         columns = {name: getattr(self, name)[wanted] for name in _COLUMNS}
-        return replace(self, **columns, statistics={name: one.take(wanted) for name, one in self.statistics.items()})
+        statistics = {name: one.take(wanted) for name, one in self.statistics.items()}
+        if self.choices is None or self.helpers is None or self.first is None:
+            return replace(self, **columns, statistics=statistics)
+        choices, helpers, first = self.choices.select(wanted), self.helpers[wanted], self.first[wanted]
+        return replace(self, **columns, statistics=statistics, choices=choices, helpers=helpers, first=first)
 
 
 def screened_moves(
     games: Games,
     analyses: Analyses | None,
-    effort: Effort,
+    weights: JointWeights | None,
     ratings: GivenRatings,
     *,
     opening_moves: int = 12,
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> ScreenedMoves:
-    """Return the moves that can be screened, with their statistics."""
+    """Return the moves that can be screened, with their statistics; without weights by what people play alone."""
     playable = playable_games(games)
     tally, parts, reasons = Tally(), [], Counter[tuple[str | None, str]]()
     tally.count(UNPLAYABLE, int((~playable).sum()))
-    reader = _Reader(games, analyses, effort, ratings, opening_moves=opening_moves, playable=playable)
+    reader = _Reader(games, analyses, weights, ratings, opening_moves=opening_moves, playable=playable)
     for part in in_parts(reader.some, len(games), workers):
         reasons += part.reasons
         if len(part.columns["game"]):
@@ -127,9 +135,15 @@ def screened_moves(
     if not parts:
         hint = "screened players need a rating: --elo header reads the games', a number or a CSV file gives one"
         raise InputError(f"no move can be screened; skipped: {tally}", hint=hint)
-    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in _COLUMNS}
+    columns: dict[str, Any] = {name: np.concatenate([part.columns[name] for part in parts]) for name in _COLUMNS}
     statistics = {name: Statistic.concat([part.statistics[name] for part in parts]) for name in parts[0].statistics}
-    return ScreenedMoves(games, **columns, statistics=statistics, tally=tally, missing=_missing(reasons))
+    found = ScreenedMoves(games, **columns, statistics=statistics, tally=tally, missing=_missing(reasons))
+    judged = [part.judged for part in parts if part.judged is not None]
+    if not judged:
+        return found
+    choices = JointChoices.concat([part for part, _, _ in judged])
+    helpers, first = (np.concatenate([part[at] for part in judged]) for at in (1, 2))
+    return replace(found, choices=choices, helpers=helpers, first=first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +154,7 @@ class _Some:
     columns: dict[str, npt.NDArray[Any]]
     statistics: dict[str, Statistic]
     reasons: Counter[tuple[str | None, str]]
+    judged: tuple[JointChoices, Ints, npt.NDArray[np.uint16]] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +163,7 @@ class _Reader:
 
     games: Games
     analyses: Analyses | None
-    effort: Effort
+    weights: JointWeights | None
     ratings: GivenRatings
     opening_moves: int
     playable: Bools
@@ -158,11 +173,10 @@ class _Reader:
         rows = first + np.flatnonzero(self.playable[first : first + GAMES_AT_ONCE])
         if not len(rows):
             return None
-        moves, weights, other = played_moves(self.games.select(rows)), self.effort.weights, None
-        depth = 0 if weights is None else len(weights.depths)
+        moves, own = played_moves(self.games.select(rows)), None
+        depth = 0 if self.weights is None else len(self.weights.depths)
         if self.analyses is not None and depth:
             own = self.analyses.of_games(rows)
-            other = moves.with_engine(own, depth - _OTHER).preferred
             moves = moves.with_engine(own, depth)
         people = movers_of(moves)
         elo, elo_sd = self.ratings.of(moves, people)
@@ -180,14 +194,16 @@ class _Reader:
             "elo_sd": elo_sd[places],
         }
         statistics: dict[str, Statistic] = {}
-        if len(places) and moves.joint and moves.preferred is not None and weights and inside is not None:
-            helper = None if other is None else other[inside]
-            choices, preferred = moves.joint.select(inside), moves.preferred[inside]
-            plain = replace(weights, adjustments=())  # the spreads were fitted about these
-            statistics = joint_statistics(choices, preferred, elo[places], plain, helper)
+        judged = None
+        if len(places) and moves.joint and moves.answer is not None and inside is not None and own and self.weights:
+            choices, answers = moves.joint.select(inside), moves.answer[inside]
+            legal = moves.choices.take(places)
+            helpers = [first_choices(legal, own, answers, max(depth - less, 1)) for less in HELPERS]
+            judged = choices, np.stack(helpers, axis=1), legal.moves[legal.offsets[:-1] + helpers[0]]
+            statistics = joint_statistics(choices, helpers[0], elo[places], self.weights)
         elif len(places):
             statistics = human_statistics(moves.choices.take(places), moves.chosen[places], elo[places])
-        return _Some(rows, columns, statistics, Counter(zip(people, why, strict=True)))
+        return _Some(rows, columns, statistics, Counter(zip(people, why, strict=True)), judged)
 
 
 def _why(source: Ints, people: Sequence[str | None], elo: Array, depth: int) -> list[str]:
@@ -250,24 +266,25 @@ class LikelyMove:
 
 @dataclass(frozen=True)
 class KeyPosition:
-    """One move: where it was played, what it adds to the statistic, and what people of that rating play."""
+    """One move: where it was played, what it adds, what people of that rating play and what the engine."""
 
     game: str
     move: str  # in SAN, with its number
     fen: str
-    weight: float  # what it adds to the statistic beyond its expectation
+    weight: float  # what it adds beyond its expectation
     people: Sequence[LikelyMove]  # the likeliest moves of people of that rating; the move played comes last
+    engine: str  # the engine's first choice in SAN; empty without an engine
+    seconds: float | None  # the time that the move took, where the clocks say it
 
 
-def key_positions(moves: ScreenedMoves, rows: Ints, statistic: str) -> list[KeyPosition]:
-    """Return the moves among the rows that raise the statistic most."""
-    one = moves.statistics[statistic]
-    beyond = (one.actual - one.draws.mean)[rows]
-    order = np.lexsort((np.arange(len(rows)), -beyond))[:_POSITIONS]
-    return [_position(moves, int(rows[at]), float(beyond[at])) for at in order.tolist() if beyond[at] > 0]
+def key_positions(moves: ScreenedMoves, beyond: Array) -> list[KeyPosition]:
+    """Return the moves of one player that add most, given what each adds beyond its expectation."""
+    order = np.lexsort((np.arange(len(moves)), -beyond))[:_POSITIONS]
+    seconds = clocks_of(moves.games, moves.game, moves.ply).spent
+    return [_position(moves, at, float(beyond[at]), float(seconds[at])) for at in order.tolist() if beyond[at] > 0]
 
 
-def _position(moves: ScreenedMoves, row: int, weight: float) -> KeyPosition:
+def _position(moves: ScreenedMoves, row: int, weight: float, seconds: float) -> KeyPosition:
     game, ply = int(moves.game[row]), int(moves.ply[row])
     header = moves.games.headers.slice(game, 1).to_pylist()[0]
     board = chess.Board(header["start_fen"] or chess.STARTING_FEN)
@@ -278,4 +295,7 @@ def _position(moves: ScreenedMoves, row: int, weight: float) -> KeyPosition:
     chances = dict(zip(answer.san, answer.probability[:, 0].tolist(), strict=True))
     shown = [LikelyMove(name, chances[name]) for name in [*(n for n in list(chances)[:_USUAL] if n != san), san]]
     number = f"{board.fullmove_number}{'.' if board.turn else '…'}"
-    return KeyPosition(header["game"], f"{number} {san}", board.fen(), weight, shown)
+    engine = "" if moves.first is None else board.san(move_of_code(int(moves.first[row])))
+    spent = seconds if np.isfinite(seconds) else None
+    place = header["game"], f"{number} {san}", board.fen()
+    return KeyPosition(*place, weight=weight, people=shown, engine=engine, seconds=spent)

@@ -1,16 +1,14 @@
 """What help and what chance produce: the power to detect help, and the most surprising run of first choices.
 
-Power: the player's own games are played again with help of several kinds. In: the statistics of one player's moves,
-their sums with tables of normal scores. Out: for each kind of help and each statistic the share of such players whose p
-lies below a level. The moves are drawn from the model at the player's rating with the scatter of the baseline; helped
-ones are another engine's first choice, approximated by the first choice of a search two plies shallower.
+Power: the player's own games are played again with help of several kinds. In: one player's moves, their sums with
+tables of normal scores, and the moves at any strength. Out: for each kind of help and each number the share of such
+players whose p lies below a level. Each of them has a strength of their own, drawn from people of that rating, and
+plays as people of that strength; a helped move is the first choice of a search of another depth.
 
 Streaks: the run of the engine's first choices with the smallest joint probability, and the share of fair players who
 show one as surprising anywhere in as many games, which corrects for the choice of the run. The false-discovery rate
 over all players corrects for theirs.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +17,40 @@ import numpy as np
 from scipy.stats import norm
 
 from skilloscope.core.columns import Array, Bools, Ints
-from skilloscope.studies.screen.baseline import GroupSums
-from skilloscope.studies.screen.statistics import Statistic, too_rare
+from skilloscope.studies.screen.baseline import Baseline, GroupSums
+from skilloscope.studies.screen.moves import ScreenedMoves
+from skilloscope.studies.screen.own import STRENGTHS, OwnStrength
+from skilloscope.studies.screen.statistics import ENGINE, Statistic, too_rare
 
-HELP = {"1 move in 10": 0.1, "1 move in 5": 0.2, "1 move in 3": 1 / 3, "1 move in 2": 0.5, "every move": 1.0}
-"""The kinds of help: the share of moves that an engine chose."""
+
+@dataclass(frozen=True)
+class Help:
+    """A kind of help: on which share of moves, on which of them, and by which of HELPERS."""
+
+    share: float
+    where: str = "any"
+    """`any`, `critical` (where people of that rating lose most), `late` (from move 15 on), or `usual` (critical, and
+    only moves that at least one in ten of these people plays)."""
+    helper: int = 1
+
+
+HELP = {
+    "1 move in 10": Help(0.1),
+    "1 move in 5": Help(0.2),
+    "1 move in 3": Help(1 / 3),
+    "1 move in 2": Help(0.5),
+    "every move": Help(1.0),
+    "1 critical move in 5": Help(0.2, "critical"),
+    "usual critical moves, 3 in 10": Help(0.3, "usual"),
+    "every move from 15 on": Help(1.0, "late"),
+    "1 move in 5, same engine": Help(0.2, helper=0),
+    "1 move in 5, weak engine": Help(0.2, helper=2),
+}
+"""The kinds of help; unless the name says otherwise, by another engine than that of the screening."""
 LEVELS = (0.05, 0.01, 0.001)
-_REPEATED = 400
+_LATE = 28  # plies before move 15
+_USUAL = 0.1
+_REPEATED = 200
 _RUNS = 1000  # repetitions for a streak
 _EDGE = 1e-6  # probabilities of the engine's move are kept away from 0 and 1
 
@@ -45,7 +70,7 @@ class Power:
     """The share of helped players that would be detected, by kind of help, statistic and level; and the mean of z."""
 
     rows: Sequence[PowerRow]
-    shift: Mapping[str, float]  # the mean normal score of the first statistic under each kind of help
+    shift: Mapping[str, float]  # the mean normal score of the agreement with the engine under each kind of help
 
     def of(self, statistic: str) -> list[PowerRow]:
         """Return the rows of one statistic."""
@@ -60,37 +85,76 @@ def mean_power(tables: Sequence[Power]) -> list[PowerRow]:
     ]
 
 
+def helped_moves(moves: ScreenedMoves, kind: Help, repeated: int, rng: np.random.Generator) -> Bools:
+    """Return which moves of one player are helped: a row for each repetition."""
+    n = len(moves)
+    if kind.where == "any":
+        return np.asarray(rng.random((repeated, n)) < kind.share)
+    if kind.where == "late" or moves.helpers is None:
+        return np.broadcast_to(moves.ply >= _LATE, (repeated, n))
+    costly = -moves.statistics["loss"].draws.mean
+    if kind.where == "usual":
+        draws = moves.statistics["match"].draws
+        costly = np.where(draws.p[draws.offsets[:-1] + moves.helpers[:, kind.helper]] >= _USUAL, costly, 0.0)
+    least = np.quantile(costly, 1 - kind.share)
+    return np.broadcast_to((costly > least) & (costly > 0), (repeated, n))
+
+
 def simulated_power(
-    statistics: Mapping[str, Statistic],
+    moves: ScreenedMoves,
     sums: Mapping[str, GroupSums],
     row: int,
+    own: OwnStrength,
+    baseline: Baseline,
     *,
     rng: np.random.Generator,
     repeated: int = _REPEATED,
 ) -> Power:
-    """Play the moves of a group (its row in the sums) again with each kind of help; count what would be detected."""
-    first = next(iter(statistics))
-    draws = statistics[first].draws
-    chosen = drawn_places(draws.offsets, draws.p, repeated, rng)
-    common, counted = rng.standard_normal(repeated), rng.random(chosen.shape)
+    """Play the moves of one player (the row of the sums) again with each kind of help; count what is detected."""
+    assert moves.helpers is not None
+    elo, first = float(moves.elo.mean()), own.offsets[:-1]
+    played = people_places(own, baseline, elo, repeated, rng)
+    style, counted = rng.standard_normal(repeated), rng.random(played.shape)
     rows: list[PowerRow] = []
     shift: dict[str, float] = {}
-    for kind, share in HELP.items():
-        helped = rng.random(chosen.shape) < share
-        for name, one in statistics.items():
-            own, mean = sums[name], one.draws.mean
-            phi = max(float(own.dispersion[row]), 1.0)
-            # Moves scatter as if every φ of them were one: some count φ-fold, the others not at all.
-            weight = np.where(counted < 1 / phi, phi, 0.0)
-            value = np.where(helped, one.assisted - mean, weight * (one.draws.x[chosen] - mean))
-            # The offset of the baseline applies to a player's own moves only.
-            total = value.sum(axis=1) - share * (own.expected[row] - float(mean.sum()))
-            z = own.table.of(row, total + common * own.effect[row])
+    for kind, help_ in HELP.items():
+        helped = helped_moves(moves, help_, repeated, rng)
+        places = np.where(helped, first + moves.helpers[:, help_.helper], played)
+        fair = 1 - helped.mean(axis=1)
+        scores: dict[str, Array] = {}
+        for name, one in moves.statistics.items():
+            now, mean = sums[name], one.draws.mean
+            beyond = float(now.expected[row] - mean.sum() - now.from_strength[row])  # a player's own moves have it
+            value = _weights(counted, now.dispersion, helped) * (one.draws.x[places] - mean)
+            total = value.sum(axis=1) - (1 - fair) * beyond - now.from_strength[row] + style * now.style[row]
             shown = not too_rare(name, one.draws.variance.sum())
-            rows += [PowerRow(kind, name, level, float(shown * (norm.sf(z) <= level).mean())) for level in LEVELS]
-            if name == first:
-                shift[kind] = float(z.mean())
+            scores[name] = now.table.of(row, total) if shown else np.full(repeated, -np.inf)
+        spread = baseline.spreads[ENGINE]
+        stays = style * spread.person_sd + fair * baseline.offset(ENGINE, elo)
+        scores[ENGINE], _ = own.z(places, _weights(counted, spread.dispersion, helped), stays)
+        for name, z in scores.items():
+            rows += [PowerRow(kind, name, level, float((norm.sf(z) <= level).mean())) for level in LEVELS]
+        shift[kind] = float(scores[ENGINE].mean())
     return Power(rows, shift)
+
+
+def people_places(own: OwnStrength, baseline: Baseline, elo: float, repeated: int, rng: np.random.Generator) -> Ints:
+    """Draw the moves of people of a rating, each of a strength of their own: places among all legal moves."""
+    (weight,), (mean,), (sd,) = baseline.strength.parts(elo)
+    part = rng.choice(len(weight), repeated, p=weight)
+    true = elo + mean[part] + sd[part] * rng.standard_normal(repeated)
+    nearest = np.abs(true[:, None] - STRENGTHS).argmin(axis=1)
+    found = np.empty((repeated, len(own.offsets) - 1), dtype=np.int64)
+    for at in np.unique(nearest).tolist():
+        rows = np.flatnonzero(nearest == at)
+        found[rows] = drawn_places(own.offsets, np.exp(own.logs[:, at]), len(rows), rng)
+    return found
+
+
+def _weights(counted: Array, dispersion: float, helped: Bools) -> Array:
+    """Return how often each move counts: a player's own scatter as if every φ of them were one, helped ones do not."""
+    phi = max(dispersion, 1.0)
+    return np.where(helped, 1.0, np.where(counted < 1 / phi, phi, 0.0))
 
 
 def likelihood_ratio(z: float, shift: Mapping[str, float]) -> float:

@@ -1,12 +1,11 @@
-"""Screening: observed play against what is expected at a player's rating, with the scatter of fair play.
+"""Screening: two questions about each player, with the scatter of fair play. It orders what to look at; no verdicts.
 
-In: games, ratings, and how many of a hundred players are assumed to have had help. Out: a `Screening`: for each player
-(or player and event) observed and expected values, σ, z, p, the false-discovery rate over all players, posterior odds,
-streaks, detection power, and the most influential positions. It orders what a person should look at; it never gives a
-verdict.
+In: games, ratings, and how many of a hundred players are assumed to have had help. Out: a `Screening`. For each player
+(or player and event) it has two numbers: `stronger`, whether the moves are those of stronger people than the rating
+says (usually the rating is too low), and `engine`, whether they agree with the engine beyond what people of the
+strength that the moves show do. Each comes as a normal score, p, and the false-discovery rate over all players. With
+them stand results against the ratings, observed and expected values, odds, streaks, power, and positions.
 """
-
-from __future__ import annotations
 
 import hashlib
 import os
@@ -23,20 +22,33 @@ from scipy.stats import beta, false_discovery_control, norm
 from skilloscope.__about__ import __version__
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.games import Games, read_games
-from skilloscope.core.columns import Ints
+from skilloscope.core.columns import Array
 from skilloscope.core.errors import InputError, OptionError
 from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.load import EngineBudget, EngineJob, Kind, by_kind, engine_of
 from skilloscope.inputs.pipeline import AnalysedGames, analysed_games, effort_settings
 from skilloscope.inputs.request import RatingRequest, settings_warnings
+from skilloscope.models.paired_comparison import expected_against
 from skilloscope.report.charts import Figure, Lines, Series
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import Column, Table, engine_line, number, percent, probability_text, skipped_line
+from skilloscope.report.table import Column, Table, engine_line, number, probability_text, skipped_line
 from skilloscope.studies.agent_ratings import Unrated
 from skilloscope.studies.basis import pool_warnings
 from skilloscope.studies.screen.baseline import Baseline, GroupSums, group_sums, shipped_baseline
 from skilloscope.studies.screen.moves import GivenRatings, KeyPosition, ScreenedMoves, key_positions, screened_moves
+from skilloscope.studies.screen.own import OwnStrength
+from skilloscope.studies.screen.players import (
+    CHECKED,
+    PointsScored,
+    Rarity,
+    ScreenedPlayer,
+    ScreenedValue,
+    odds_text,
+    power_table,
+    score_text,
+    seconds_text,
+)
 from skilloscope.studies.screen.power import (
     Power,
     PowerRow,
@@ -46,59 +58,16 @@ from skilloscope.studies.screen.power import (
     mean_power,
     simulated_power,
 )
-from skilloscope.studies.screen.statistics import MEANINGS, PERCENT, Statistic, too_rare
+from skilloscope.studies.screen.statistics import ENGINE, MEANINGS, PERCENT, STRONGER, Statistic, too_rare
 
 FEW_MOVES = 20
 """Players with fewer moves are not screened."""
 _LISTED = 10  # players whose key positions are listed
-_MOST_ODDS = 1000
-_CHECKED = 0.001
-_FAR_OUT = f"scores were checked on some hundred people: p below {_CHECKED:g} and its odds are extrapolated"
+_FAR_OUT = f"scores were checked on some hundred people: p below {CHECKED:g} and its odds are extrapolated"
+_POINTS = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
 _OUTSIDE = "* outside the ratings for which the model was fitted"
 
 PathLike = str | os.PathLike[str]
-
-
-@dataclass(frozen=True)
-class ScreenedValue:
-    """One statistic of one player: the mean per move, its expectation, its σ, and the normal score."""
-
-    actual: float
-    expected: float
-    sd: float
-    z: float | None
-
-    def text(self, name: str) -> str:
-        """Return observed and expected with σ."""
-        times, digits = (100.0, 1) if name in PERCENT else (1.0, 3)
-        actual, expected, sd = (f"{times * value:z.{digits}f}" for value in (self.actual, self.expected, self.sd))
-        return f"{actual}/{expected} ± {sd}"
-
-
-@dataclass(frozen=True, eq=False)
-class ScreenedPlayer:
-    """One player (in one event): the statistics, and what follows from the first of them."""
-
-    player: str
-    event: str | None
-    elo: float
-    extrapolated: bool
-    games: int
-    moves: int
-    statistics: Mapping[str, ScreenedValue]
-    z: float  # the normal score of the first statistic
-    p: float  # the share of fair players of that rating with as large a value, or larger
-    q: float  # the false-discovery rate if all players down to this p are looked at
-    posterior_odds: float | None
-    """Posterior odds of help at the stated prevalence, over the kinds of help of the power table."""
-    streak: Streak | None
-    power: Sequence[PowerRow]  # detection power of the first statistic; empty without an engine
-    positions: Sequence[KeyPosition]
-
-    @property
-    def name(self) -> str:
-        """The player, with the event where that is screened separately."""
-        return self.player if self.event is None else f"{self.player} ({self.event})"
 
 
 @dataclass(frozen=True)
@@ -111,13 +80,11 @@ class InputFile:
 
 @dataclass(frozen=True, eq=False)
 class Screening(Study):
-    """All screened players, by p-value."""
+    """All screened players, by the p of `engine`; without an engine by that of `stronger`."""
 
     effort: str
-    statistics: Sequence[str]  # those of this effort; the first determines the order of the players
+    statistics: Sequence[str]  # those of this effort
     baseline: Baseline
-    pool_scatter: Mapping[str, float]
-    """How widely the players scatter in each statistic, relative to the baseline: the mean."""
     prevalence: float
     by_event: bool
     screened: int
@@ -133,7 +100,7 @@ class Screening(Study):
 
     ROWS: ClassVar = "players"
     FIELDS: ClassVar = (
-        "inputs", "versions", "effort", "statistics", "engine", "baseline", "pool_scatter", "ratings", "prevalence",
+        "inputs", "versions", "effort", "statistics", "engine", "baseline", "ratings", "prevalence",
         "by_event", "screened", "warnings", "players", "power", "not_screened", "skipped",
     )  # fmt: skip
 
@@ -157,18 +124,18 @@ class Screening(Study):
         """Return the players by p-value, their statistics, power, streaks, key positions, and the settings."""
         power = [self._power_table()] if self.power else []
         streaks = [self._streaks()] if any(player.streak for player in self.players) else []
-        return [self._order(), self._statistics(), *power, *streaks, self._positions(), self._settings()]
+        return [self._order(), self._statistics(), *power, *streaks, self.positions_of(self.players), self.settings()]
 
     def figures(self) -> Sequence[Figure]:
         """Return the ordered z of all players against the normal scores of as many fair players, with a 95 % band."""
-        z, place = np.sort([player.z for player in self.players]), np.arange(1, self.screened + 1)
+        z, place = np.sort([player.first.z for player in self.players]), np.arange(1, self.screened + 1)
         expected = norm.ppf((place - 0.5) / self.screened)
         low, high = (norm.ppf(beta.ppf(share, place, self.screened + 1 - place)) for share in (0.025, 0.975))
         lines = [
             Series("", expected, expected, low, high, colour=0, width=0.8),
             Series("", expected, z, colour=0, look="o"),
         ]
-        chart = Lines(lines, "z of as many fair players, in order", "z, in order", height=3.8)
+        chart = Lines(lines, "z of as many fair players, in order", f"z {self._first}, in order", height=3.8)
         caption = "Points inside the band: what chance alone gives (95 % of the time, each point by itself)."
         return [Figure("All players together", chart, caption)]
 
@@ -176,23 +143,33 @@ class Screening(Study):
         """Return how to read it, the players, the figure, and the other tables."""
         first, *others = map(Section.from_table, self.tables())
         drawn = map(Section.from_figure, self.figures())
-        return [Section("How to read this", text=_READ), first, *drawn, *others]
+        return [Section("How to read this", text=READ), first, *drawn, *others]
 
     def _who(self) -> list[Column[ScreenedPlayer]]:
         event: Column[ScreenedPlayer] = Column("event", lambda one: one.event or "", label=True)
         return [Column("player", lambda one: one.player, label=True), *([event] if self.by_event else [])]
 
+    @property
+    def _first(self) -> str:
+        return ENGINE if self.power else STRONGER
+
     def _order(self) -> Table:
-        first, n = self.statistics[0], self.screened
-        odds = f"odds of help against none at a prevalence of {self.prevalence:g}, over the kinds in the power table"
+        n, least = self.screened, min(min(one.stronger.p, one.first.p) for one in self.players)
+        odds = (
+            f"odds of help against none, by engine, at a prevalence of {self.prevalence:g}; help as in the power table"
+        )
         shown = "; ".join(f"{one.player} ({one.reason})" for one in self.not_screened[:8])
         others = f" and {len(self.not_screened) - 8} others" if len(self.not_screened) > 8 else ""
         notes = [
             skipped_line(sum(player.moves for player in self.players), self.skipped, "moves"),
-            MEANINGS[first],
-            f"{n} tests; p one-sided, q the false-discovery rate (Benjamini–Hochberg) over all of them",
-            odds if self.power else "odds and detection power need an engine and are omitted",
-            _FAR_OUT if any(player.p < _CHECKED for player in self.players) else "",
+            "stronger: are the moves those of stronger people than the rating says? Usually the rating is too low",
+            "engine: do they agree with the engine more than people of the player's own strength (plays like) do?"
+            if self.power
+            else "the second number, agreement with an engine, needs an engine, as do odds and detection power",
+            "score: points in games against rated opponents / what the ratings let expect",
+            f"{n} players; p one-sided, q the false-discovery rate (Benjamini–Hochberg) over all of them",
+            odds if self.power else "",
+            _FAR_OUT if least < CHECKED else "",
             _OUTSIDE if any(player.extrapolated for player in self.players) else "",
             f"not screened: {shown}{others}" if self.not_screened else "",
         ]
@@ -201,17 +178,23 @@ class Screening(Study):
             Column("Elo", lambda one: f"{one.elo:.0f}{' *' if one.extrapolated else ''}"),
             Column("games", lambda one: f"{one.games:,}"),
             Column("moves", lambda one: f"{one.moves:,}"),
-            Column(f"z {first}", lambda one: number(one.z, 2)),
-            Column("p", lambda one: f"{one.p:.2g}"),
-            Column("q", lambda one: f"{one.q:.2g}"),
-            Column("odds", lambda one: odds_text(one.posterior_odds)),
+            Column("score", lambda one: score_text(one.score)),
+            Column("stronger p", lambda one: f"{one.stronger.p:.2g}"),
+            Column("q", lambda one: f"{one.stronger.q:.2g}"),
         ]
+        if self.power:
+            columns += [
+                Column("plays like", lambda one: number(one.own_elo, 0)),
+                Column("engine p", lambda one: f"{one.engine.p:.2g}" if one.engine else "–"),
+                Column("q", lambda one: f"{one.engine.q:.2g}" if one.engine else "–"),
+                Column("odds", lambda one: odds_text(one.posterior_odds)),
+            ]
         return Table.of("All players, by p-value", self.players, columns, notes=notes)
 
     def _statistics(self) -> Table:
-        columns = [*self._who(), *(column for name in self.statistics[1:] for column in _value_columns(name))]
+        columns = [*self._who(), *(column for name in self.statistics for column in _value_columns(name))]
         about = "o: observed, e: expected at that rating; σ includes person, dispersion, parameters and pool"
-        notes = [about, "z above 0 is better play", *(MEANINGS[name] for name in self.statistics[1:])]
+        notes = [about, "z above 0 is better play", *(MEANINGS[name] for name in self.statistics)]
         return Table.of("Observed and expected", self.players, columns, notes=notes)
 
     def _streaks(self) -> Table:
@@ -232,37 +215,34 @@ class Screening(Study):
         return Table.of("Streaks of the engine's first choices", rows, columns, notes=notes)
 
     def _power_table(self) -> Table:
-        first, *others = self.statistics
-        shown = [(first, 0.05), (first, 0.01), *((name, 0.01) for name in others)]
-        seen = {(row.help, row.statistic, row.level): row.seen for row in self.power}
-        rows = [
-            [kind, *(percent(seen[kind, name, level]) for name, level in shown)]
-            for kind in dict.fromkeys(row.help for row in self.power)
-        ]
-        columns = ["help by an engine", *(f"{name} p ≤ {level:g}" for name, level in shown)]
         note = (
-            "simulated: the moves of all players drawn again at their rating, some of them another engine's first "
-            "choice; the mean over all players"
+            "simulated: the moves of all players drawn again, each with a strength of their own, some of them another "
+            "engine's first choice; the mean over all players. critical: where people of that rating lose most; usual: "
+            "only moves that one in ten of them plays"
         )
-        return Table("Detection power", columns, rows, [note])
+        return power_table(self.power, note)
 
-    def _positions(self) -> Table:
-        rows = [(player.name, place) for player in self.players for place in player.positions]
+    def positions_of(self, players: Sequence[ScreenedPlayer]) -> Table:
+        """Return the most influential positions of some players."""
+        rows = [(player.name, place) for player in players for place in player.positions]
         columns: list[Column[tuple[str, KeyPosition]]] = [
             Column("player", lambda row: row[0], label=True),
             Column("game", lambda row: row[1].game, label=True),
             Column("move", lambda row: row[1].move, label=True),
             Column("weight", lambda row: f"{row[1].weight:.2f}"),
+            Column("engine plays", lambda row: row[1].engine, label=True),
+            Column("time", lambda row: seconds_text(row[1].seconds)),
             Column(
                 "people of that rating play (last: the move played)",
                 lambda row: ", ".join(f"{one.move} {probability_text(one.probability)}" for one in row[1].people),
                 label=True,
             ),
         ]
-        note = f"weight: what the move adds to the {self.statistics[0]}, beyond its expectation"
+        note = f"weight: what the move adds to {self._first}, beyond its expectation"
         return Table.of("Most influential positions", rows, columns, notes=[note])
 
-    def _settings(self) -> Table:
+    def settings(self) -> Table:
+        """Return files, versions, engine, ratings and baseline."""
         rows = [[f"file {one.file}", one.sha256] for one in self.inputs]
         rows += [[name, value] for name, value in self.versions.items()]
         rows += [
@@ -272,8 +252,9 @@ class Screening(Study):
             ["baseline", self.baseline.data],
         ]
         for name, spread in self.baseline.spreads.items():
-            text = ", ".join(f"{key} {value:g}" for key, value in vars(spread).items())
-            rows.append([f"baseline of {name}", f"{text}; scatter of this pool: {self.pool_scatter[name]:.2f} times"])
+            offset = ", ".join(f"{value:g}" for value in spread.offset)
+            text = f"dispersion {spread.dispersion:g}, person_sd {spread.person_sd:g}, offset {offset}"
+            rows.append([f"baseline of {name}", text])
         return Table("Inputs and settings", ["what", "value"], rows, labels=(0, 1), headed=False)
 
 
@@ -290,6 +271,7 @@ def screen(
     *,
     elo: str | float = "header",
     by_event: bool = False,
+    player: str | None = None,
     prevalence: float = 0.001,
     effort: str | None = None,
     engine: str | None = None,
@@ -306,6 +288,7 @@ def screen(
     games : Games, or the path of a PGN file, or several paths
     elo : the ratings: `header` (those of the games), one number for all players, or a CSV file player,elo[,sd]
     by_event : screen each player in each event separately
+    player : a player whose positions are listed in any case, for `player_screening`
     prevalence : the assumed share of players with help, for the posterior odds
     effort : `instant` (no engine), `quick` or `full`; by default `full`, or `instant` where no engine is found
     engine, store, imports, workers : the engine, the store of analyses, files of analyses, and processes
@@ -339,15 +322,27 @@ def screen(
         workers=workers,
     )
     found = analysed_games(games, request, job, limit=EngineBudget(strict=effort is not None))
-    return replace(_screened_games(found, ratings, by_event, prevalence), inputs=digests(files))
+    how = _How(by_event, prevalence, player, found.asked.axis.valid)
+    return replace(_screened_games(found, ratings, how), inputs=digests(files))
 
 
-def _screened_games(found: AnalysedGames, ratings: GivenRatings, by_event: bool, prevalence: float) -> Screening:
+@dataclass(frozen=True)
+class _How:
+    """What was asked of a screening besides games and ratings."""
+
+    by_event: bool = False
+    prevalence: float = 0.001
+    player: str | None = None
+    valid: tuple[float, float] = (1000.0, 2750.0)
+
+
+def _screened_games(found: AnalysedGames, ratings: GivenRatings, how: _How) -> Screening:
     games, judged, axis, effort = found.games, found.judged, found.asked.axis, found.asked.effort
+    baseline = shipped_baseline(effort.name)
     moves = screened_moves(
         games,
         None if judged is None else judged.analyses,
-        effort,
+        baseline.weights,
         ratings,
         opening_moves=axis.opening_moves,
         workers=found.asked.workers,
@@ -362,7 +357,7 @@ def _screened_games(found: AnalysedGames, ratings: GivenRatings, by_event: bool,
         "human_model": shipped_network().sha256,
     }
     return replace(
-        screened(moves, shipped_baseline(effort.name), by_event=by_event, prevalence=prevalence, valid=axis.valid),
+        screened(moves, baseline, **vars(how)),
         ratings=ratings.name,
         engine={} if judged is None else engine_of(judged.decisions),
         versions=versions,
@@ -377,6 +372,7 @@ def screened(
     *,
     by_event: bool = False,
     prevalence: float = 0.001,
+    player: str | None = None,
     valid: tuple[float, float] = (1000.0, 2750.0),
 ) -> Screening:
     """Screen every player of the moves, or every player of each event."""
@@ -388,80 +384,99 @@ def screened(
     place = {key: at for at, key in enumerate(labels)}
     group = np.array([place.get(key, -1) for key in keys], dtype=np.int64)
     own, group = moves.take(group >= 0), group[group >= 0]
-    player = np.unique([name for name, _ in labels], return_inverse=True)[1].astype(np.int64)
-    sums = {name: group_sums(own, name, group, player, baseline) for name in own.statistics}
-    pool = _Pool(own, group, sums, prevalence, valid)
-    p = norm.sf(sums[pool.first].z)
-    q = false_discovery_control(p)
-    order = np.lexsort((np.arange(len(p)), p)).tolist()
-    made = [
-        pool.player(row, labels[row], float(p[row]), float(q[row]), rank < _LISTED) for rank, row in enumerate(order)
-    ]
+    code = np.unique([name for name, _ in labels], return_inverse=True)[1].astype(np.int64)
+    sums = {name: group_sums(own, name, group, code, baseline) for name in own.statistics}
+    stronger = _rarities(sums[STRONGER].z)
+    # One player after the other: the moves at any strength take much memory.
+    found = [_help_of(own.take(group == row), sums, row, baseline) for row in range(len(labels))]
+    engine = _rarities(np.array([one.z for one in found if one is not None]))
+    order = np.argsort([one.p for one in engine or stronger], kind="stable").tolist()
+    made = []
+    for rank, row in enumerate(order):
+        part, helped, (name, event) = own.take(group == row), found[row], labels[row]
+        elo, beyond = float(part.elo.mean()), helped.beyond if helped else part.statistics[STRONGER].beyond
+        one = ScreenedPlayer(
+            player=name,
+            event=event,
+            elo=elo,
+            extrapolated=not valid[0] <= elo <= valid[1],
+            games=len(np.unique(part.game)),
+            moves=len(part),
+            stronger=stronger[row],
+            engine=engine[row] if engine else None,
+            own_elo=helped.own_elo if helped else None,
+            score=_score(part),
+            statistics={key: _value(part.statistics[key], own_sums, row, key) for key, own_sums in sums.items()},
+            posterior_odds=prevalence / (1 - prevalence) * helped.ratio if helped else None,
+            streak=helped.streak if helped else None,
+            power=[*helped.power.of(ENGINE), *helped.power.of(STRONGER)] if helped else [],
+            positions=key_positions(part, beyond)
+            if rank < _LISTED or (player or "\0").casefold() in name.casefold()
+            else [],
+        )
+        made.append(one)
     few = sorted({name for name, _ in keys} - {name for name, _ in labels})
     missing = {**moves.missing, **dict.fromkeys(few, f"fewer than {FEW_MOVES} moves")}
     return Screening(
         effort=baseline.effort,
         statistics=list(sums),
         baseline=baseline,
-        pool_scatter={name: float(one.scatter.mean()) for name, one in sums.items()},
         prevalence=prevalence,
         by_event=by_event,
         screened=len(made),
-        players=_with_streak_rates([player for player, _ in made]),
-        power=mean_power([power for _, power in made if power is not None]),
+        players=_with_streak_rates(made),
+        power=mean_power([one.power for one in found if one is not None]),
         not_screened=[Unrated(name, reason) for name, reason in missing.items()],
         tally=moves.games.tally + moves.tally,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Pool:
-    """All moves in their groups, and the sums of every statistic."""
+class _Helped:
+    """What an engine's answers say of one player."""
 
-    moves: ScreenedMoves
-    group: Ints
-    sums: Mapping[str, GroupSums]
-    prevalence: float
-    valid: tuple[float, float]
+    z: float
+    own_elo: float
+    beyond: Array  # what each move adds to z, before scaling
+    power: Power
+    ratio: float  # the likelihood ratio of help against none
+    streak: Streak | None
 
-    @property
-    def first(self) -> str:
-        """The statistic that determines the order."""
-        return next(iter(self.sums))
 
-    def player(
-        self, row: int, label: tuple[str, str | None], p: float, q: float, listed: bool
-    ) -> tuple[ScreenedPlayer, Power | None]:
-        """Return one group, and its detection power; the random draws depend only on its row."""
-        mask = self.group == row
-        own, statistics = np.flatnonzero(mask), {name: one.take(mask) for name, one in self.moves.statistics.items()}
-        elo, rng = float(self.moves.elo[own].mean()), np.random.default_rng([1, row])
-        power = odds = streak = None
-        if "match" in statistics:  # without an engine it is unknown what help would have played
-            power = simulated_power(statistics, self.sums, row, rng=rng)
-            ratio = likelihood_ratio(float(self.sums[self.first].z[row]), power.shift)
-            odds = self.prevalence / (1 - self.prevalence) * ratio
-            sd = float(self.sums["match"].effect[row]) / len(own)
-            streak = longest_streak(statistics["match"], self.moves.game[own], self.moves.ply[own], sd, rng=rng)
-        values = {name: _value(statistics[name], one, row, name) for name, one in self.sums.items()}
-        z = values[self.first].z
-        player = ScreenedPlayer(
-            player=label[0],
-            event=label[1],
-            elo=elo,
-            extrapolated=not self.valid[0] <= elo <= self.valid[1],
-            games=len(np.unique(self.moves.game[own])),
-            moves=len(own),
-            statistics=values,
-            z=float("nan") if z is None else z,
-            p=p,
-            q=q,
-            posterior_odds=odds,
-            streak=streak,
-            power=[] if power is None else power.of(self.first),
-            positions=key_positions(self.moves, own, self.first) if listed else [],
-        )
-        return player, power
+def _help_of(moves: ScreenedMoves, sums: Mapping[str, GroupSums], row: int, baseline: Baseline) -> _Helped | None:
+    """Return what an engine's answers say of one player; None without: it is unknown what help would have played."""
+    own = OwnStrength.of(moves, baseline)
+    if own is None:
+        return None
+    z, elo, beyond = own.played(moves)
+    rng = np.random.default_rng([1, row])  # the draws depend only on the row
+    power = simulated_power(moves, sums, row, own, baseline, rng=rng)
+    sd = float(sums["match"].effect[row]) / len(moves)
+    streak = longest_streak(moves.statistics["match"], moves.game, moves.ply, sd, rng=rng)
+    return _Helped(z, elo, beyond, power, likelihood_ratio(z, power.shift), streak)
+
+
+def _rarities(z: Array) -> list[Rarity]:
+    """Return normal scores with p, and q over all of them."""
+    p = norm.sf(z)
+    return [Rarity(*one) for one in zip(z.tolist(), p.tolist(), false_discovery_control(p).tolist(), strict=True)]
+
+
+def _score(moves: ScreenedMoves) -> PointsScored | None:
+    """Return one player's points against rated opponents, and the expected ones by [GLI99 (3)] without deviations."""
+    games, first = np.unique(moves.game, return_index=True)
+    black = np.array(
+        [name != moves.player[0] for name in moves.games.headers["white"].take(games).to_pylist()], np.int8
+    )
+    known = moves.games.by_mover(games, black)
+    opponent = np.array(known["opponent_elo"].to_pylist(), dtype=float)
+    points = np.array([_POINTS.get(text or "", np.nan) for text in known["result"].to_pylist()])
+    points = np.where(black == 1, 1 - points, points)
+    use = np.isfinite(opponent) & np.isfinite(points)
+    if not use.any():
+        return None
+    expected = expected_against(moves.elo[first][use], opponent[use], np.zeros(int(use.sum())))
+    return PointsScored(float(points[use].sum()), float(expected.sum()), int(use.sum()))
 
 
 def _with_streak_rates(players: list[ScreenedPlayer]) -> list[ScreenedPlayer]:
@@ -490,32 +505,20 @@ def digests(paths: Sequence[Path]) -> list[InputFile]:
     return [InputFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in paths]
 
 
-def odds_text(odds: float | None) -> str:
-    """Return odds in whole numbers, capped where the scores were not checked.
-
-    >>> odds_text(0.001), odds_text(20.0), odds_text(0.0), odds_text(1e12)
-    ('1 : 1,000', '20 : 1', 'none', '> 1,000 : 1')
-    """
-    if not odds:
-        return "–" if odds is None else "none"
-    if odds > _MOST_ODDS:
-        return f"> {_MOST_ODDS:,} : 1"
-    return f"{odds:,.0f} : 1" if odds >= 1 else f"1 : {1 / odds:,.0f}"
-
-
 CANNOT_TELL = (
-    "Whether anyone had help. A small p means that such play is rare at that rating; rare things happen to someone "
+    "Whether anyone had help. A small p means that such play is rare among fair players; rare things happen to someone "
     "wherever many are looked at, and q and the odds account for that.",
-    "Why a player played better than the rating: preparation, a good day, a rating that lags behind, an opponent who "
-    "let it happen and help by an engine look alike in the moves.",
+    "Why a player played better than the rating. Juniors, returning players and first ratings are often far stronger "
+    "than rated; stronger alone is no sign of help. An under-rated player scores more than expected as well.",
     "Help on a few moves. The power table shows how little of it can be detected in so many games.",
-    "Anything from what is left out: opening moves, forced moves, the clock, conduct at the board.",
-    "Whether the rating is right: it is taken as given, with the error that ratings usually have.",
+    "Anything from what is left out: opening moves, forced moves, conduct at the board. Times are shown, not judged.",
+    "Whether a player knew a position: preparation beyond the opening looks like agreement with an engine.",
 )
-_READ = (
-    "Each line compares the moves played with what the model expects of people of that rating in the same positions. "
-    "z is the distance in standard deviations, 0 on average and between −2 and 2 for 95 of 100 fair players. "
-    "Play with an engine's help raises the index and the matches and lowers the losses; a high index alone means that "
-    "the moves are unlike people's. The table orders what a person may want to look at; a number alone is no evidence "
-    "of a breach of the rules."
+READ = (
+    "Two questions, two numbers. stronger: are the moves those of stronger people than the rating says? A small p here "
+    "usually means that the rating is too low. engine: do the moves agree with the engine more than those of people as "
+    "strong as these moves show, where people and engine choose differently? Only this number speaks of help. "
+    "p = 0.007 means that of 1,000 fair players in events like this about 7 look this unusual; q takes into account "
+    "how many were screened. The table orders what a person may want to look at; a number alone is no evidence of a "
+    "breach of the rules."
 )

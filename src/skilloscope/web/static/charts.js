@@ -53,7 +53,7 @@ if (history) json(history).then(found => {
   const rows = found.history, at = rows.map((_, i) => i);
   chart(history, {
     scales: { x: { time: false } },
-    axes: [{ values: (_, ticks) => ticks.map(i => Number.isInteger(i) && rows[i] ? String(rows[i].period) : "") }, { label: "rating" }],
+    axes: [{ incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500], values: (_, ticks) => ticks.map(i => Number.isInteger(i) && rows[i] ? String(rows[i].period) : "") }, { label: "rating" }],
     series: () => [{ label: "period", value: (_, i) => i == null ? "–" : String(rows[i].period) }, line("rating", "--white-side"), edge("--white-side"), edge("--white-side")],
     bands: () => [{ series: [3, 2], fill: css("--band-white") }],
   }, [at, rows.map(r => r.rating), rows.map(r => r.rating - 2 * r.rd), rows.map(r => r.rating + 2 * r.rd)]);

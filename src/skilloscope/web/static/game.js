@@ -45,6 +45,7 @@ function place_board() {
   const position = here(), last = aside ? aside.last : ply ? game.moves[ply - 1].uci : null, turn = position.split(" ")[1] === "b" ? "black" : "white";
   board.set({ fen: position, lastMove: last ? [last.slice(0, 2), last.slice(2, 4)] : undefined, turnColor: turn, movable: { color: turn, dests: new Map() } });
   if (!touched) { slider.value = Math.round(ownLevel() / 50) * 50; shown.textContent = slider.value; }
+  document.getElementById("play-on").href = `/play?${new URLSearchParams({ fen: position, side: turn, elo: Math.round((game.players[turn === "white" ? 1 : 0].level ?? 1500) / 50) * 50, pool: game.pool })}`;
   say(); people();
 }
 
