@@ -23,19 +23,9 @@ def game(
     """Analyse one game move by move: evaluation, gain, strength, and how likely people find each move."""
     from skilloscope.studies.game import game_of
 
-    curve = gain.elo_curve()
+    asked = gain.given()
     with working(options.gain_search(engine)) as work:
-        study = game_of(
-            games,
-            index,
-            work,
-            values=gain.values,
-            mate_cap=gain.mate_cap,
-            engine_gains=gain.engine_gains,
-            engine_elo=gain.engine_elo,
-            curve=curve,
-            mass=output.mass,
-        )
+        study = game_of(games, index, work, **asked, mass=output.mass)
     return show(study, output, source=games.name)
 
 

@@ -55,18 +55,10 @@ def live(
     from skilloscope.studies.live.following import Following, Stopping
     from skilloscope.studies.live.live import Follower, Live
 
-    curve = gain.elo_curve()
+    how = Live(follow.budget / 1000, **gain.given())
     check_values(gain.values, gain.mate_cap)
     with working(options.gain_search(engine)) as work:
         settings = replace(work.settings, multipv=1)
-    how = Live(
-        follow.budget / 1000,
-        values=gain.values,
-        mate_cap=gain.mate_cap,
-        engine_gains=gain.engine_gains,
-        engine_elo=gain.engine_elo,
-        curve=curve,
-    )
     follower = Follower(how, elo_of_sides())
     following = Following(
         open_feed(feed, every_seconds=follow.every),

@@ -208,6 +208,10 @@ class EngineGainOptions(GainOptions):
         ),
     ] = "auto"
 
+    def given(self) -> dict[str, Any]:
+        """Return all of it by name, the curve checked."""
+        return {**vars(self), "curve": self.elo_curve()}
+
 
 def gain_search(asked: EngineOptions) -> EngineOptions:
     """Return what was asked, with FER12's search under it: one line, every position; depth 13 by default."""

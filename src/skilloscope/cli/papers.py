@@ -129,16 +129,8 @@ def papers_pooled(
     """Pool players by Elo milepost or any column: c with credible region, and the line from c to Elo."""
     from skilloscope.studies.pooled import PooledRequest, pooled_players
 
-    wanted = PooledRequest(
-        by=group.by,
-        tolerance=group.tolerance,
-        both=not group.one_sided,
-        span=agent.c_range,
-        mass=output.mass,
-        split=group.split,
-        convergence=group.convergence,
-        group=group.group,
-    )
+    asked = {name: value for name, value in vars(group).items() if name != "one_sided"}
+    wanted = PooledRequest(both=not group.one_sided, span=agent.c_range, mass=output.mass, **asked)
     model = agent.agent()
     judged = analysed_decisions(games, engine, any_domain=True)
     study = pooled_players(judged.decisions, wanted, model)

@@ -97,17 +97,11 @@ class ResultsOptions(Options):
         if self.date_format not in (None, "dmy", "mdy"):
             raise OptionError(f"no date format is called {self.date_format!r}", hint="dmy or mdy")
         columns = pair_columns(self.columns) if self.columns else {}
-        return RatingOptions(
-            period=self.period,
-            sigma0=self.sigma0,
-            nu=self.nu,
-            advantage=self.advantage or "auto",
-            drift=self.drift or "auto",
-            entry=self.entry,
-            reading=Reading(columns, self.observed, self.date_format, self.drop_duplicates),
-            aliases=aliases_given(self.alias) if self.alias else {},
-            allow_loss=self.allow_loss,
-        )
+        reading = Reading(columns, self.observed, self.date_format, self.drop_duplicates)
+        aliases = aliases_given(self.alias) if self.alias else {}
+        given = {name: getattr(self, name) for name in ("period", "sigma0", "nu", "entry", "allow_loss")}
+        given |= {name: getattr(self, name) or "auto" for name in ("advantage", "drift")}
+        return RatingOptions(**given, reading=reading, aliases=aliases)
 
     def read(self, files: list[Path] | None) -> tuple[Results, RatingOptions]:
         """Return the results of the files, and how they are rated; rows at fault are shown before anything is rated."""

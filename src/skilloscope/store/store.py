@@ -28,28 +28,7 @@ _APPLICATION = 0x736B696C  # "skil": tells our files from other people's SQLite 
 _WAIT_SECONDS = 30.0
 _CHUNK = 500  # problems per look-up: well under SQLite's limit of variables in one statement
 
-_TABLES = """
-CREATE TABLE settings (
-    id INTEGER PRIMARY KEY,
-    digest TEXT NOT NULL UNIQUE,
-    json TEXT NOT NULL
-);
-CREATE TABLE analysis (
-    settings INTEGER NOT NULL REFERENCES settings (id),
-    problem TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
-    reason TEXT NOT NULL,
-    origin TEXT NOT NULL CHECK (origin IN ('searched', 'imported')),
-    alternatives INTEGER NOT NULL,
-    nodes INTEGER NOT NULL,
-    seconds REAL NOT NULL,
-    created INTEGER NOT NULL,
-    lines BLOB NOT NULL,
-    digest BLOB,
-    PRIMARY KEY (settings, problem)
-) WITHOUT ROWID;
-"""
-
+_TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 _COLUMNS = "problem, status, reason, origin, alternatives, nodes, seconds, created, lines, digest"
 _KINDS = (str, str, str, str, int, int, float, int, bytes)
 _NO_TEXT = re.compile("[\udc80-\udcff]")  # what the reader makes of bytes that are no text

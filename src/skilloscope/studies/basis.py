@@ -197,6 +197,7 @@ class AgentBasis:
     range: tuple[float, float] | None = None
     engine: Mapping[str, object] | None = None
     analysed: AnalysedDecisions | None = None
+    FIELDS: ClassVar = ("model", "?prior", "mass", "?range", "?dispersion", "?engine", "?positions")
     warnings: ClassVar[Sequence[str]] = ()
     name: ClassVar = "c"
     unit: ClassVar = "decision"
@@ -204,18 +205,10 @@ class AgentBasis:
     digits: ClassVar = 2
     axis: ClassVar = "competence c of the reference agent"
 
-    def as_dict(self) -> dict[str, object]:
-        """Return what JSON sends; what a study does not have is left out."""
-        sent = {
-            "model": dict(self.model),
-            "prior": self.prior,
-            "mass": self.mass,
-            "range": self.range and list(self.range),
-            "dispersion": self.dispersion,
-            "engine": None if self.engine is None else dict(self.engine),
-            "positions": self.analysed and self.analysed.as_dict(),
-        }
-        return {name: value for name, value in sent.items() if value is not None}
+    @property
+    def positions(self) -> AnalysedDecisions | None:
+        """How many positions were searched, as JSON sends it."""
+        return self.analysed
 
     @property
     def heading(self) -> str:

@@ -28,11 +28,13 @@ class EnginePool(SearchRunner):
     def __init__(self, path: str | os.PathLike[str], settings: Settings, workers: int) -> None:
         if workers < 1:
             raise OptionError(f"workers is {workers}", hint="it must be at least 1")
-        self._bell = _Bell()
+        self._stopped, self._stopping = os.pipe()  # while the first can be read, every thread that polls it stops
+        for end in (self._stopped, self._stopping):
+            weakref.finalize(self, os.close, end)
         self._threads: list[threading.Thread] = []
-        first = Runner(path, settings, stop=self._bell.descriptor)
+        first = Runner(path, settings, stop=self._stopped)
         self.key = first.key
-        others = (Runner(path, settings, key=first.key, stop=self._bell.descriptor) for _ in range(workers - 1))
+        others = (Runner(path, settings, key=first.key, stop=self._stopped) for _ in range(workers - 1))
         self._runners = [first, *others]
 
     def search(self, problems: Iterable[str], *, until: float | None = None) -> Iterator[SearchOutcome]:
@@ -81,10 +83,10 @@ class EnginePool(SearchRunner):
         """Make the threads give up what they search, and wait for them; the pool can search again afterwards."""
         running = [thread for thread in threads if thread.is_alive()]
         if running:
-            self._bell.ring()
+            os.write(self._stopping, b"!")
             for thread in running:
                 thread.join()
-            self._bell.hush()
+            os.read(self._stopped, 1)
 
 
 class _Feed:
@@ -106,21 +108,6 @@ class _Feed:
 
     def end(self) -> None:
         self._ended = True
-
-
-class _Bell:
-    """A descriptor that can be read while the bell rings: every thread that polls it sees it."""
-
-    def __init__(self) -> None:
-        self.descriptor, self._ours = os.pipe()
-        for place in (self.descriptor, self._ours):
-            weakref.finalize(self, os.close, place)
-
-    def ring(self) -> None:
-        os.write(self._ours, b"!")
-
-    def hush(self) -> None:
-        os.read(self.descriptor, 1)
 
 
 def start_runner(
