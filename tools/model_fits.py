@@ -24,8 +24,13 @@ from skilloscope.models.joint import (
     log_alternatives,
     log_people,
     log_sums,
-    weighted_parts,
 )
+
+
+def weighted_parts(choices: JointChoices, basis: Array) -> Array:
+    """Return what the weights multiply in z, a row for each alternative: −√δ_d of each depth, log p, −[not listed]."""
+    people = log_people(choices, basis)
+    return np.column_stack([-choices.roots.astype(float), people, -(~choices.listed).astype(float)])
 
 
 def fit_weights(

@@ -279,10 +279,8 @@ HEADER_SD = 100.0
 class Axis:
     """What evidence is about: a parameter with its grid, prior, effects, range and wording."""
 
-    parameter: str
-    """`Elo`, or `c` of the papers' agent."""
-    wording: str
-    """What the parameter measures, in words: `FIDE Elo, over-the-board classical play`."""
+    parameter: str  # `Elo`, or `c` of the papers' agent
+    wording: str  # what the parameter measures, in words: `FIDE Elo, over-the-board classical play`
     grid: Grid
     prior: Prior
     effects: Mapping[str, Effects]
@@ -318,14 +316,11 @@ class Effort:
     settings: Mapping[str, Any] = field(default_factory=dict)
     weights: JointWeights | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
-    losses: BinWeights | None = None
-    """The weights of single evaluations."""
-    times: BinWeights | None = None
-    """The weights of the time that single moves took."""
+    losses: BinWeights | None = None  # the weights of single evaluations
+    times: BinWeights | None = None  # the weights of the time that single moves took
     beside: Beside | None = None
     """How far moves and results of the same games count together; None where it was not fitted."""
-    person: PersonEffect | None = None
-    """What all sources share; None where each source has all of it to itself."""
+    person: PersonEffect | None = None  # what all sources share; None where each source has all of it to itself
 
 
 @dataclass(frozen=True)
@@ -415,15 +410,12 @@ class EloAxis:
     population: Mapping[str, Any]
     valid: tuple[float, float]
     data: str
-    model: str
-    """The hash of the human model's weights: evidence by another is not on this axis."""
+    model: str  # the hash of the human model's weights: evidence by another is not on this axis
     opening_moves: int = 12
-    opponents: OpponentsPrior | None = None
-    """What the ratings of opponents say; None where it was not fitted."""
+    opponents: OpponentsPrior | None = None  # what the ratings of opponents say; None where it was not fitted
     axis: str = "FIDE Elo, over-the-board classical play"
     schema: int = SCHEMA
-    pool: str = "fide"
-    """Whose ratings these are: it decides which human model is asked."""
+    pool: str = "fide"  # whose ratings these are: it decides which human model is asked
     across: Across | None = None
     """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 

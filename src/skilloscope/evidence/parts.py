@@ -13,7 +13,7 @@ linear in y.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -31,35 +31,6 @@ _LEAST = 10.0  # person effects smaller than this are as good as none
 _POINTS, _ROUNDS = 5, 5
 _TRIED: Array = np.concatenate([[0.0], np.geomspace(4.0, 500.0, 16)])
 _SHRINK = 0.35  # no round lays the points closer than this share of the one before: they may have missed the middle
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Equal cells about the Elos of a pool."""
-
-    within: tuple[float, float]
-
-    @cached_property
-    def elo(self) -> Array:
-        """The middles of the cells."""
-        return ELO[self.inside]
-
-    @property
-    def inside(self) -> slice:
-        """Their places on ELO."""
-        low, high = (round((end - ELO[0]) / STEP) for end in self.within)
-        return slice(low, high + 1, 2)
-
-    @cached_property
-    def lattice(self) -> Lattice:
-        """The cells."""
-        return Lattice(float(self.elo[0] - _STEP / 2), float(self.elo[-1] + _STEP / 2), len(self.elo))
-
-    @cached_property
-    def differences(self) -> Lattice:
-        """The cells of differences between two of them."""
-        reach = float(self.elo[-1] - self.elo[0])
-        return Lattice(-reach - _STEP / 2, reach + _STEP / 2, 2 * len(self.elo) - 1)
 
 
 @dataclass(frozen=True)
@@ -87,7 +58,7 @@ class PersonParts:
     logs: Array  # sources × parts × cells
     loads: Array  # b = mean + loads·y, y ~ N(0, 1): sources × (an effect of each source, and what all share)
     times: Array
-    cells: Cells
+    cells: Array  # Elos, equal steps of two of ELO
     mean: float = 0.0
 
     @classmethod
@@ -100,21 +71,23 @@ class PersonParts:
         within: tuple[float, float] = ELO_RANGE,
     ) -> "PersonParts":
         """Return the parts of one person from the curves of his games on ELO, by part and source."""
-        cells = Cells(within)
+        low, high = (round((end - ELO[0]) / STEP) for end in within)
+        inside = slice(low, high + 1, 2)
+        cells = ELO[inside]
         names = [name for name in effects if any(name in part for part in parts)]
-        logs = np.zeros((len(names), len(parts), len(cells.elo)))
+        logs = np.zeros((len(names), len(parts), len(cells)))
         for s, name in enumerate(names):
             for t, part in enumerate(parts):
                 if name in part:
                     own, rows = effects[name], np.atleast_2d(np.array(part[name], dtype=float))
                     games = blurred(own.temper * read_for_pool(rows, own), own.game_sd)
-                    logs[s, t] = games.sum(axis=0)[cells.inside]
+                    logs[s, t] = games.sum(axis=0)[inside]
         when = np.arange(len(parts), dtype=float) if times is None else np.asarray(times, dtype=float)
         sds, mean = np.array([effects[name].person_sd for name in names]), 0.0
         loads = np.diag(sds)[:, sds >= _LEAST]
         if person is not None and names:
             whole = sum(blurred(own.sum(axis=0), sd, _STEP) for own, sd in zip(logs, sds, strict=True))
-            level = float(_normal(np.exp(whole - np.max(whole))) @ cells.elo)
+            level = float(_normal(np.exp(whole - np.max(whole))) @ cells)
             loads = np.column_stack([loads, np.full(len(names), np.sqrt(person.variance(level)))])
             mean = float(np.interp(level, person.elo, person.mean))
         return cls(logs, loads, when, cells, mean)
@@ -126,7 +99,7 @@ class PersonParts:
         """Return log L of each part (points × parts × cells), given the person's effects (points × sources)."""
         total = np.zeros((len(b), *self.logs.shape[1:]))
         for own, shift in zip(self.logs, b.T, strict=True):
-            at = self.cells.elo
+            at = self.cells
             place = np.clip((at + shift[:, None] - at[0]) / _STEP, 0, len(at) - 1)
             low = np.minimum(place.astype(np.int64), len(at) - 2)
             share = (place - low)[:, None, :]
@@ -195,7 +168,7 @@ class EffectPoints:
 
 def parts_under(person: PersonParts, prior: Prior, way: str, sd: float, points: EffectPoints) -> PartsUnder:
     """Return the posterior under one sd: of the step in a unit of time (chain), or between parts (star)."""
-    start = np.exp(np.asarray(prior.log_density(person.cells.elo)))
+    start = np.exp(np.asarray(prior.log_density(person.cells)))
     start = start / start.sum()
     found = {"chain": _chain, "star": _star}[way](points.likelihood, start, np.diff(person.times), sd)
     scores = points.log_weights + found.log_totals
@@ -210,12 +183,12 @@ def pair_beliefs(person: PersonParts, prior: Prior, sd: float) -> PartBeliefs:
     """Return the posterior of two parts that vary around a common level with an sd; last change: second − first."""
     points = effect_points(person, prior, "star", sd)
     found = parts_under(person, prior, "star", sd, points)
-    elo = person.cells.elo
+    elo = person.cells
     step, start = _kernel(float(sd), 1.0, len(elo)), np.exp(np.asarray(prior.log_density(elo)))
     both = step @ (step * start[:, None])
     pair = _difference(found.weights, points.likelihood[:, 0], both, points.likelihood[:, 1])
     beliefs = averaged_beliefs(person.cells, [found], np.ones(1), prior=f"{prior}; sd {sd:.0f} between parts")
-    return PartBeliefs(beliefs.parts, beliefs.common, [None, person.cells.differences.posterior(pair, prior="")])
+    return PartBeliefs(beliefs.parts, beliefs.common, [None, _differences(person.cells).posterior(pair, prior="")])
 
 
 def effect_points(person: PersonParts, prior: Prior, way: str, sd: float) -> EffectPoints:
@@ -238,16 +211,25 @@ def effect_points(person: PersonParts, prior: Prior, way: str, sd: float) -> Eff
     return points
 
 
-def averaged_beliefs(cells: Cells, found: Sequence[PartsUnder], weights: Array, *, prior: str) -> PartBeliefs:
+def _lattice(cells: Array) -> Lattice:
+    return Lattice(float(cells[0] - _STEP / 2), float(cells[-1] + _STEP / 2), len(cells))
+
+
+def _differences(cells: Array) -> Lattice:
+    reach = float(cells[-1] - cells[0]) + _STEP / 2
+    return Lattice(-reach, reach, 2 * len(cells) - 1)
+
+
+def averaged_beliefs(cells: Array, found: Sequence[PartsUnder], weights: Array, *, prior: str) -> PartBeliefs:
     """Return the posteriors averaged over what was tried for the sd."""
     used = [(one, w) for one, w in zip(found, weights, strict=True) if w > 0]
 
     def mixed(name: str) -> Array:
         return np.asarray(sum(w * getattr(one, name) for one, w in used))
 
-    changes = [cells.differences.posterior(row, prior=prior) if row.sum() > 0 else None for row in mixed("changes")]
-    parts = [cells.lattice.posterior(row, prior=prior) for row in mixed("parts")]
-    return PartBeliefs(parts, cells.lattice.posterior(mixed("common"), prior=prior), changes)
+    changes = [_differences(cells).posterior(row, prior=prior) if row.sum() > 0 else None for row in mixed("changes")]
+    parts = [_lattice(cells).posterior(row, prior=prior) for row in mixed("parts")]
+    return PartBeliefs(parts, _lattice(cells).posterior(mixed("common"), prior=prior), changes)
 
 
 @dataclass(frozen=True, eq=False)

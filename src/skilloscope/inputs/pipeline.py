@@ -62,14 +62,11 @@ class AnalysedGames:
     """Games on their way to the axis: what the engine said of them, and how they are to be read."""
 
     games: Games
-    judged: AnalysedDecisions | None
-    """None where no engine was asked."""
+    judged: AnalysedDecisions | None  # None where no engine was asked
     asked: RatingRequest
-    told: Sequence[str] = ()
-    """Why something is otherwise than asked for."""
+    told: Sequence[str] = ()  # why something is otherwise than asked for
     sample: Mapping[str, Any] = field(default_factory=dict)
-    others: "Sequence[AnalysedGames]" = ()
-    """The games of other pools in the same files, the most frequent first."""
+    others: "Sequence[AnalysedGames]" = ()  # the games of other pools in the same files, the most frequent first
     work: EngineJob | None = None
     """The engine's job, with which single moves are searched again; None where no engine was asked."""
 
@@ -250,13 +247,10 @@ MoveKey = tuple[int, int]
 class GameEvidence:
     """What games say: a table for each method, the label of each move, and what counts for nobody."""
 
-    tables: dict[str, EvidenceTable]
-    """By method, that of the main figure first."""
-    labels: dict[MoveKey, Any]
-    """The label of each move; those that count for nobody are absent."""
+    tables: dict[str, EvidenceTable]  # by method, that of the main figure first
+    labels: dict[MoveKey, Any]  # the label of each move; those that count for nobody are absent
     tally: Tally
-    idle: dict[str, str]
-    """Players without a usable move, with the reason."""
+    idle: dict[str, str]  # players without a usable move, with the reason
 
     @property
     def main(self) -> EvidenceTable:
@@ -310,8 +304,7 @@ class _Part:
     labels: list[Any]
     people: list[Any]
     tables: dict[str, EvidenceTable]
-    reasons: list[str]
-    """Why each move counts for nobody; empty where it counts."""
+    reasons: list[str]  # why each move counts for nobody; empty where it counts
 
 
 def in_parts(ask: Callable[[int], Part | None], total: int, workers: int) -> Iterator[Part]:

@@ -78,11 +78,9 @@ class RatingRequest:
     by: str = "player"
     mass: float = 0.95
     agent_scale: Scale | None = None
-    model: Human | None = None
-    """What people play, with a memory where there is a store."""
+    model: Human | None = None  # what people play, with a memory where there is a store
     workers: int = 1
-    pool: str = ""
-    """The pool of the games: `auto` by their tags, a name, or nothing where the axis was asked for."""
+    pool: str = ""  # the pool of the games: `auto` by their tags, a name, or nothing where the axis was asked for
     progress: Callable[[int, int], None] | None = None
     priors: Mapping[str, Prior] | None = None
     """What the games say of players before any move of theirs: by `opponents` or by `file`; None until it is known."""

@@ -72,8 +72,7 @@ class RunningElo:
 
     axis: EloAxis
     effects: Mapping[str, Effects]
-    prior: Prior | None = None
-    """The population's unless given."""
+    prior: Prior | None = None  # the population's unless given
     person: PersonEffect | None = None
     curves: dict[str, Array] = field(default_factory=dict)
 

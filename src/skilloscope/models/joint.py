@@ -400,12 +400,6 @@ def joint_curves(
     return out
 
 
-def weighted_parts(choices: JointChoices, basis: Array) -> Array:
-    """Return what the weights multiply in z, a row for each alternative: −√δ_d of each depth, log p, −[not listed]."""
-    people = log_people(choices, basis)
-    return np.column_stack([-choices.roots.astype(float), people, -(~choices.listed).astype(float)])
-
-
 def log_people(choices: JointChoices, basis: Array) -> Array:
     """Return log p of every alternative by the model of people's choices alone; `basis` has a row a decision."""
     owner = choices.owner

@@ -48,24 +48,18 @@ class PlayedMoves:
     """Moves of games, with all legal moves of each and the engine's values of some of them."""
 
     games: Games
-    game: Ints
-    """The row of the game in `games.headers`."""
-    ply: Ints
-    """How many moves of the game were made before, both sides counted."""
+    game: Ints  # the row of the game in `games.headers`
+    ply: Ints  # how many moves of the game were made before, both sides counted
     black: Bools
-    move_number: Ints
-    """The number of the move as it is written, counted from 1."""
-    pieces: Ints
-    """The value of all pieces but kings and pawns, both sides together, before the move."""
+    move_number: Ints  # the number of the move as it is written, counted from 1
+    pieces: Ints  # the value of all pieces but kings and pawns, both sides together, before the move
     choices: HumanChoices
     chosen: Ints
     joint: JointChoices | None = None
-    judged: Ints | None = None
-    """The moves that `joint` holds, by their place here."""
+    judged: Ints | None = None  # the moves that `joint` holds, by their place here
     preferred: Ints | None = None
     """Of each move that `joint` holds the place of the engine's first choice among the legal moves."""
-    answer: Ints | None = None
-    """The place of their answers in the analyses."""
+    answer: Ints | None = None  # the place of their answers in the analyses
 
     def __len__(self) -> int:
         return len(self.game)
@@ -275,27 +269,16 @@ def _opponent_rating(moves: PlayedMoves, by: str, _: int) -> Labels:
 
 def _time_spent(moves: PlayedMoves, by: str, _: int) -> Labels:
     """The time that the move took: the clock after one's last move less the clock after this, with the increment."""
-    return list(time_classes(clocks_of(moves.games, moves.game, moves.ply).spent, SPENT))
+    return list(time_classes(clocks_of(moves.games, moves.game, moves.ply)[0], SPENT))
 
 
-@dataclass(frozen=True, eq=False)
-class Clocks:
-    """Seconds that moves took, and what both sides had left before them; NaN where it is not known."""
-
-    spent: Array
-    left: Array
-    opponent: Array
-    base: Array
-    increment: Array
-
-
-def clocks_of(games: Games, game: Ints, ply: Ints) -> Clocks:
-    """Return the clocks before moves."""
+def clocks_of(games: Games, game: Ints, ply: Ints) -> tuple[Array, Array, Array, Array, Array]:
+    """Return seconds: spent, left to the mover and to the opponent before, base, increment; NaN where not known."""
     clocks, at = games.clocks.astype(float), games.offsets[:-1][game] + ply
     left, opponent = (np.where(ply >= 2, clocks[np.maximum(at - back, 0)], np.nan) for back in (2, 1))
     steps = np.array([_time_control(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
     base, increment = steps.reshape(-1, 2)[game].T
-    return Clocks(left - clocks[at] + increment, left, opponent, base, increment)
+    return left - clocks[at] + increment, left, opponent, base, increment
 
 
 def _places(moves: PlayedMoves) -> Ints:
@@ -380,8 +363,8 @@ def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> Observed:
 def move_times(moves: PlayedMoves) -> Observed:
     """Return how long the free moves took, where both clocks before them and the time control are known."""
     found = clocks_of(moves.games, moves.game, moves.ply)
-    at = np.flatnonzero(np.isfinite(found.spent + found.opponent) & (found.base > 0) & moves.free)
-    spent, left, opponent, base, increment = (column[at] for column in vars(found).values())
+    at = np.flatnonzero(np.isfinite(found[0] + found[2]) & (found[3] > 0) & moves.free)
+    spent, left, opponent, base, increment = (column[at] for column in found)
     features = time_features(base, increment, left, opponent, moves.ply[at])
     return Observed(at, paces(spent, base, increment), features)
 

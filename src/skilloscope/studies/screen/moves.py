@@ -280,7 +280,7 @@ class KeyPosition:
 def key_positions(moves: ScreenedMoves, beyond: Array) -> list[KeyPosition]:
     """Return the moves of one player that add most, given what each adds beyond its expectation."""
     order = np.lexsort((np.arange(len(moves)), -beyond))[:_POSITIONS]
-    seconds = clocks_of(moves.games, moves.game, moves.ply).spent
+    seconds = clocks_of(moves.games, moves.game, moves.ply)[0]
     return [_position(moves, at, float(beyond[at]), float(seconds[at])) for at in order.tolist() if beyond[at] > 0]
 
 
