@@ -211,6 +211,7 @@ def cache_check(
     """Check the files of the store for damage: answers of engines, what people play, web jobs."""
     from skilloscope.chess.analysis.files import damaged_answers
     from skilloscope.web.jobs import Jobs
+    from skilloscope.web.library import Libraries
 
     tally, path = Tally(), _store_path(store)
     with Store(path, read_only=not mend) as shelf:
@@ -232,6 +233,9 @@ def cache_check(
         for place, reason in jobs.damaged():
             tally.fault("damaged work", str(queue), place, reason)
         jobs.close()
+    if (kept := path.parent / "web" / "library.sqlite").exists():
+        for place, reason in Libraries(kept).damaged():
+            tally.fault("damaged record", str(kept), place, reason)
     faults = [{"place": one.place, "reason": one.reason, "detail": one.detail} for one in tally.faults]
     damage = f"{len(faults):,} damaged" if faults else "nothing damaged"
     report = {"path": str(path), "rows": rows, "damaged": faults, "mended": mend}

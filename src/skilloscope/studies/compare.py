@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from skilloscope.core.columns import Bools
 from skilloscope.core.dates import read_date
 from skilloscope.core.errors import InputError, OptionError, check_dispersion
 from skilloscope.decision import Decisions
@@ -48,6 +49,7 @@ from skilloscope.studies.parts import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_SIDES: tuple[Place, Place] = ("before", 0.0), ("after", 1.0)
 _MOST = 12  # figures on one page; more are in the table
 
 
@@ -368,11 +370,16 @@ def compare_split(
     at: str | None = None,
     by: str | None = None,
     values: Sequence[str] | None = None,
+    new: Bools | None = None,
 ) -> Comparisons:
-    """Return one player's games from a day on compared with those before, or two values of a column."""
-    if at is not None:
-        rated = rate_parts(found, "date", [player], "star", None, place=_sides_of_day(found, at))
-        names, labels = ["before", "after"], [f"before {at}", f"from {at} on"]
+    """Return one player's games from a day on compared with those before, or two values of a column.
+
+    Instead of a day, `new` may say which games are those of the second side.
+    """
+    if at is not None or new is not None:
+        place = _sides_of_day(found, at or "") if new is None else lambda game: _SIDES[int(new[game])]
+        rated = rate_parts(found, "date", [player], "star", None, place=place)
+        names, labels = ["before", "after"], [f"before {at}", f"from {at} on"] if at else ["earlier games", "new games"]
     else:
         rated = rate_parts(found, by or "", [player], "star", None)
         names = chosen_values([one.played.name for one in rated.players[0].parts], values, by or "")
@@ -475,8 +482,8 @@ def _sides_of_day(found: AnalysedGames, at: str) -> Callable[[int], Place | str]
     def place(game: int) -> Place | str:
         date = dates[game]
         if date is not None and date.last < day:
-            return "before", 0.0
-        return ("after", 1.0) if date is not None and date.first >= day else UNDATED
+            return _SIDES[0]
+        return _SIDES[1] if date is not None and date.first >= day else UNDATED
 
     return place
 

@@ -276,7 +276,7 @@ def clocks_of(games: Games, game: Ints, ply: Ints) -> tuple[Array, Array, Array,
     """Return seconds: spent, left to the mover and to the opponent before, base, increment; NaN where not known."""
     clocks, at = games.clocks.astype(float), games.offsets[:-1][game] + ply
     left, opponent = (np.where(ply >= 2, clocks[np.maximum(at - back, 0)], np.nan) for back in (2, 1))
-    steps = np.array([_time_control(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
+    steps = np.array([time_control_of(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
     base, increment = steps.reshape(-1, 2)[game].T
     return left - clocks[at] + increment, left, opponent, base, increment
 
@@ -286,10 +286,10 @@ def _places(moves: PlayedMoves) -> Ints:
     return np.asarray(moves.games.offsets[:-1][moves.game] + moves.ply)
 
 
-def _time_control(text: str | None) -> tuple[float, float]:
+def time_control_of(text: str | None) -> tuple[float, float]:
     """Return the seconds of a game in one stage (NaN of others), and what each move adds: 0 where it is not said.
 
-    >>> [_time_control(text) for text in ("5400+30", "600", "40/7200:1800", None)]
+    >>> [time_control_of(text) for text in ("5400+30", "600", "40/7200:1800", None)]
     [(5400.0, 30.0), (600.0, 0.0), (nan, 0.0), (nan, 0.0)]
     """
     stages = re.fullmatch(r"(\d+/)?(\d+)(?:\+(\d+))?(:.*)?", text or "")

@@ -193,7 +193,7 @@ class Screening(Study):
 
     def _statistics(self) -> Table:
         columns = [*self._who(), *(column for name in self.statistics for column in _value_columns(name))]
-        about = "o: observed, e: expected at that rating; σ includes person, dispersion, parameters and pool"
+        about = "o: observed, e: expected at that rating; σ includes strength, style, dispersion and pool"
         notes = [about, "z above 0 is better play", *(MEANINGS[name] for name in self.statistics)]
         return Table.of("Observed and expected", self.players, columns, notes=notes)
 
