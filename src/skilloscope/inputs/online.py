@@ -14,10 +14,12 @@ import urllib.request
 from calendar import timegm
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.paths import write_whole
 
 SITES = {"lichess": "https://lichess.org", "chesscom": "https://api.chess.com"}
 """The addresses that are asked, by what accounts of the site begin with."""
@@ -50,6 +52,11 @@ def started(pgn: str) -> str:
     return f"{found[1]} {found[2]}" if found else ""
 
 
+def split_texts(text: str) -> list[str]:
+    """Return the texts of the games of a file that a site has sent."""
+    return [pgn for pgn in re.split(r"^(?=\[Event )", text, flags=re.MULTILINE) if pgn.strip()]
+
+
 @dataclass
 class Fetching:
     """An import on its way: games after `since`, a time as `started` gives it; `kept` is the PGN that has come."""
@@ -59,7 +66,7 @@ class Fetching:
     most: int = MOST_GAMES
     since: str = ""
     kept: str = ""
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = field(default=lambda seconds: time.sleep(seconds))
     _seen: set[str] = field(default_factory=set)
     _until: str = ""
     _count: int = 0
@@ -73,7 +80,7 @@ class Fetching:
             raise InputError(f"{self.most} games cannot be fetched at once", hint=f"from 1 to {MOST_GAMES:,}")
         self.site, self.name = found[1], found[2]
         self.base, self.title, self._end = SITES[self.site], TITLES[self.site], time.monotonic() + _LONGEST
-        for pgn in re.split(r"^(?=\[Event )", self.kept, flags=re.MULTILINE):
+        for pgn in split_texts(self.kept):
             list(self._fresh(pgn))
 
     def games(self) -> Iterator[str]:
@@ -179,6 +186,30 @@ class Fetching:
         if expected is not None and came < int(expected):
             raise http.client.IncompleteRead(rest)
         yield rest.decode("utf-8", "replace")
+
+
+def fetch_to(path: Path, account: str, most: int, opener: urllib.request.OpenerDirector, **more: Any) -> int:
+    """Put the newest games of an account into a PGN file, next to those that are there; return how many are new.
+
+    The first line of the file says whether it was stopped: then the next run goes on from there.
+    """
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    state = re.match(r"% (\S+) (complete|after (.*))\n", old)
+    if old and (state is None or state[1] != account):
+        raise InputError(f"{path} does not hold games of {account} alone", hint="name another file")
+    there, done = split_texts(old.partition("\n")[2]), False
+    stopped = state is not None and state[2] != "complete"
+    since = (state[3] if state and stopped else max(map(started, there), default="")) or ""
+    games, new = Fetching(account, opener, most, since, "".join(there) if stopped else "", **more), list[str]()
+    try:
+        for pgn in games.games():
+            new.append(pgn)
+        done = True
+    finally:
+        if new or done:
+            head = f"% {account} {'complete' if done else f'after {since}'}\n"
+            write_whole(path, head + "".join(sorted([*new, *there], key=started, reverse=True)))
+    return len(new) + (fetch_to(path, account, most, opener, **more) if stopped else 0)  # what was played since
 
 
 def _milliseconds(when: str, more: int) -> int:

@@ -36,6 +36,7 @@ from skilloscope.report.page import Section
 from skilloscope.report.study import Study
 from skilloscope.report.table import Column, Table, caveats_table, number, plural, probability_text, skipped_line
 from skilloscope.studies.basis import AgentBasis, Basis, EloBasis
+from skilloscope.studies.fusion import counts_results, results_of
 from skilloscope.studies.parts import (
     SHARED_NOTE,
     AgentPart,
@@ -355,6 +356,12 @@ def compare_players(found: AnalysedGames, names: Sequence[str]) -> Comparisons:
     own = {one.player: one.parts[0] for one in rated.players}
     if missing := [name for name in names if name not in own]:
         raise InputError(f"no move of {missing[0]!r} that counts; skipped: {rated.tally}")
+    levels = {name: (part.posterior.mean, part.posterior.sd) for name, part in own.items()}
+    results = results_of(found, levels)[0] if counts_results(found) else {}
+    for name in results:  # as `rate` has them
+        rows = own[name].played.rows
+        fused = found.asked.elo.posterior(rows, found.asked.prior_of(rows), results[name].curve)
+        own[name] = replace(own[name], posterior=fused)
     first, second = (Side(name, own[name]) for name in names)
     change = difference(second.part.posterior, first.part.posterior)
     basis = EloBasis.of(found, "player", rated.warnings)

@@ -13,6 +13,7 @@ declares a dataclass with a `kind` and a `name`, and uses `put`, `records` and `
     game      KEY                 a game: players, date, result, pool, where it came from, in which job it is
     text      KEY                 its PGN
     mistake   00001/KEY/023       a confirmed mistake of a player: the position, the moves, what it cost
+    drill     00001/KEY/023       how often it was solved since, and when it is due again (see training.py)
     review    00001/KEY           how many moves and mistakes were in each part of the play, in a reviewed game
     snapshot  00001/JOB/POOL      the Elo of a player after an upload
     study     00001               what the player's page shows (see library_job.py)
@@ -29,6 +30,7 @@ from skilloscope.core.errors import InputError, StoreError
 from skilloscope.core.text import json_text, typed
 from skilloscope.web.jobs import NotFoundError
 from skilloscope.web.records import (
+    Drill,
     GameText,
     Import,
     KeptGame,
@@ -55,7 +57,7 @@ CREATE TABLE IF NOT EXISTS records (
     PRIMARY KEY (library, kind, name));
 """
 
-KINDS = (Player, KeptGame, Mistake, Review, Snapshot, PlayerStudy, Import)
+KINDS = (Player, KeptGame, Mistake, Drill, Review, Snapshot, PlayerStudy, Import)
 """What an export has as JSON; texts of games are PGN."""
 R = TypeVar("R", bound=Record)
 
@@ -215,7 +217,7 @@ class Library:
                     self.take_out(GameText, game.key)
 
     def _take_out_all(self, player: Player) -> None:
-        for what in (Mistake, Review, Snapshot, PlayerStudy, Player):
+        for what in (Mistake, Drill, Review, Snapshot, PlayerStudy, Player):
             self.take_out(what, player.name)
 
     def games(self, player: Player | None = None) -> list[KeptGame]:

@@ -60,7 +60,8 @@ class PlayerScreening(Study):
         first = ENGINE if self.player.engine else "stronger"
         cards = Section(
             "Positions to look at",
-            text=f"The moves that add most to {first}, with what people of {self.player.elo:.0f} play there.",
+            text=f"The moves that add most to {first}, with what people of {self.player.elo:.0f} play there. "
+            "Good moves that people seldom play add most, whether or not they are the engine's first choice.",
             cards=[_card(place) for place in self.player.positions],
         )
         return [
