@@ -117,7 +117,7 @@ def write_games(
             games = batch.select(known.first_time(batch), reason=SAME_GAME)
             done.tally += games.tally
             if progress:
-                progress(done.games + len(games) + done.tally.counts[SAME_GAME])
+                progress(done.games + len(games) + done.tally.counts.get(SAME_GAME, 0))
             if not len(games):
                 continue
             write(game_table(games))
