@@ -27,7 +27,7 @@ from fit_people import (
     Sample,
     effort_of,
     evidence,
-    fit_opponents,
+    known_opponents,
     own_rows,
     parts_of,
     used,
@@ -41,8 +41,7 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, help="a folder that keeps the curves of the moves")
     parser.add_argument("--folds", type=int, default=4)
     asked = parser.parse_args()
-    alone = parts_of("instant", asked.kept)
-    opponents = fit_opponents([(alone[0], 1.0), (alone[-1], 0.25)])
+    opponents, alone = known_opponents(), parts_of("instant", asked.kept)
     for name in DEPTHS:
         effort = effort_of(name, opponents, elo_axis(), asked.kept)
         show(f"{name}, people of many events, held out", effort.held_out(asked.folds))
@@ -69,13 +68,12 @@ def as_it_ships(games: PlayerGames, name: str, sizes: tuple[int, ...] = (1, 4, 7
     axis = elo_axis()
     effort = axis.effort(name)
     assert effort.person is not None
-    assert effort.beside is not None
     assert axis.opponents is not None
     fit = Fitted(effort.effects, effort.person)
     found = {}
     for size in sizes:
         sample = Sample.of(games, size, axis.opponents)
-        for label, logs in used(sample, fit, effort.beside).items():
+        for label, logs in used(sample, fit).items():
             found[f"{size} game{'s' * (size > 1)}, {label}"] = Estimates(sample.elo, logs)
     return found
 
@@ -84,7 +82,7 @@ def show(title: str, found: dict[str, Estimates]) -> None:
     """Print a table."""
     print(f"\n{title}\n{HEAD}")
     for label, one in found.items():
-        print("\n".join(one.row(label, bands=label.endswith("moves, prior opponents"))), flush=True)
+        print("\n".join(one.row(label, bands=label.endswith("and results"))), flush=True)
 
 
 if __name__ == "__main__":

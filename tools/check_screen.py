@@ -4,8 +4,8 @@
 
 In: ../shared/data, measurements/ and what ships. With an engine each person is judged by a baseline fitted to people of
 other events (`--folds`). Without: people of data/people in the same way, and people of human/ by a baseline of others.
-`--power` prints what is detected of simulated help in real games, by kind of help and number of games, beside what the
-power table promises.
+`--power` prints what is detected of simulated help in real games, by kind of help and number of games, next to what the
+power table promises, under the baseline that ships.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from scipy.stats import chi2, false_discovery_control, norm
 from fit_screen import fitted, weights_of
 from screen_people import People, engine_people, instant_people
 from skilloscope.models.joint import JointWeights
-from skilloscope.studies.screen.baseline import Baseline, group_sums
+from skilloscope.studies.screen.baseline import Baseline, group_sums, shipped_baseline
 from skilloscope.studies.screen.own import OwnStrength
 from skilloscope.studies.screen.power import HELP, helped_moves, simulated_power
 from skilloscope.studies.screen.statistics import ENGINE, STRONGER
 
 LEVELS = (0.05, 0.01, 0.001)
 BAND = 400
-GAMES = (1, 2, 4, 8)
-REPEATED = 4
+GAMES = (1, 4, 8)
+REPEATED = 8
 
 Array = npt.NDArray[np.float64]
 
@@ -50,8 +50,15 @@ def main() -> None:
     parser.add_argument("--kept", type=Path)
     parser.add_argument("--folds", type=int, default=4)
     parser.add_argument("--power", action="store_true")
+    parser.add_argument("--model", action="store_true", help="only what the joint model plays and what people play")
     asked = parser.parse_args()
     weights = weights_of(asked.effort)
+    if asked.model and weights is not None:
+        print("\n".join(played_and_expected(engine_people(asked.effort, weights, asked.kept))))
+        return
+    if asked.power and weights is not None:
+        print_power(engine_people(asked.effort, weights, asked.kept), shipped_baseline(asked.effort))
+        return
     if weights is None:
         people = instant_people("fit", asked.kept)
         judged = [*folds(people, asked.effort, None, asked.folds)]
@@ -63,8 +70,6 @@ def main() -> None:
     for name in found[0].z:
         print(f"\n{asked.effort}, {name}: {len(elo)} player-events")
         print("\n".join(lines(elo, np.concatenate([one.z[name] for one in found]))), flush=True)
-    if asked.power and weights is not None:
-        print_power(judged)
 
 
 def folds(people: People, effort: str, weights: JointWeights | None, of: int) -> Iterator[tuple[People, Baseline]]:
@@ -115,6 +120,25 @@ def lines(elo: Array, z: Array) -> list[str]:
     return found
 
 
+def played_and_expected(people: People) -> list[str]:
+    """Return what the joint model, by which simulated people choose, plays over what people play in their positions.
+
+    The model was fitted to other people; the errors are those of sums over people.
+    """
+    found = []
+    for low in range(1200, 2800, BAND):
+        own = (people.elo >= low) & (people.elo < low + BAND)
+        cells = []
+        for name in ("match", "loss", "blunders"):
+            one = people.moves.statistics[name]
+            actual, mean = (np.abs(np.bincount(people.group, column)[own]) for column in (one.actual, one.draws.mean))
+            ratio = mean.sum() / actual.sum()
+            error = np.sqrt(((mean - ratio * actual) ** 2).sum()) / actual.sum()
+            cells.append(f"{name} {ratio - 1:+.1%} ± {error:.1%}")
+        found.append(f"{low} to {low + BAND - 1}: {own.sum()} people, model over people: {', '.join(cells)}")
+    return found
+
+
 def share(k: int, n: int, level: float) -> str:
     """Return a share with its Poisson interval."""
     low = 0.5 * chi2.ppf(0.025, 2 * k) / n if k else 0.0
@@ -122,18 +146,16 @@ def share(k: int, n: int, level: float) -> str:
     return f"p<{level:g} {k / n:.4f} ({low:.4f} to {high:.4f})"
 
 
-def print_power(judged: list[tuple[People, Baseline]], seed: int = 7) -> None:
-    """Print what is detected of help in real games beside what is promised, by kind of help and number of games."""
+def print_power(people: People, baseline: Baseline, seed: int = 7) -> None:
+    """Print what is detected of help in real games next to what is promised, by kind of help and number of games."""
     for games in GAMES:
         seen: dict[tuple[str, str], list[float]] = {}
         promised: dict[tuple[str, str], list[float]] = {}
         count = 0
-        for people, baseline in judged:
-            for row in range(people.size):
-                moves = people.moves.take(people.group == row)
-                own_games = np.unique(moves.game)
-                if len(own_games) < games:
-                    continue
+        for row in range(people.size):
+            moves = people.moves.take(people.group == row)
+            own_games = np.unique(moves.game)
+            if len(own_games) >= games:
                 count += 1
                 rng = np.random.default_rng([seed, games, row])
                 one_person(moves.take(np.isin(moves.game, own_games[:games])), baseline, rng, seen, promised)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.evidence import Prior
-from skilloscope.evidence.axis import ELO, STEP, Beside, Effects, combined
+from skilloscope.evidence.axis import ELO, STEP, Effects, combined
 from skilloscope.studies.calibrate import POOL_ELO, PoolEvidence, log_scores
 
 Array = npt.NDArray[np.float64]
@@ -105,7 +105,15 @@ def _unpacker(names: Sequence[str]) -> Callable[[Array], dict[str, Effects]]:
     return unpacked
 
 
-def fit_beside(prior: Array, moves: Array, results: Array, elo: Array) -> Beside:
+@dataclass(frozen=True)
+class Tempers:
+    """What the log-likelihoods of moves and of results are multiplied by."""
+
+    moves: float
+    results: float
+
+
+def fit_tempers(prior: Array, moves: Array, results: Array, elo: Array) -> Tempers:
     """Return the tempers that predict the ratings `elo` best.
 
     `prior` is a log-density, `moves` and `results` are curves, all on POOL_ELO with a row for each person.
@@ -115,4 +123,4 @@ def fit_beside(prior: Array, moves: Array, results: Array, elo: Array) -> Beside
         return -float(log_scores(prior + free[0] * moves + free[1] * results, elo).mean())
 
     found = minimize(cost, np.ones(2), method="L-BFGS-B", bounds=[(0.0, 3.0)] * 2).x
-    return Beside(float(found[0]), float(found[1]))
+    return Tempers(float(found[0]), float(found[1]))

@@ -86,9 +86,7 @@ def main() -> None:
         measured = figures(logs + priors["opponents"], elo, float(elo.mean()))
         about = {"data": SAMPLE.name, "folds": FOLDS, "prior": "opponents", "one_game": measured}
         weights = weights_of(found, np.ones(len(elo), dtype=bool))
-        effort = Effort(
-            EVALUATIONS, sources, measured=about, losses=weights, beside=instant.beside, person=effects.person
-        )
+        effort = Effort(EVALUATIONS, sources, measured=about, losses=weights, person=effects.person)
         TARGET.write_text(replace(axis, efforts={**axis.efforts, EVALUATIONS: effort}).to_json(), encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Fit what is known of a person beside the moves: the prior from the opponents' ratings, and what all moves share.
+"""Fit what is known of a person besides the moves: the prior from the opponents' ratings, and what all moves share.
 
     .venv/bin/python tools/fit_people.py [--kept FOLDER] [--write] [--folds 4] [--effort instant]
 
@@ -6,8 +6,8 @@ In: ../shared/data (people, human) and measurements/. The network saw none of th
 ratings on the ratings of the opponents, fitted to people of one event each and, with a quarter of the weight, to people
 of human/ drawn alike over the ratings. The effects (temper of each source, what the opening has to itself, and
 `PersonEffect`) maximise the log-density of the true rating with one, four and all games of a person, half under that
-prior and half under a normal one. With --folds the figures are of people of other events than those fitted on.
---write puts all of it into the axis that ships; how far results count comes along (`Beside`, by the number of games).
+prior and half under a normal one, by moves alone and by moves and results. With --folds the figures are of people of
+other events than those fitted on. --write puts all of it into the axis that ships.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from scipy.stats import t as student
 
 import axis_data
 from skilloscope.chess.human.played import move_evidence
+from skilloscope.chess.pgn.games import Games
 from skilloscope.evidence.axis import (
     ELO,
-    Beside,
     Effects,
     EloAxis,
     OpponentsPrior,
@@ -36,7 +36,8 @@ from skilloscope.evidence.axis import (
     elo_axis,
     result_curve,
 )
-from skilloscope.studies.rate import RATED_SD
+from skilloscope.models.joint import JointWeights
+from skilloscope.studies.fusion import RATED_SD, WHITE
 
 Array = npt.NDArray[np.float64]
 
@@ -49,6 +50,7 @@ SIZES = (1, 4, 99)
 DEPTHS = {"instant": 0, "quick": 6, "full": 10}
 STRATA = 22
 """People of human/ of each 100 Elo."""
+_COLUMNS = ("person", "event", "elo", "opponent", "score", "black", "row")
 _SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 _NORMAL = np.asarray(-0.5 * ((GRID - 1950.0) / 420.0) ** 2)
 _POPULATION = np.asarray(elo_axis().prior().log_density(GRID))
@@ -56,18 +58,20 @@ _POPULATION = np.asarray(elo_axis().prior().log_density(GRID))
 
 @dataclass(frozen=True, eq=False)
 class PlayerGames:
-    """Player-games of people of known rating, person by person: who, ratings, score, and the curves on GRID."""
+    """Player-games of people of known rating, person by person: who, ratings, score, colour, and the curves on GRID."""
 
     person: npt.NDArray[Any]
     event: npt.NDArray[Any]
     elo: Array
     opponent: Array
     score: Array
+    black: npt.NDArray[np.bool_]
+    row: npt.NDArray[np.int64]
     curves: Mapping[str, Array]
 
     def take(self, rows: npt.NDArray[Any]) -> PlayerGames:
         """Return some of them."""
-        columns = {name: getattr(self, name)[rows] for name in ("person", "event", "elo", "opponent", "score")}
+        columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return PlayerGames(**columns, curves={name: own[rows] for name, own in self.curves.items()})
 
     @classmethod
@@ -77,9 +81,7 @@ class PlayerGames:
         empty = {
             name: [part.curves.get(name, np.zeros((len(part.elo), len(GRID)))) for part in parts] for name in names
         }
-        columns = {
-            n: np.concatenate([getattr(p, n) for p in parts]) for n in ("person", "event", "elo", "opponent", "score")
-        }
+        columns = {n: np.concatenate([getattr(p, n) for p in parts]) for n in _COLUMNS}
         return cls(**columns, curves={name: np.concatenate(rows) for name, rows in empty.items()})
 
 
@@ -90,41 +92,49 @@ def evidence(
     if kept is not None and kept.is_file():
         found = np.load(kept)
         names = [name for name in found.files if name.startswith("curve ")]
-        columns = {name: found[name] for name in ("person", "event", "elo", "opponent", "score")}
+        columns = {name: found[name] for name in _COLUMNS}
         return PlayerGames(**columns, curves={name[6:]: found[name].astype(float) for name in names})
     parts, weights = [], elo_axis().effort(effort).weights
     for first in range(0, len(known.games), 200):
         rows = np.arange(first, min(first + 200, len(known.games)))
         analyses = None if known.analyses is None else known.analyses.of_games(rows)
         some = axis_data.Known(known.games.select(rows), analyses)
-        moves = axis_data.judged(some).at_depth(DEPTHS[effort])
-        table = move_evidence(moves.moves, moves.names, weights=weights)
-        headers = some.games.headers
-        sides = [(g, s) for g, pair in enumerate(some.sides) for s, name in enumerate(pair) if name is not None]
-        place = {(some.sides[g][s], g): at for at, (g, s) in enumerate(sides)}
-        at = [place[person, game] for person, game in zip(table.people, table.games.tolist(), strict=True)]
-        curves = {name: np.zeros((len(sides), len(GRID))) for name in dict.fromkeys(table.sources)}
-        for row, source, curve in zip(at, table.sources, table.curves, strict=True):
-            curves[source][row] = curve[::EVERY]
-        elos = np.array([headers[name].to_pylist() for name in ("white_elo", "black_elo")], dtype=float)
-        score = [_SCORES.get(text or "", np.nan) for text in headers["result"].to_pylist()]
-        parts.append(
-            PlayerGames(
-                np.array([some.sides[g][s] for g, s in sides]),
-                np.array([str(events[rows[g]]) if events is not None else some.sides[g][s] for g, s in sides]),
-                np.array([elos[s, g] for g, s in sides]),
-                np.array([elos[1 - s, g] for g, s in sides]),
-                np.array([abs(s - score[g]) for g, s in sides]),
-                curves,
-            )
-        )
+        own = None if events is None else [events[row] for row in rows]
+        parts.append(with_curves(axis_data.judged(some).at_depth(DEPTHS[effort]), weights, own))
         print(f"{rows[-1] + 1:,} of {len(known.games):,} games", flush=True)
     found_all = PlayerGames.concat(parts)
     if kept is not None:
-        columns = {name: getattr(found_all, name) for name in ("person", "event", "elo", "opponent", "score")}
+        columns = {name: getattr(found_all, name) for name in _COLUMNS}
         small = {f"curve {name}": rows.astype(np.float32) for name, rows in found_all.curves.items()}
         np.savez(kept, **columns, **small)
     return found_all
+
+
+def with_curves(
+    judged: axis_data.JudgedPeople, weights: JointWeights | None, events: Sequence[Any] | None
+) -> PlayerGames:
+    """Return the player-games with what their moves say."""
+    table, games = (
+        move_evidence(judged.moves, judged.names, weights=weights),
+        without_curves(judged.moves.games, events),
+    )
+    place = {key: at for at, key in enumerate(zip(games.person.tolist(), games.row.tolist(), strict=True))}
+    at = [place[key] for key in zip(table.people, table.games.tolist(), strict=True)]
+    curves = {name: np.zeros((len(games.elo), len(GRID))) for name in dict.fromkeys(table.sources)}
+    for row, source, curve in zip(at, table.sources, table.curves, strict=True):
+        curves[source][row] = curve[::EVERY]
+    return replace(games, curves=curves)
+
+
+def without_curves(games: Games, events: Sequence[Any] | None = None) -> PlayerGames:
+    """Return the player-games of rated people as the headers have them."""
+    pairs = axis_data.Known(games).sides
+    row, side = np.array([(g, s) for g, pair in enumerate(pairs) for s, name in enumerate(pair) if name is not None]).T
+    elos = np.array([games.headers[name].to_pylist() for name in ("white_elo", "black_elo")], dtype=float)
+    score = np.array([_SCORES.get(text or "", np.nan) for text in games.headers["result"].to_pylist()])[row]
+    person = np.array([pairs[g][s] for g, s in zip(row.tolist(), side.tolist(), strict=True)])
+    event = person if events is None else np.array([str(events[g]) for g in row.tolist()])
+    return PlayerGames(person, event, elos[side, row], elos[1 - side, row], np.abs(side - score), side == 1, row, {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +156,9 @@ class Sample:
         """Return everybody with that many games, or with all."""
         people = [rows[:most] for rows in own_rows(games) if len(rows) >= most or most == SIZES[-1]]
         rows, first = np.concatenate(people), np.cumsum([0, *(len(own) for own in people)])[:-1]
+        against = games.opponent + np.where(games.black, WHITE, -WHITE)
         results = [
-            result_curve(games.opponent[own], np.full(len(own), RATED_SD), games.score[own], GRID)
+            result_curve(against[own], np.full(len(own), RATED_SD), games.score[own], GRID)
             for own in (one[np.isfinite(games.score[one])] for one in people)
         ]
         return cls(
@@ -166,6 +177,14 @@ def own_rows(games: PlayerGames) -> list[npt.NDArray[np.int64]]:
     return [
         np.asarray(rows) for rows in np.split(np.argsort(people, kind="stable"), np.cumsum(np.bincount(people))[:-1])
     ]
+
+
+def known_opponents() -> OpponentsPrior:
+    """Return the prior fitted to people of events, and to people of human/ drawn alike over the ratings."""
+    drawn = axis_data.strata(STRATA, 0.0, axis_data.HELD_OUT, 1)
+    return fit_opponents(
+        [(without_curves(axis_data.people_of_events().games), 1.0), (without_curves(drawn.games), 0.25)]
+    )
 
 
 _PRIOR_START = np.array([2000.0, 1.2, 0.0, 0.0, np.log(120), np.log(0.3), np.log(150), 1.5])
@@ -216,26 +235,42 @@ class Fitted:
     effects: Mapping[str, Effects]
     person: PersonEffect
 
-    def curve(self, sample: Sample) -> Array:
-        """Return what the moves say of each person, on GRID."""
+    def logs(self, sample: Sample) -> tuple[Array, Array]:
+        """Return the posteriors given the moves, and given moves and results, under the prior from opponents."""
+        total, shared = self.moves(sample), self.person.shared
+        both = (shared(total, GRID, results, sample.prior) for results in (None, sample.results))
+        alone, fused = (one + sample.prior for one in both)
+        return alone, fused
+
+    def moves(self, sample: Sample) -> Array:
+        """Return what the moves say of each person before what they share, on GRID."""
         total = np.zeros((len(sample), len(GRID)))
         for name, rows in sample.curves.items():
             own = self.effects[name]
             total += blurred(own.temper * rows, own.person_sd, STEP)
-        return self.person.shared(total, GRID)
+        return total
 
 
 def start_of(sources: Sequence[str], like: PersonEffect | None) -> tuple[Array, Array]:
     """Return where the free numbers start, and how far (as sds) they are expected from there.
 
-    With an engine few people are known: there what people share is expected about where it is without one.
+    With an engine fewer people are known: there what people share is expected about where it is without one.
     """
-    sd, mean, ends, wide = (110.0,) * 4, (0.0,) * 4, (0.05, 0.05), 250.0
-    loose = [0.7] * 4 + [200.0] * 4 + [1.0, 1.0, 0.3]
+    first = like or PersonEffect(
+        KNOTS, (0.0,) * 4, (100.0,) * 4, (0.05,) * 4, 250.0, style=60.0, results=0.9, opponents=0.4
+    )
+    loose = [0.7] * 4 + [200.0] * 4 + [1.0, 1.0, 0.3, 0.7, 0.3, 1.0]
     if like is not None:
-        sd, mean, ends, wide = like.sd, like.mean, (like.tail[0], like.tail[-1]), like.tail_sd
-        loose = [0.2] * 4 + [40.0] * 4 + [0.3, 0.3, 0.1]
-    start = [np.log(0.9)] * len(sources) + [np.log(60.0), *np.log(sd), *mean, *np.log(ends), np.log(wide)]
+        loose = [0.2] * 4 + [40.0] * 4 + [0.3, 0.3, 0.1, 0.3, 0.1, 0.1]
+    ends = (
+        first.tail[0],
+        first.tail[-1],
+        first.tail_sd,
+        max(first.style, 10.0),
+        first.results,
+        max(first.opponents, 0.05),
+    )
+    start = [np.log(0.9)] * len(sources) + [np.log(60.0), *np.log(first.sd), *first.mean, *np.log(ends)]
     return np.array(start), np.array([0.3] * len(sources) + [0.7, *loose])
 
 
@@ -250,7 +285,9 @@ def unpacked(free: Array, sources: Sequence[str], fixed: Mapping[str, Effects]) 
     sd, mean, ends = np.exp(free[n + 1 : n + 5]), free[n + 5 : n + 9], np.minimum(np.exp(free[n + 9 : n + 11]), 0.5)
     tail = np.interp(KNOTS, [KNOTS[0], KNOTS[-1]], ends)
     columns = [tuple(float(value) for value in column) for column in (mean, sd, tail)]
-    return Fitted({**fixed, **effects}, PersonEffect(KNOTS, *columns, float(np.exp(free[-1]))))
+    tail_sd, style, results, opponents = np.exp(free[n + 11 :]).tolist()
+    more = {"style": style, "results": results, "opponents": min(opponents, 1.0)}
+    return Fitted({**fixed, **effects}, PersonEffect(KNOTS, *columns, tail_sd, **more))
 
 
 def fit_effects(
@@ -264,30 +301,14 @@ def fit_effects(
         fitted = unpacked(start + step * spread, sources, fixed)
         scores = []
         for sample in samples:
-            curve = fitted.curve(sample)
-            scores += [scored(curve + prior, sample.elo).mean() for prior in (sample.prior, _NORMAL)]
+            moves, both = fitted.logs(sample)
+            found = (moves, fitted.person.shared(fitted.moves(sample), GRID) + _NORMAL, both, both)
+            scores += [scored(logs, sample.elo).mean() for logs in found]
         return float(-np.mean(scores) + 0.5 * step @ step / people)
 
     options = {"maxiter": 60, "eps": 3e-3, "ftol": 1e-7}
     found = minimize(cost, np.zeros(len(start)), method="L-BFGS-B", bounds=[(-5.0, 5.0)] * len(start), options=options)
     return unpacked(start + found.x * spread, sources, fixed)
-
-
-def fit_results(samples: Sequence[Sample], fitted: Fitted) -> Beside:
-    """Return how far moves and results count beside each other, by the number of games."""
-    curves = [fitted.curve(sample) for sample in samples]
-
-    def cost(free: Array) -> float:
-        beside = Beside(*free.tolist())
-        scores = []
-        for sample, curve in zip(samples, curves, strict=True):
-            moves, results = beside.of_games(sample.games)
-            scores.append(
-                scored(sample.prior + moves[:, None] * curve + results[:, None] * sample.results, sample.elo).mean()
-            )
-        return -float(np.mean(scores))
-
-    return Beside(*minimize(cost, np.array([1.0, 1.0, 0.1, 0.3]), method="Nelder-Mead").x.tolist())
 
 
 def scored(logs: Array, elo: Array) -> Array:
@@ -306,7 +327,7 @@ class Estimates:
     weight: Array | None = None
 
     def row(self, name: str, bands: bool = False) -> list[str]:
-        """Return a line of figures, and one for each 200 points of rating where they are wanted."""
+        """Return a row of a table, and one for each 200 points of rating where they are wanted."""
         density = np.exp(self.logs - self.logs.max(axis=1, keepdims=True))
         density /= density.sum(axis=1, keepdims=True)
         mean = density @ GRID
@@ -321,18 +342,21 @@ class Estimates:
             e, w = error[own], weight[own] / weight[own].sum()
             n = 1 / float(w @ w)  # so many people of equal weight
             rmse, bias = float(np.sqrt(w @ e**2)), float(w @ e)
-            sides = f"±{np.sqrt((w @ e**4 - rmse**4) / n) / 2 / rmse:3.0f}", f"±{np.sqrt((rmse**2 - bias**2) / n):3.0f}"
-            said = f"{rmse:5.0f} {sides[0]} {w @ np.abs(e):5.0f} {w @ sd[own]:5.0f} {bias:+5.0f} {sides[1]}"
-            return f"{label:44s} {len(e):5d} {said}  {np.sqrt(w @ (e / sd[own]) ** 2):5.2f}  {w @ inside[own]:.3f}"
+            sides = f"± {np.sqrt((w @ e**4 - rmse**4) / n) / 2 / rmse:.0f}", f"± {np.sqrt((rmse**2 - bias**2) / n):.0f}"
+            said = f"{rmse:.0f} {sides[0]} | {w @ np.abs(e):.0f} | {w @ sd[own]:.0f} | {bias:+.0f} {sides[1]}"
+            z, score = np.sqrt(w @ (e / sd[own]) ** 2), np.average(scores[own], weights=w)
+            return f"| {label} | {len(e)} | {said} | {z:.2f} | {w @ inside[own]:.3f} | {score:.3f} |"
 
-        found = [f"{line(name, self.elo > 0)}  {np.average(scored(self.logs, self.elo), weights=weight):.4f}"]
+        scores = scored(self.logs, self.elo)
+        found = [line(name, self.elo > 0)]
         for low in range(1000, 2800, 200) if bands else ():
             own = (self.elo >= low) & (self.elo < low + 200)
-            found += [line(f"    rated {low} to {low + 199}", own)] if own.sum() >= 20 else []
+            found += [line(f"{name}, rated {low} to {low + 199}", own)] if own.sum() >= 20 else []
         return found
 
 
-HEAD = f"{'':44s}     n  rmse      mae    sd  bias       rms z  covers  log-score"
+HEAD = """| games, what is used | people | RMSE | MAE | posterior sd | bias | rms z | 95 % covers | log-score |
+|---|---|---|---|---|---|---|---|---|"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,11 +385,9 @@ class Effort:
             out = first.event[fold == number]
             rest = [part.take(~np.isin(part.event, out)) for part in self.parts]
             fit = self.fitted(rest)
-            whole = PlayerGames.concat(rest)
-            beside = fit_results([Sample.of(whole, size, self.opponents) for size in (1, 2, 4, 99)], fit)
             for size in SIZES:
                 sample = Sample.of(first.take(fold == number), size, self.opponents)
-                for name, logs in used(sample, fit, beside).items():
+                for name, logs in used(sample, fit).items():
                     label = f"{'all games' if size > SIZES[1] else f'{size} games' if size > 1 else '1 game'}, {name}"
                     found.setdefault(label, []).append((sample.elo, logs))
         return {
@@ -374,15 +396,15 @@ class Effort:
         }
 
 
-def used(sample: Sample, fit: Fitted, beside: Beside) -> dict[str, Array]:
+def used(sample: Sample, fit: Fitted) -> dict[str, Array]:
     """Return the posteriors of people by what is used, next to simple alternatives."""
-    curve, (moves, results) = fit.curve(sample), beside.of_games(sample.games)
+    moves, both = fit.logs(sample)
     return {
-        "population alone": _POPULATION + 0 * curve,
+        "population alone": _POPULATION + 0 * moves,
         "opponents' ratings alone": sample.prior,
-        "moves, prior population": curve + _POPULATION,
-        "moves, prior opponents": curve + sample.prior,
-        "and results": moves[:, None] * curve + results[:, None] * sample.results + sample.prior,
+        "moves, prior population": fit.person.shared(fit.moves(sample), GRID) + _POPULATION,
+        "moves, prior opponents": moves,
+        "moves and results": both,
     }
 
 
@@ -391,7 +413,7 @@ def effort_of(name: str, opponents: OpponentsPrior, axis: EloAxis, kept: Path | 
     parts = parts_of(name, kept)
     if name == "instant":
         return Effort(name, parts, opponents, {}, None)
-    # Moves that no engine judged are few beside the others: their weight is that without an engine.
+    # Moves that no engine judged are few among the others: their weight is that without an engine.
     without = axis.effort("instant")
     return Effort(name, parts, opponents, {"human": without.effects["human"]}, without.person)
 
@@ -404,8 +426,7 @@ def main() -> None:
     parser.add_argument("--effort", choices=DEPTHS, action="append")
     parser.add_argument("--write", action="store_true", help="write what was fitted into the axis that ships")
     asked = parser.parse_args()
-    alone = parts_of("instant", asked.kept)
-    opponents = fit_opponents([(alone[0], 1.0), (alone[-1], 0.25)])
+    opponents = known_opponents()
     print(opponents, flush=True)
     axis = replace(elo_axis(), opponents=rounded(opponents))
     for name in asked.effort or DEPTHS:
@@ -414,13 +435,11 @@ def main() -> None:
             print(f"\n{name}, people of other events than those fitted on\n{HEAD}")
             for part in range(1 if name == "instant" else len(axis_data.EVENT_PEOPLE)):
                 for label, found in effort.held_out(asked.folds, part).items():
-                    print("\n".join(found.row(label, bands=label.endswith("moves, prior opponents"))), flush=True)
+                    print("\n".join(found.row(label, bands=label.endswith("and results"))), flush=True)
         best = effort.fitted(effort.parts)
-        whole = PlayerGames.concat(effort.parts)
-        beside = fit_results([Sample.of(whole, size, opponents) for size in (1, 2, 4, 99)], best)
-        print(f"{name}: {best}\n{beside}", flush=True)
+        print(f"{name}: {best}", flush=True)
         effects = {source: rounded(own) for source, own in best.effects.items()}
-        changed = replace(axis.effort(name), effects=effects, person=rounded(best.person), beside=rounded(beside))
+        changed = replace(axis.effort(name), effects=effects, person=rounded(best.person))
         axis = replace(axis, efforts={**axis.efforts, name: changed})
     if asked.write:
         TARGET.write_text(axis.to_json(), encoding="utf-8")
@@ -437,9 +456,8 @@ def parts_of(effort: str, kept: Path | None) -> list[PlayerGames]:
         of_events = [evidence(known, effort, path(name), events) for name, (known, events) in drawn.items()]
         return [*of_events, evidence(axis_data.people(), effort, path("people"))]
     events = np.load(axis_data.SHARED / "people" / "games.npz")["event"].tolist()
-    drawn = axis_data.strata(STRATA, 0.0, axis_data.HELD_OUT, 1)
     everybody = evidence(axis_data.people_of_events(), effort, path("events"), events)
-    return [everybody, evidence(axis_data.people(), effort, path("people")), evidence(drawn, effort, path("strata"))]
+    return [everybody, evidence(axis_data.people(), effort, path("people"))]
 
 
 def rounded(one: Any) -> Any:

@@ -37,6 +37,8 @@ from skilloscope.studies.screen.saddlepoint import Cumulants, ScoreTable
 from skilloscope.studies.screen.statistics import ENGINE, STRONGER
 
 TARGET = axis_data.ROOT / "src" / "skilloscope" / "data" / "scales" / "screen-default.json"
+NOTHING = 1e-6
+"""A number so small is none."""
 KNOTS = (1300.0, 1700.0, 2100.0, 2500.0)
 FLAT = FairSpread(1.2, 0.0, (0.0,) * len(KNOTS))
 _START = np.array([0.0] * 4 + [np.log(130.0)] * 4 + [-2.7, -2.7, np.log(250.0), np.log(150.0)])
@@ -237,10 +239,11 @@ def shown(baseline: Baseline) -> dict[str, Any]:
 
 def rounded(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the numbers with four digits."""
-    return {
-        name: [float(f"{v:.4g}") for v in value] if isinstance(value, tuple) else float(f"{value:.4g}")
-        for name, value in given.items()
-    }
+
+    def short(value: float) -> float:
+        return float(f"{value:.4g}") if abs(value) > NOTHING else 0.0
+
+    return {name: [*map(short, value)] if isinstance(value, tuple) else short(value) for name, value in given.items()}
 
 
 if __name__ == "__main__":

@@ -1,20 +1,19 @@
 """Forecasts of next year's results from few games: results alone, and results fused with the moves of the same games.
 
-    .venv/bin/python tools/forecast_fused.py [--people 300] [--kept FOLDER] [--write]
+    .venv/bin/python tools/forecast_fused.py [--people 300] [--kept FOLDER]
 
 The people are some of human/ whom the network has not seen, in years before which they had one to nine games. What is
 known of them is the results of those games against opponents of known rating, and their own moves; their own rating
 is never used. Everything is fitted on one half of the people and reported on the other: log-loss of each game of the
 year, the gain of the fused forecast with its 95 % interval (people drawn again with all their games), and the slope
-of the calibration. With --write the effort `evaluations` of the axis that ships has how far results count beside moves;
-those of the other efforts are written by fit_people.py.
+of the calibration.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,16 +22,15 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 import axis_data
-from effects_fitting import fit_beside
-from fit_axis import TARGET
+from effects_fitting import Tempers, fit_tempers
 from people_evidence import MoveEvidence, PlayerGames, held_out_games, kept_evidence
-from skilloscope.evidence.axis import EVALUATIONS, Beside, EloAxis, elo_axis, result_curve
+from skilloscope.evidence.axis import EloAxis, elo_axis, result_curve
 from skilloscope.models.paired_comparison import discrepancy, win_probability
 from skilloscope.ratings.periods.periods import Periods
 from skilloscope.ratings.periods.prediction import predicted
 from skilloscope.results.periods import PeriodGames
 from skilloscope.studies.calibrate import POOL_ELO, posterior_accuracy
-from skilloscope.studies.rate import RATED_SD
+from skilloscope.studies.fusion import RATED_SD
 
 MOST = 9
 """Games of earlier years beyond which somebody is no newcomer."""
@@ -68,29 +66,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=300, help="people of each half")
     parser.add_argument("--kept", type=Path, help="a folder that keeps the curves of the moves")
-    parser.add_argument("--write", action="store_true", help="write how far results count into the axis that ships")
     arguments = parser.parse_args()
     axis = elo_axis()
     fit, report = (newcomers(name, arguments.people, arguments.kept, axis) for name in HALVES)
     for name, half in (("fit", fit), ("report", report)):
         people = len(np.unique(half.person))
         print(f"{name}: {people:,} people, {len(half.elo):,} years, {len(half.next_games):,} games predicted")
-    beside = compare(fit, report)
-    if arguments.write:
-        write(axis, beside)
+    compare(fit, report)
 
 
 @dataclass(frozen=True, eq=False)
 class Foretold:
-    """A configuration fitted on one half: how far it believes what, and the log-losses on both halves."""
+    """A configuration fitted on one half: the log-losses on both halves."""
 
-    beside: Beside
     on_fit: float
     on_report: Array
 
 
-def compare(fit: Newcomers, report: Newcomers) -> Beside:
-    """Print every configuration on both halves; return how moves and results count beside each other in `rate`."""
+def compare(fit: Newcomers, report: Newcomers) -> None:
+    """Print every configuration on both halves."""
     found = {
         f"{name}, {kind}": configuration(f"{name}, {kind}", kind, prior, fit, report)
         for name, prior in priors(fit).items()
@@ -108,39 +102,38 @@ def compare(fit: Newcomers, report: Newcomers) -> Beside:
         low, high = drawn_again(gain, report.person[report.owner])
         print(f"gain on the report half, {one!r} → {other!r}: {gain.mean():.4f} ({low:.4f} to {high:.4f})")
     print(f"the first of these is the best of each on the fit half: {best}")
-    return found["population, fused"].beside
 
 
 def configuration(
     name: str, kind: str, prior: Callable[[Newcomers], Array], fit: Newcomers, report: Newcomers
 ) -> Foretold:
     """Return what one configuration foretells, fitted on one half, and print it."""
-    beside = fitted(kind, prior(fit), fit)
-    believed = [prior(half) + curve_of(half, beside) for half in (fit, report)]
+    tempers = fitted(kind, prior(fit), fit)
+    believed = [prior(half) + curve_of(half, tempers) for half in (fit, report)]
     free = fit_forecast(fit, believed[0])
     p = [forecast(half, logs, free) for half, logs in zip((fit, report), believed, strict=True)]
     losses = [discrepancy(q, half.next_games.score) for q, half in zip(p, (fit, report), strict=True)]
     print(
-        f"{name:24s} moves {beside.moves:.2f} results {beside.results:.2f}  nu {free[0]:3.0f} White {free[1]:+3.0f}  "
+        f"{name:24s} moves {tempers.moves:.2f} results {tempers.results:.2f}  nu {free[0]:3.0f} White {free[1]:+3.0f}  "
         f"log-loss {losses[0].mean():.4f} (fit) {losses[1].mean():.4f}  slope {slope(p[1], report.next_games.score)}  "
         f"rating: {accuracy(believed[1], report)}",
         flush=True,
     )
-    return Foretold(beside, float(losses[0].mean()), losses[1])
+    return Foretold(float(losses[0].mean()), losses[1])
 
 
-def fitted(kind: str, prior: Array, half: Newcomers) -> Beside:
-    """Return how far each counts: results alone, moves alone as they ship, or both beside each other."""
+def fitted(kind: str, prior: Array, half: Newcomers) -> Tempers:
+    """Return how far each counts: results alone, moves alone as they ship, or both together."""
     if kind == "moves":
-        return Beside(1.0, 0.0)
+        return Tempers(1.0, 0.0)
     if kind == "results":
-        return Beside(0.0, fit_beside(prior, np.zeros_like(half.moves), half.results, half.elo).results)
-    return fit_beside(prior, half.moves, half.results, half.elo)
+        return Tempers(0.0, fit_tempers(prior, np.zeros_like(half.moves), half.results, half.elo).results)
+    return fit_tempers(prior, half.moves, half.results, half.elo)
 
 
-def curve_of(half: Newcomers, beside: Beside) -> Array:
+def curve_of(half: Newcomers, tempers: Tempers) -> Array:
     """Return what moves and results say together."""
-    return np.asarray(beside.moves * half.moves + beside.results * half.results)
+    return np.asarray(tempers.moves * half.moves + tempers.results * half.results)
 
 
 def accuracy(logs: Array, half: Newcomers) -> str:
@@ -288,13 +281,6 @@ def dependence(evidence: MoveEvidence, axis: EloAxis) -> float:
     rise = np.asarray(curve)[rows, at + 2] - np.asarray(curve)[rows, at - 2]
     surprise = games.score - win_probability(games.elo, 0.0, games.opponent, 0.0)
     return float(np.corrcoef(rise, surprise)[0, 1])
-
-
-def write(axis: EloAxis, found: Beside) -> None:
-    """Write how far both count into the effort `evaluations`; those of the others are of fit_people.py."""
-    rounded = Beside(round(found.moves, 2), round(found.results, 2))
-    changed = replace(axis.effort(EVALUATIONS), beside=rounded)
-    TARGET.write_text(replace(axis, efforts={**axis.efforts, EVALUATIONS: changed}).to_json(), encoding="utf-8")
 
 
 if __name__ == "__main__":

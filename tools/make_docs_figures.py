@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from skilloscope.inputs.bundled import gallery_analyses_file, gallery_games, gallery_players
-from skilloscope.inputs.load import EngineJob, analyse_games
+from skilloscope.inputs.bundled import gallery_analyses_file, gallery_players
+from skilloscope.inputs.load import EngineJob
 from skilloscope.report.charts import Figure
 from skilloscope.simulate.deciders import simulate_career
-from skilloscope.studies.demo import DemoRatings, rate_demo
+from skilloscope.studies.demo import DemoRatings, judge_famous, rate_demo
 from skilloscope.studies.profile import competence_profile, priors_chart
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "img"
@@ -33,7 +33,7 @@ def main() -> None:
 
 def demo_ratings() -> DemoRatings:
     """Return the ratings of the demo, from the analyses that ship."""
-    judged = analyse_games(gallery_games(), EngineJob(imports=(gallery_analyses_file(),)))
+    judged = judge_famous(EngineJob(imports=(gallery_analyses_file(),)))
     return rate_demo(judged, **gallery_players())
 
 
@@ -47,7 +47,7 @@ def career_figure() -> str:
 
 def described(found: DemoRatings) -> str:
     """Return what the figure of Elo shows, in words."""
-    rows = [f"{one.player}: {one.estimate}" for one in found.several]
+    rows = [f"{one.player}: {one.estimate}" for one in found.simulated]
     return escape(f"{found.ratings.basis.axis}. {'; '.join(rows)}")
 
 

@@ -45,7 +45,6 @@ from skilloscope.studies.by_game import by_game as by_game
 from skilloscope.studies.compare import compare as compare
 from skilloscope.studies.game import game as game
 from skilloscope.studies.profile import profile as profile
-from skilloscope.studies.rate import fuse as fuse
 from skilloscope.studies.rate import rate as rate
 from skilloscope.studies.report import report as report
 from skilloscope.studies.results.rating import results as results

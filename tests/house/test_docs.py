@@ -154,11 +154,11 @@ def test_the_errors_that_other_pages_quote_are_those_of_the_page_of_accuracy():
     one_person = (DOCS / "accuracy.md").read_text(encoding="utf-8").split("\n## ")[1]
     rows = re.findall(r"^\| (?:1|4|all) games?, ([^|]+) \| 524 \| (\d+) ", one_person, re.MULTILINE)
     measured = {used: [rmse for name, rmse in rows if name == used] for used, _ in rows}
-    ours, simple = (", ".join(measured[used]) for used in ("moves, prior opponents", "opponents' ratings alone"))
+    ours, simple = (", ".join(measured[used]) for used in ("moves and results", "opponents' ratings alone"))
     start = (DOCS / "index.md").read_text(encoding="utf-8")
     assert f"RMSE | {ours} | the opponents' ratings alone {simple} |" in start
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = ("moves, prior opponents", "moves, prior population", "opponents' ratings alone")
+    named = ("moves and results", "moves, prior population", "opponents' ratings alone")
     for games, *errors in zip(("1", "4", "7 to 9"), *(measured[used] for used in named), strict=True):
         assert f"\n| {games} | {' | '.join(errors)} |\n" in readme
 

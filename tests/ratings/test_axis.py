@@ -17,7 +17,6 @@ from skilloscope.evidence import Normal
 from skilloscope.evidence.axis import (
     EFFORTS,
     ELO,
-    Beside,
     Effects,
     EloAxis,
     OpponentsPrior,
@@ -135,6 +134,12 @@ def test_what_all_sources_share_no_number_of_games_or_sources_gets_below():
     flat, precise = Normal(1900.0, 1e6, 700.0, 3000.0), {"a": 1 / 200**2}
     assert games_for_sd(100.0, precise, {"a": Effects()}, flat, 1, shared=110.0**2) is None
     assert games_for_sd(100.0, precise, {"a": Effects()}, flat, 1, shared=60.0**2) is not None
+    assert games_for_sd(100.0, precise, {"a": Effects()}, flat, 1, style=110.0**2) is None
+    own, both = (games_for_sd(100.0, precise, {"a": Effects()}, flat, 1, style=60.0**2, result=r) for r in (0.0, 4e-6))
+    assert own is not None
+    assert both is not None
+    assert both < own
+    assert games_for_sd(100.0, precise, {"a": Effects()}, flat, 1, style=110.0**2, result=4e-6) is not None
 
 
 def test_an_axis_comes_back_from_json_with_its_prior_and_what_people_share():
@@ -142,14 +147,6 @@ def test_an_axis_comes_back_from_json_with_its_prior_and_what_people_share():
     again = EloAxis.from_json(axis.to_json())
     assert again.opponents == axis.opponents
     assert again.effort("full").person == axis.effort("full").person is not None
-    assert again.effort("full").beside == axis.effort("full").beside
-
-
-def test_results_of_many_games_count_less_each():
-    moves, results = Beside(0.9, 0.9, 0.1, 0.4).of_games([1, 2, 8])
-    assert (np.diff(moves) < 0).all()
-    assert (np.diff(results) < 0).all()
-    assert (moves[0], results[0]) == (0.9, 0.9)
 
 
 def test_priors_have_names_and_no_evidence_under_a_header_keeps_its_sd():
@@ -198,6 +195,8 @@ def test_a_value_of_another_kind_is_refused_wherever_it_stands(bad):
         {"sd": [-1, 90, 90, 90, 90]},
         {"tail": [1.5, 0, 0, 0, 0]},
         {"tail_sd": 1e6},
+        {"style": -1},
+        {"results": -1},
         {"within": [3000, 500]},
     ],
     ids=str,

@@ -74,7 +74,7 @@ def test_a_breakdown_has_elo_by_phase_and_its_table_says_what_it_is_based_on(fou
 
 
 def test_parts_are_pooled_unless_independent_ones_are_asked_for(found, player):
-    pooled, alone = (breakdown(found, "colour", player, parts) for parts in ("pooled", "independent"))
+    pooled, alone = (breakdown(found, "phase", player, parts) for parts in ("pooled", "independent"))
     assert "each part rated independently" in alone.tables()[0].title
     assert (pooled.spread is None, alone.spread) == (False, None)
     for one, other in zip(pooled.groups, alone.groups, strict=True):

@@ -8,16 +8,17 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import psutil
 import pytest
 
-from skilloscope.web import app, safety
+from skilloscope.web import app, safety, sparring
 from skilloscope.web.app import ServeOptions, create_app, serving
 from skilloscope.web.jobs import Jobs
 from skilloscope.web.safety import COOKIE, SESSION, Safety
-from web.conftest import Filled
+from web.conftest import Filled, wait_for
 
 TOKEN = {"X-Skilloscope": "1"}
 
@@ -142,6 +143,29 @@ def test_many_large_texts_at_once_take_little_memory(port: int):
     stopped.set()
     watching.join()
     assert most[0] - before < 400 << 20, "twelve of 7 MB"
+
+
+def test_people_who_wait_for_an_opponent_take_no_page_from_others(port: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sparring, "_AT_ONCE", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(sparring, "_PATIENCE", 3.0)
+    codes, asked = list[int](), f"http://127.0.0.1:{port}/api/reply?elo=1500&side=black"
+
+    def ask() -> None:
+        try:
+            urlopen(Request(asked, b"", TOKEN), timeout=60).close()
+        except HTTPError as error:
+            codes.append(error.code)
+            error.close()
+
+    with sparring._AT_ONCE:  # somebody's opponent thinks
+        threads = [threading.Thread(target=ask) for _ in range(60)]
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: len(codes) > 40, 30)
+        assert seconds_of_a_page(port) < 10
+        for thread in threads:
+            thread.join()
+    assert codes == [503] * 60
 
 
 @pytest.mark.parametrize("charset", ["unicode_escape", "punycode", "idna", 'utf-8"; charset="utf-7'])

@@ -290,9 +290,10 @@ class Attacked:
             wait_for(lambda name=name: self.processor() and self.job(name)["state"] in ("done", "failed"), 300)
             assert self.job(name)["state"] == "done", self.job(name)
             assert self.ask("DELETE", f"/jobs/{name}")[0] == 200  # the disk is small
-        self.waited, self.cpu = time.monotonic() - begin, self.processor() - spent
+        spent = self.processor() - spent
+        self.waited, self.cpu = max(self.waited, time.monotonic() - begin), max(self.cpu, spent)
         self.acknowledged.clear()
-        assert self.cpu < MOST_CPU
+        assert spent < MOST_CPU
         assert self.memory < 600
 
 
@@ -417,6 +418,7 @@ def test_a_server_outlives_every_fault_with_all_that_it_acknowledged(tmp_path: P
     try:
         for _ in range(rounds):
             for fault in FAULTS:
+                server.waited = server.cpu = 0.0
                 fault(server, chance.uniform(0.0, 4.0) if rounds > 1 else 0.0)
                 server.check()
                 print(

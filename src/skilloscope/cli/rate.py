@@ -30,7 +30,7 @@ class RateOptions(options.Options):
     ] = "pooled"
     prior: options.EloPrior = None
     with_results: Annotated[
-        Path | None, option("Count the results of this file too: games (PGN) or a table of results.")
+        Path | None, option("Count the results of this file, games (PGN) or a table, in place of those of the games.")
     ] = None
 
 
@@ -50,21 +50,14 @@ def rate(
             raise OptionError("--with-results is of the Elo axis, not of the papers' agent", hint="leave it out")
         return _rate_by_agent(games, rating, asked, output, engine)
 
-    results = None
-    if rating.with_results is not None:
-        from skilloscope.studies.rate import read_results_to_fuse
+    from skilloscope.studies.breakdown import rate_analysed
+    from skilloscope.studies.fusion import read_counted_results
 
-        results = read_results_to_fuse(rating.with_results)
+    results = None if rating.with_results is None else read_counted_results(rating.with_results)
     wanted = [] if rating.player is None else [rating.player]
     found, names = analysed_for_elo(games, asked, effort, engine, by=rating.by, mass=output.mass, players=wanted)
     source = source_line(games, found.judged) if output.wanted else ""
-    if results is not None:
-        from skilloscope.studies.elo_ratings import rate_on_axis
-        from skilloscope.studies.rate import fuse
-
-        return show(fuse(rate_on_axis(found, names), results), output, source=source)
-    from skilloscope.studies.breakdown import rate_analysed
-
+    found = replace(found, results=results)
     return show(rate_analysed(found, names, rating.parts), output, source=source)
 
 

@@ -158,16 +158,29 @@ def _dry_run(paths: list[Path], work: EngineJob, planning: PlanOptions, player: 
 
 
 def export(
-    files: Annotated[list[Path], argument("PGN files, or folders of them.", metavar="GAMES…")],
-    out: Annotated[Path, option("Write one row a game: .parquet or .arrow.")],
+    files: Annotated[
+        list[Path],
+        argument("PGN files, folders, or lichess:NAME, chesscom:NAME.", metavar="GAMES…"),
+    ],
+    out: Annotated[Path, option("Write one row a game: .parquet or .arrow; .pgn for an account.")],
     positions_out: Annotated[
         Path | None, option("Write one row a position, too: .parquet or .arrow.", "--positions")
     ] = None,
     comments: Annotated[bool, option("Keep the texts of comments too; reading takes fifty times as long.")] = False,
+    most: Annotated[int, option("Of an account the newest games, so many.", min=1, max=3000)] = 1000,
     *,
     as_json: Json = False,
 ) -> int:
-    """Export games as a table: headers, opening, speed and moves; duplicates are left out."""
+    """Export games as a table: headers, opening, speed and moves; duplicates are left out. Or fetch an account's."""
+    from skilloscope.inputs.online import fetch_to, is_account
+
+    if accounts := [str(file) for file in files if is_account(str(file))]:
+        from skilloscope.web.safe_fetch import checked_opener
+
+        if len(files) > 1 or out.suffix != ".pgn" or positions_out:
+            raise OptionError("an account is fetched alone, into a PGN file", hint=f"{accounts[0]} --out games.pgn")
+        new = fetch_to(out, accounts[0], most, checked_opener(follow=False))
+        return show_done({"account": accounts[0], "new": new}, f"{out}: {plural(new, 'new game')}", as_json=as_json)
     from skilloscope.chess.pgn.game_tables import check_table, write_games
 
     for path in (out, positions_out):
@@ -212,6 +225,7 @@ def cache_check(
     """Check the files of the store for damage: answers of engines, what people play, web jobs."""
     from skilloscope.chess.analysis.files import damaged_answers
     from skilloscope.web.jobs import Jobs
+    from skilloscope.web.library import Libraries
 
     tally, path = Tally(), _store_path(store)
     with Store(path, read_only=not mend) as shelf:
@@ -233,6 +247,9 @@ def cache_check(
         for place, reason in jobs.damaged():
             tally.fault("damaged work", str(queue), place, reason)
         jobs.close()
+    if (kept := path.parent / "web" / "library.sqlite").exists():
+        for place, reason in Libraries(kept).damaged():
+            tally.fault("damaged record", str(kept), place, reason)
     faults = [{"place": one.place, "reason": one.reason, "detail": one.detail} for one in tally.faults]
     damage = f"{len(faults):,} damaged" if faults else "nothing damaged"
     report = {"path": str(path), "rows": rows, "damaged": faults, "mended": mend}
@@ -358,9 +375,9 @@ def demo(
 def _judged(work: EngineJob) -> AnalysedDecisions:
     """Return the decisions of the bundled games: by the engine, or from the bundled analyses if it fails."""
     from skilloscope.chess.engine.settings import DFH13
-    from skilloscope.inputs.bundled import gallery_analyses_file, gallery_games
-    from skilloscope.inputs.load import analyse_games
+    from skilloscope.inputs.bundled import gallery_analyses_file
     from skilloscope.inputs.pipeline import engine_found
+    from skilloscope.studies.demo import judge_famous
 
     work = replace(work, settings=DFH13)  # those of the bundled analyses
     shipped = replace(work, imports=(gallery_analyses_file(),), engine=None)
@@ -368,14 +385,14 @@ def _judged(work: EngineJob) -> AnalysedDecisions:
         why = "no engine found: using the bundled analyses (apt-get install stockfish for your own)"
     else:
         try:
-            judged = analyse_games(gallery_games(), replace(work, deadline_seconds=_MOST_SECONDS))
+            judged = judge_famous(replace(work, deadline_seconds=_MOST_SECONDS))
             if "not analysed (time)" not in judged.decisions.tally.counts:
                 return judged
             why = "the engine needs longer than the demo may take: using the bundled analyses; run again to continue"
         except EngineError as error:
             why = f"the engine failed ({error}): using the bundled analyses"
     err().print(why)
-    return analyse_games(gallery_games(), shipped)
+    return judge_famous(shipped)
 
 
 def doctor(

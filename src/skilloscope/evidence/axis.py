@@ -6,7 +6,7 @@ Elo. The axis is FIDE Elo of over-the-board classical play unless the file says 
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from importlib import resources
 from pathlib import Path
@@ -57,7 +57,7 @@ def blurred(curves: npt.ArrayLike, sd: float, step: float = STEP) -> Array:
     True
     """
     logs = np.asarray(curves, dtype=float)
-    if sd <= 0 or logs.size == 0:
+    if sd < step / 100 or logs.size == 0:
         return logs
     steps = np.arange(-np.ceil(_REACH * sd / step), np.ceil(_REACH * sd / step) + 1) * step
     weights = np.exp(-0.5 * (steps / sd) ** 2)
@@ -90,12 +90,13 @@ def person_curve(games: npt.ArrayLike, effects: Effects) -> Array:
 
 @dataclass(frozen=True)
 class PersonEffect:
-    """What all moves of a person share, whatever the source: style, and the error of the rating itself.
+    """What the games of a person share: the error of the rating itself, and of moves alone the style.
 
-        L(E) = Σ_u K(u | E)·L_moves(u),   K = (1 − w)·N(E + mean, sd²) + w·N(E + mean, sd² + tail_sd²)
+        L(E) = Σ_u K(u | E)·L_results(u − mean)^results·Σ_v N(v; u, style²)·L_moves(v)·(p(u)/p(E))^opponents
+        K = (1 − w)·N(E + mean, sd²) + w·N(E + mean, sd² + tail_sd²)
 
-    mean, sd and w are straight lines between the Elos of `elo`; u lies in `within`. The tail is of people who play at
-    another level than they are rated; most are young.
+    mean (of moves), sd and w are straight lines between the Elos of `elo`; u lies in `within`. The tail is of people
+    who play at another level than they are rated; most are young. p is the prior from the opponents' ratings.
     """
 
     elo: tuple[float, ...]
@@ -104,25 +105,44 @@ class PersonEffect:
     tail: tuple[float, ...]
     tail_sd: float
     within: tuple[float, float] = ELO_RANGE
+    style: float = 0.0
+    results: float = 0.0
+    """How far results count; 0 where it was not fitted."""
+    opponents: float = 0.0
+    """The share of the prior from opponents that is about u: who is paired by score meets equals in strength."""
 
     def variance(self, elo: float) -> float:
-        """Return the variance of the effect of people of an Elo."""
-        return float(np.interp(elo, self.elo, self.sd) ** 2 + np.interp(elo, self.elo, self.tail) * self.tail_sd**2)
+        """Return the variance of the effect on the moves of people of an Elo."""
+        sd, tail = (float(np.interp(elo, self.elo, line)) for line in (self.sd, self.tail))
+        return sd**2 + tail * self.tail_sd**2 + self.style**2
 
-    def shared(self, curve: npt.ArrayLike, grid: Array = ELO) -> Array:
-        """Return what curves on a grid of equal steps (the last axis) say of Elo, the person's effect summed over.
+    def shared(
+        self,
+        curve: npt.ArrayLike,
+        grid: Array = ELO,
+        results: npt.ArrayLike | None = None,
+        opponents: npt.ArrayLike | None = None,
+    ) -> Array:
+        """Return what curves of moves on a grid of equal steps (the last axis), and of results, say of Elo.
+
+        `opponents` is the log-density of a prior from opponents: what is returned goes with that prior.
 
         >>> effect = PersonEffect((700, 3000), (0, 0), (75, 75), (0, 0), 300)
         >>> peak = -0.5 * ((ELO - 1800) / 100) ** 2
         >>> float((effect.shared(peak) - -0.5 * ((ELO - 1800) / 125) ** 2)[80:140].std()) < 1e-3
         True
         """
-        logs = np.asarray(curve, dtype=float)
+        logs = blurred(curve, self.style, float(grid[1] - grid[0]))
+        if results is not None:
+            place = grid - np.interp(grid, self.elo, self.mean)
+            logs = logs + self.results * np.apply_along_axis(partial(np.interp, place, grid), -1, np.asarray(results))
+        share = 0.0 if opponents is None else self.opponents * np.asarray(opponents, dtype=float)
+        logs = logs + share
         top = logs.max(axis=-1, keepdims=True)
         spread = np.exp(np.maximum(logs - top, _DEEPEST)) @ _person_kernel(
             self, float(grid[0]), float(grid[-1]), len(grid)
         )
-        return np.asarray(np.log(np.maximum(spread, np.exp(_DEEPEST))) + top)
+        return np.asarray(np.log(np.maximum(spread, np.exp(_DEEPEST))) + top - share)
 
 
 @lru_cache(maxsize=16)
@@ -141,13 +161,17 @@ def _person_kernel(effect: PersonEffect, low: float, high: float, size: int) -> 
 
 
 def combined(
-    sources: Mapping[str, npt.ArrayLike], effects: Mapping[str, Effects], person: PersonEffect | None = None
+    sources: Mapping[str, npt.ArrayLike],
+    effects: Mapping[str, Effects],
+    person: PersonEffect | None = None,
+    results: npt.ArrayLike | None = None,
+    opponents: npt.ArrayLike | None = None,
 ) -> Array:
-    """Return what all sources say of one person: each has its own effects, and all share the person's."""
+    """Return what all sources say of one person: each has its own effects; all, and results, share the person's."""
     total = np.zeros_like(ELO)
     for name, games in sources.items():
         total = total + person_curve(games, effects[name])
-    return total if person is None or not sources else person.shared(total)
+    return total if person is None or not sources else person.shared(total, ELO, results, opponents)
 
 
 _MOST = 1000
@@ -178,10 +202,13 @@ def games_for_sd(
     games: int,
     sources: Collection[str] | None = None,
     shared: float = 0.0,
+    style: float = 0.0,
+    result: float = 0.0,
 ) -> int | None:
     """Return how many further games bring one person's sd to the goal; None where no number of them does.
 
-    `shared` is the variance of what all sources share.
+    `shared` is the variance of what moves and results share, `style` that of what moves alone do; `result` is the
+    precision that one result adds.
 
     >>> from skilloscope.evidence import Uniform
     >>> flat = Uniform(700, 3000)
@@ -195,7 +222,8 @@ def games_for_sd(
     own = [(p, effects[name].person_sd ** 2) for name, p in precisions.items() if p > 0 and name in used]
     for more in range(1, _MOST + 1):
         moves = sum(1.0 / (stays + 1.0 / (p * (games + more))) for p, stays in own)
-        if moves > 0 and before + 1.0 / (shared + 1.0 / moves) >= (1 - 1e-9) / goal**2:
+        both = result * (games + more) + (1.0 / (style + 1.0 / moves) if moves > 0 else 0.0)
+        if both > 0 and before + 1.0 / (shared + 1.0 / both) >= (1 - 1e-9) / goal**2:
             return more
     return None
 
@@ -206,28 +234,6 @@ def _bend(rows: Array, effects: Effects, elo: float) -> float:
     centre = float(np.clip(elo, ELO[0] + _BEND, ELO[-1] - _BEND))
     low, middle, high = np.interp([centre - _BEND, centre, centre + _BEND], ELO, curve)
     return float(2 * middle - low - high) / _BEND**2
-
-
-@dataclass(frozen=True)
-class Beside:
-    """How far moves and results of the same n games count together: w = w₁·n^(−decay) for each of the two.
-
-    A rating that lags behind shows in both, in every game: so many games carry less information than their sum.
-    """
-
-    moves: float
-    results: float
-    moves_decay: float = 0.0
-    results_decay: float = 0.0
-
-    def of_games(self, n: npt.ArrayLike) -> tuple[Array, Array]:
-        """Return what the curves of moves and of results of n games are multiplied by.
-
-        >>> [weight.round(2).tolist() for weight in Beside(1.0, 1.0, 0.0, 0.5).of_games([1, 4])]
-        [[1.0, 1.0], [1.0, 0.5]]
-        """
-        games = np.asarray(n, dtype=float)
-        return self.moves * games**-self.moves_decay, self.results * games**-self.results_decay
 
 
 def result_curve(mean: npt.ArrayLike, sd: npt.ArrayLike, score: npt.ArrayLike, elo: npt.ArrayLike = ELO) -> Array:
@@ -243,24 +249,6 @@ def result_curve(mean: npt.ArrayLike, sd: npt.ArrayLike, score: npt.ArrayLike, e
     variance = np.broadcast_to(np.asarray(sd, dtype=float) ** 2, opponents.shape)
     expected = expected_against(np.asarray(elo, dtype=float)[:, None], opponents, variance)
     return np.asarray(-discrepancy(expected, scores).sum(axis=1))
-
-
-def fused_posterior(
-    moves: Posterior, prior: Prior, results: npt.ArrayLike, beside: Beside, games: int = 1
-) -> Posterior:
-    """p(θ)·L_moves(θ)^a·L_results(θ)^b, normalised: a posterior from moves under its prior, and results on ELO."""
-    of_moves, of_results = beside.of_games(games)
-    curve = of_results * np.asarray(results, dtype=float)
-
-    def log_density(at: Array) -> Array:
-        with np.errstate(divide="ignore"):  # beyond its grid the posterior is nothing
-            known = np.log(np.interp(at, moves.at, moves.density, left=0.0, right=0.0))
-        before = prior.log_density(at)
-        return np.asarray(before + of_moves * (known - before) + np.interp(at, ELO, curve))
-
-    # Only where the posterior has its mass: a coarse look at the whole range could miss a narrow one.
-    found = posterior_from_log_density(log_density, float(moves.at[0]), float(moves.at[-1]), prior=moves.prior)
-    return replace(found, low=moves.low, high=moves.high)
 
 
 SCHEMA = 1
@@ -288,18 +276,23 @@ class Axis:
     dispersion: float = 1.0
     person: PersonEffect | None = None
 
-    def curve(self, table: EvidenceTable) -> Array:
-        """Return what the rows of a table say together: sources and people are independent of each other."""
+    def curve(
+        self, table: EvidenceTable, results: npt.ArrayLike | None = None, opponents: npt.ArrayLike | None = None
+    ) -> Array:
+        """Return what the rows of a table say together, with one person's results: people are independent."""
         if not self.effects:
             return np.asarray(table.curves.sum(axis=0) / self.dispersion)
         total = np.zeros(self.grid.size)
         for sources in table.by_person().values():
-            total = total + combined(sources, self.effects, self.person)
+            total = total + combined(sources, self.effects, self.person, results, opponents)
         return total
 
-    def posterior(self, table: EvidenceTable, prior: Prior | None = None) -> Posterior:
+    def posterior(
+        self, table: EvidenceTable, prior: Prior | None = None, results: npt.ArrayLike | None = None
+    ) -> Posterior:
         """Return the posterior of the parameter given the rows, under the axis's prior unless another is given."""
-        return Evidence(self.grid, self.curve(table), table.moves).posterior(prior or self.prior)
+        met = prior.log_density(self.grid.nodes) if isinstance(prior, Student) else None
+        return Evidence(self.grid, self.curve(table, results, met), table.moves).posterior(prior or self.prior)
 
     def extrapolates(self, value: float) -> bool:
         """Return whether a value lies outside the range in which the axis was fitted."""
@@ -317,8 +310,6 @@ class Effort:
     measured: Mapping[str, Any] = field(default_factory=dict)
     losses: LossWeights | None = None
     """The weights of single evaluations."""
-    beside: Beside | None = None
-    """How far moves and results of the same games count together; None where it was not fitted."""
     person: PersonEffect | None = None
     """What all sources share; None where each source has all of it to itself."""
 
@@ -456,9 +447,10 @@ class EloAxis:
                 lists = person.elo, person.mean, person.sd, person.tail
                 if {*map(len, lists)} != {max(1, len(set(person.elo)))} or list(person.elo) != sorted(person.elo):
                     raise InputError("the effect of a person is not by ascending Elos")
-                if min(*person.sd, *person.tail, person.tail_sd) < 0 or max(*person.sd, person.tail_sd) > _WIDEST:
+                least = min(*person.sd, *person.tail, person.tail_sd, person.style, person.results, person.opponents)
+                if least < 0 or max(*person.sd, person.tail_sd, person.style, person.results) > _WIDEST:
                     raise InputError("an effect of a person that is negative or too wide")
-                if max(person.tail) > 1 or person.within[0] >= person.within[1]:
+                if max(*person.tail, person.opponents) > 1 or person.within[0] >= person.within[1]:
                     raise InputError("an effect of a person with a share above 1, or within an empty range")
 
     def to_json(self) -> str:
@@ -473,7 +465,6 @@ class EloAxis:
                 "weights": effort.weights.as_dict() if effort.weights else None,
                 "measured": dict(effort.measured),
                 **({"losses": effort.losses.as_dict()} if effort.losses else {}),
-                **({"beside": vars(effort.beside)} if effort.beside else {}),
                 **({"person": asdict(effort.person)} if effort.person else {}),
             }
             for name, effort in self.efforts.items()

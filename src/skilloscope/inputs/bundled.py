@@ -36,9 +36,10 @@ def demo_games() -> Games:
 def gallery_games() -> Games:
     """Return the games of `skilloscope demo`: famous ones of 1851 to 1972, and simulated club players.
 
-    The simulated ones are those of `simulate games --elo 1300 --against 1900 --games 6 --seed 1956`.
+    The simulated ones are those of `simulate games --effort instant --games 20`, seed 1, for 1300, 1600, 1900 and 2200:
+    each against a player of the same Elo.
     """
-    return read_games([demo_file(name) for name in ("famous.pgn", "game_of_the_century.pgn", "club.pgn")])
+    return read_games([demo_file(name) for name in ("famous.pgn", "game_of_the_century.pgn", "equals.pgn")])
 
 
 def gallery_analyses_file() -> Path:

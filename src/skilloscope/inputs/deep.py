@@ -5,7 +5,8 @@ move and the margin of the deep search, the line that follows the best move and 
 position before a move and the one after it are searched for a million nodes each, by one thread, a new game before
 each. The answers are in the store like all others, so that reports and the web share them.
 
-Values in the games' comments are not replaced; what the deep search does not find costly is dropped all the same.
+Values in the games' comments are not replaced: for mistakes the search that chooses the candidates gives the better
+move, and what it does not find costly is dropped all the same. Finds have the deep search in any case.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ from skilloscope.inputs.pipeline import AnalysedGames
 DEEP = Settings(depth=None, nodes=1_000_000, multipv=2)
 FIRST_LOOK = Settings(depth=None, nodes=100_000, multipv=2)
 """How the moves are chosen that the deep search looks at."""
-LINE = Settings(depth=None, nodes=50_000, multipv=1)
+LINE = Settings(depth=None, nodes=20_000, multipv=1)
 """How each move of the line after the best one is found."""
 OPENING = Settings(depth=10, multipv=1, scope="every position")
 """How the first moves are valued, which the search for ratings leaves out."""
@@ -79,15 +80,17 @@ def confirmed(
         return costs
     found, rows = replace(costs, trusted=costs.judge != 0), costs.candidates(3 * most)
     try:
-        first = _looked_at(costs.select(rows), games, work, FIRST_LOOK)
-        if rows.size and not first.checked.any():
+        looked = _looked_at(costs.select(rows), games, work, FIRST_LOOK)
+        if rows.size and not looked.checked.any():
             return costs
-        chosen = rows[first.candidates(most)]
-        new = _looked_at(costs.select(chosen), games, work, DEEP)
+        of_rows = looked.candidates(most)
+        chosen, new = rows[of_rows], looked.select(of_rows)
+        deep = np.flatnonzero((new.judge != 1) | (new.best == new.played))
+        new = new.replaced(deep, _looked_at(costs.select(chosen[deep]), games, work, DEEP))
         if not new.checked.any():  # or the first look has left none: nothing is confirmed then
             return found
         boards = [board_before(games, *at) for at in zip(new.game.tolist(), new.ply.tolist(), strict=True)]
-        lines = _lines(boards, new.best, new.checked & ((new.cost >= min(MARKS)) | (new.best == new.played)), work)
+        lines = _lines(boards, new.best, new.checked & (np.fmax(new.cost, new.hard) >= min(MARKS)), work)
     except EngineError:
         return costs
     new = replace(new, line=lines, p_best=_shares_of_best(new, games, model))

@@ -50,6 +50,7 @@ from skilloscope.inputs.load import AnalysedDecisions, EngineBudget, EngineJob, 
 from skilloscope.inputs.load import players as known_players
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.models.joint import HumanChoices
+from skilloscope.results.table import Results
 
 PathLike = str | os.PathLike[str]
 GamesGiven = Games | PathLike | Sequence[PathLike]
@@ -70,6 +71,8 @@ class AnalysedGames:
     """The games of other pools in the same files, the most frequent first."""
     work: EngineJob | None = None
     """The engine's job, with which single moves are searched again; None where no engine was asked."""
+    results: Results | Games | None = None
+    """Results that count in place of those of the games themselves."""
 
     def of_games(self, rows: Ints) -> "AnalysedGames":
         """Return some of the games, by row in ascending order, with their analyses and decisions."""

@@ -24,22 +24,10 @@ from skilloscope.chess.moves import MATE_CAP, value_pawns
 from skilloscope.chess.pgn.facts import piece_value
 from skilloscope.core.columns import Array, Ints, ragged_take
 from skilloscope.evidence.scales import Scale
+from skilloscope.models import joint as joint_model
 from skilloscope.models.agent import scaled_losses
 from skilloscope.models.curves import CurveModel, curve, probabilities
-from skilloscope.models.joint import (
-    MOST_LOSS,
-    ORIGIN,
-    UNIT,
-    HumanChoices,
-    JointChoices,
-    JointWeights,
-    elo_basis,
-    elo_terms,
-    log_alternatives,
-    log_sums,
-    scaled_loss,
-    scaled_roots,
-)
+from skilloscope.models.joint import MOST_LOSS, ORIGIN, UNIT, HumanChoices, JointWeights, elo_basis, log_alternatives
 
 STYLES = ("joint", "human", "agent", "curves")
 _LEAST_C = 0.05  # far below every Elo that the scales know
@@ -81,7 +69,7 @@ def drawn_place(log_p: Array, start: int, end: int, rng: np.random.Generator) ->
     return start + int(np.argmax(log_p[start:end] + rng.gumbel(size=end - start)))
 
 
-def joint_of(choices: HumanChoices, analyses: Analyses, weights: JointWeights) -> JointChoices:
+def joint_of(choices: HumanChoices, analyses: Analyses, weights: JointWeights) -> joint_model.JointChoices:
     """Return the choices with the losses that the engine sees; nobody has chosen yet."""
     first = choices.moves[choices.offsets[:-1]]  # the model wants a choice; it is not used
     fens = analyses.positions.fen.to_pylist()
@@ -98,7 +86,7 @@ def agent_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveC
     c = np.broadcast_to(np.maximum(scale.parameter(elo), 0.0), len(counts))
     k = float(scale.model["k"])
     logits = -np.repeat(c, counts) * scaled_losses(best - values, k=k)
-    return MoveChances(offsets, moves, logits - np.repeat(log_sums(logits, offsets), counts))
+    return MoveChances(offsets, moves, logits - np.repeat(joint_model.log_sums(logits, offsets), counts))
 
 
 def curve_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveChances:
@@ -108,7 +96,7 @@ def curve_chances(analyses: Analyses, elo: npt.ArrayLike, scale: Scale) -> MoveC
     at = {name: np.broadcast_to(value, len(offsets) - 1) for name, value in scale.parameters(elo).items()}
     log_p = np.empty(len(values))
     for i, (a, b) in enumerate(pairwise(offsets.tolist())):
-        losses = scaled_loss(values[a:b].max(), values[a:b], model.scaling)
+        losses = joint_model.scaled_loss(values[a:b].max(), values[a:b], model.scaling)
         log_g = curve(model.curve).log_g(losses, float(at["s"][i]), max(float(at["c"][i]), _LEAST_C))
         with np.errstate(divide="ignore"):  # a move that is never played has log p = −∞
             log_p[a:b] = np.log(probabilities(log_g, model.mapping))
@@ -150,7 +138,7 @@ def drawn_depth_limited(
     best, known = np.fmax.reduceat(values, choices.offsets[:-1]), joint.listed.copy()
     log_p = log_alternatives(joint, weights, elo, elo_basis(elo))
     log_p += np.where(known, 0.0, unlisted_gain(elo)[joint.owner])
-    share = (weights.lines(joint)[0] * elo_terms(elo)).sum(axis=2)
+    share = (weights.lines(joint)[0] * joint_model.elo_terms(elo)).sum(axis=2)
     places, undecided = np.zeros(len(choices), dtype=np.int64), list(range(len(choices)))
     while undecided:
         for row in undecided:
@@ -160,7 +148,7 @@ def drawn_depth_limited(
             break
         at = places[unlisted]
         values[at] = valued([(row, int(choices.moves[places[row]])) for row in unlisted])
-        roots = joint.roots[at, -1].astype(float), scaled_roots(best[unlisted], values[at])
+        roots = joint.roots[at, -1].astype(float), joint_model.scaled_roots(best[unlisted], values[at])
         less = log_less(*roots, weights, share[:, unlisted], elo[unlisted])
         known[at], log_p[at] = True, log_p[at] + less
         undecided = [row for row, fall in zip(unlisted, less, strict=True) if np.log(rngs[row].random()) >= fall]

@@ -60,10 +60,11 @@ class Claims(Closing):
                     row = [self._digest, problem, self.owner, time.time()]
                     self._connection.execute("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", row)
                 self._connection.execute("UPDATE claim SET renewed = ? WHERE owner = ?", [time.time(), self.owner])
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                with contextlib.suppress(sqlite3.Error):  # a full disk has rolled back already
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
             return free
 
     def release(self, problem: str) -> None:

@@ -268,7 +268,8 @@ class Store(Closing):
             (schema,) = self._connection.execute("PRAGMA user_version").fetchone()
         finally:
             if not inside:
-                self._connection.execute("ROLLBACK")
+                with contextlib.suppress(sqlite3.Error):  # which would hide what is wrong
+                    self._connection.execute("ROLLBACK")
         if application != _APPLICATION and (tables or application):
             raise StoreError(
                 f"{self.path} is a database, but not a store of analyses", hint=_FAULTS["SQLITE_NOTADB"][1]

@@ -19,21 +19,11 @@ from skilloscope.evidence.scales import Scale, elo_prior
 from skilloscope.evidence.scales import scale as load_scale
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
 from skilloscope.models.agent import Agent
+from skilloscope.report import table as report_table
 from skilloscope.report.charts import MOST_ROWS, Densities, Dot, Figure, Forest, Lines, Series
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import (
-    EDGE_NOTE,
-    Column,
-    CompetenceEstimate,
-    EloEstimate,
-    Table,
-    engine_line,
-    group_name,
-    percent,
-    plural,
-    skipped_line,
-)
+from skilloscope.report.table import Column, CompetenceEstimate, EloEstimate, Table, engine_line, group_name, percent
 from skilloscope.studies.basis import pool_warnings
 
 NO_DECISION = "no decision after the opening in an undecided position"  # why a player cannot be rated by losses
@@ -206,9 +196,9 @@ class AgentRatings(Study):
         low, high = self.scale.valid
         edges = any(one.elo.edge or one.c.edge for one in self.players)
         notes = [
-            skipped_line(sum(one.decisions for one in self.players), self.skipped),
+            report_table.skipped_line(sum(one.decisions for one in self.players), self.skipped),
             "* outside the range in which the scale was fitted" if any(p.extrapolated for p in self.players) else "",
-            EDGE_NOTE if edges else "",
+            report_table.EDGE_NOTE if edges else "",
             f"prior: {prior}; scale {self.scale.name!r} of the agent, fitted from {low:.0f} to {high:.0f}",
             f"no usable decision of: {'; '.join(one.player for one in self.unrated)}" if self.unrated else "",
             *(self._explained(priors) if full else []),
@@ -254,7 +244,11 @@ class AgentRatings(Study):
 
 def ratings_title(n: int, by: str) -> str:
     """Return how many players or groups are rated, in words."""
-    return f"Ratings of {plural(n, 'player')}" if by == "player" else f"Ratings of {plural(n, 'group')} by {by}"
+    return (
+        f"Ratings of {report_table.plural(n, 'player')}"
+        if by == "player"
+        else f"Ratings of {report_table.plural(n, 'group')} by {by}"
+    )
 
 
 def elo_forest(

@@ -255,7 +255,7 @@ def breakdown(
 def rate_analysed(found: AnalysedGames, players: Sequence[str] = (), parts: str = "pooled") -> EloRatings | Breakdown:
     """Rate players, events or games by themselves, and parts of the play as `breakdown` does, pooled or independent."""
     check_parts(parts)
-    if found.asked.by in WHOLE or parts == "independent":
+    if found.asked.by in WHOLE or parts == "independent" or found.results is not None:
         return rate_on_axis(found, players)
     if found.asked.method == "all":
         raise OptionError("several methods rate each part independently", hint="--parts independent")

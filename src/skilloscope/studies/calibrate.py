@@ -20,7 +20,7 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Bools, Ints
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import EvidenceTable, Normal, Prior
-from skilloscope.evidence.axis import ELO, Beside, Effects, Effort, EloAxis, blurred, elo_axis, read_for_pool
+from skilloscope.evidence.axis import ELO, Effects, Effort, EloAxis, blurred, elo_axis, read_for_pool
 from skilloscope.models.joint import ELO_RANGE
 from skilloscope.report.study import Study
 from skilloscope.report.table import Column, Table, number, percent
@@ -424,7 +424,7 @@ def _axis(
     }
     rounded = {name: Effects(*(round(value, 4) for value in vars(one).values())) for name, one in effects.items()}
     about = {key: one.as_dict() for key, one in measured.items()}
-    effort = Effort("instant", rounded, measured=about, beside=Beside(0.7, 1.09))
+    effort = Effort("instant", rounded, measured=about)
     return EloAxis(
         name=name,
         efforts={"instant": effort},

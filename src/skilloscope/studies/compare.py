@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from skilloscope.core.columns import Bools
 from skilloscope.core.dates import read_date
 from skilloscope.core.errors import InputError, OptionError, check_dispersion
 from skilloscope.decision import Decisions
@@ -35,6 +36,7 @@ from skilloscope.report.page import Section
 from skilloscope.report.study import Study
 from skilloscope.report.table import Column, Table, caveats_table, number, plural, probability_text, skipped_line
 from skilloscope.studies.basis import AgentBasis, Basis, EloBasis
+from skilloscope.studies.fusion import counts_results, results_of
 from skilloscope.studies.parts import (
     SHARED_NOTE,
     AgentPart,
@@ -48,6 +50,7 @@ from skilloscope.studies.parts import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_SIDES: tuple[Place, Place] = ("before", 0.0), ("after", 1.0)
 _MOST = 12  # figures on one page; more are in the table
 
 
@@ -353,6 +356,12 @@ def compare_players(found: AnalysedGames, names: Sequence[str]) -> Comparisons:
     own = {one.player: one.parts[0] for one in rated.players}
     if missing := [name for name in names if name not in own]:
         raise InputError(f"no move of {missing[0]!r} that counts; skipped: {rated.tally}")
+    levels = {name: (part.posterior.mean, part.posterior.sd) for name, part in own.items()}
+    results = results_of(found, levels)[0] if counts_results(found) else {}
+    for name in results:  # as `rate` has them
+        rows = own[name].played.rows
+        fused = found.asked.elo.posterior(rows, found.asked.prior_of(rows), results[name].curve)
+        own[name] = replace(own[name], posterior=fused)
     first, second = (Side(name, own[name]) for name in names)
     change = difference(second.part.posterior, first.part.posterior)
     basis = EloBasis.of(found, "player", rated.warnings)
@@ -368,11 +377,16 @@ def compare_split(
     at: str | None = None,
     by: str | None = None,
     values: Sequence[str] | None = None,
+    new: Bools | None = None,
 ) -> Comparisons:
-    """Return one player's games from a day on compared with those before, or two values of a column."""
-    if at is not None:
-        rated = rate_parts(found, "date", [player], "star", None, place=_sides_of_day(found, at))
-        names, labels = ["before", "after"], [f"before {at}", f"from {at} on"]
+    """Return one player's games from a day on compared with those before, or two values of a column.
+
+    Instead of a day, `new` may say which games are those of the second side.
+    """
+    if at is not None or new is not None:
+        place = _sides_of_day(found, at or "") if new is None else lambda game: _SIDES[int(new[game])]
+        rated = rate_parts(found, "date", [player], "star", None, place=place)
+        names, labels = ["before", "after"], [f"before {at}", f"from {at} on"] if at else ["earlier games", "new games"]
     else:
         rated = rate_parts(found, by or "", [player], "star", None)
         names = chosen_values([one.played.name for one in rated.players[0].parts], values, by or "")
@@ -475,8 +489,8 @@ def _sides_of_day(found: AnalysedGames, at: str) -> Callable[[int], Place | str]
     def place(game: int) -> Place | str:
         date = dates[game]
         if date is not None and date.last < day:
-            return "before", 0.0
-        return ("after", 1.0) if date is not None and date.first >= day else UNDATED
+            return _SIDES[0]
+        return _SIDES[1] if date is not None and date.first >= day else UNDATED
 
     return place
 

@@ -23,21 +23,11 @@ from skilloscope.models.agent import Agent
 from skilloscope.models.curves import CurveColumns, CurveModel
 from skilloscope.models.kernels.curves import probability_columns
 from skilloscope.ratings.curve_fits import CurveFit, Limits, fit_curves
+from skilloscope.report import table as report_table
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import (
-    EDGE_NOTE,
-    STAR_NOTE,
-    Column,
-    CompetenceEstimate,
-    Table,
-    edge_mark,
-    finite_or_none,
-    number,
-    plural,
-    skipped_line,
-)
+from skilloscope.report.table import EDGE_NOTE, Column, CompetenceEstimate, Table, number, plural, skipped_line
 from skilloscope.studies.compare_engines import k_line
 
 FEWEST_FOR_K = 30  # decisions below which k is not fitted
@@ -90,7 +80,7 @@ class DeciderRatings(Study):
         columns: list[Column[AgentDecider]] = [
             Column("decider", lambda row: row.decider, label=True),
             Column("decisions", lambda row: f"{row.decisions:,}"),
-            Column("c", lambda row: f"{row.competence.c:.3f}{edge_mark(row.competence.edge)}"),
+            Column("c", lambda row: f"{row.competence.c:.3f}{report_table.edge_mark(row.competence.edge)}"),
             Column("sd", lambda row: f"{row.competence.sd:.3f}"),
             Column(interval, lambda row: f"{row.competence.low:.3f} to {row.competence.high:.3f}"),
         ]
@@ -152,12 +142,12 @@ class CurveRatings(Study):
             Column("decisions", lambda row: f"{row.fit.decisions:,}"),
             Column("s", lambda row: row.fit.written("s")),
             Column("c", lambda row: row.fit.written("c")),
-            Column("log-likelihood", lambda row: number(finite_or_none(row.fit.log_likelihood), 2)),
+            Column("log-likelihood", lambda row: number(report_table.finite_or_none(row.fit.log_likelihood), 2)),
             Column("expected loss", lambda row: number(row.expected_loss, 3)),
         ]
         notes = [
             skipped_line(sum(row.fit.decisions for row in self.deciders), self.skipped),
-            STAR_NOTE if any(row.fit.edge for row in self.deciders) else "",
+            report_table.STAR_NOTE if any(row.fit.edge for row in self.deciders) else "",
             _unrated_line(self.unrated),
         ]
         title = (

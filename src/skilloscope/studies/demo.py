@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from skilloscope.inputs.bundled import game_of_the_century
+import numpy as np
+
+from skilloscope.inputs.bundled import gallery_games, gallery_players, game_of_the_century
 from skilloscope.inputs.gains import gains_of_games
-from skilloscope.inputs.load import AnalysedDecisions, EngineJob
+from skilloscope.inputs.load import AnalysedDecisions, EngineJob, analyse_games
 from skilloscope.inputs.pipeline import AnalysedGames, with_priors
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.charts import Figure
@@ -22,7 +24,7 @@ DEMO_NOTES = (
     "Opening moves are compared with what people play now: the gambits of 1851 look weaker than they were.",
     "The club players are simulated, with the Elo in their names: no private person's games are bundled. "
     "They choose as the model takes people of that Elo to choose, so they show that the method finds what was put in, "
-    "not that people are so.",
+    "not that people are so. They are rated without an engine; the seed was fixed before any game was seen.",
     "One game carries little information, as the intervals show.",
 )
 _ENOUGH = 100  # moves of somebody whose shares can be drawn
@@ -41,14 +43,15 @@ class DemoRatings(Study):
     caveats: ClassVar = (*CANNOT_TELL, *DEMO_NOTES)
 
     @property
-    def several(self) -> Sequence[EloRating]:
-        """Those with several games, strongest first."""
-        return sorted((one for one in self.ratings.players if one.games > 1), key=lambda one: -one.elo.mean)
+    def simulated(self) -> Sequence[EloRating]:
+        """Those whose Elo is known, strongest first."""
+        return sorted((one for one in self.ratings.players if one.player in self.truth), key=lambda one: -one.elo.mean)
 
     @property
-    def single(self) -> Sequence[EloRating]:
-        """Those with one game, strongest first."""
-        return sorted((one for one in self.ratings.players if one.games == 1), key=lambda one: -one.elo.mean)
+    def famous(self) -> Sequence[EloRating]:
+        """The others: those with more games first, then the strongest."""
+        others = [one for one in self.ratings.players if one.player not in self.truth]
+        return sorted(others, key=lambda one: (one.games == 1, -one.elo.mean))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report of `rate`, who the players are, and the truth."""
@@ -61,12 +64,13 @@ class DemoRatings(Study):
         return self.ratings.head
 
     def tables(self, top: int | None = None) -> Sequence[Table]:
-        """Return those with several games, and those with one."""
+        """Return the simulated players with their true Elo, and the famous ones."""
         columns: list[Column[EloRating]] = [
             Column("player", lambda one: one.player, label=True),
             Column("", lambda one: self.known_as.get(one.player, ""), label=True),
             Column(f"Elo ({100 * self.ratings.basis.mass:g} % interval)", lambda one: str(one.estimate)),
             Column("true Elo", lambda one: number(self.truth.get(one.player), 0)),
+            Column("moves alone", lambda one: str(one.methods.get("moves", "–"))),
             Column("games", lambda one: f"{one.games:,}"),
             Column("moves", lambda one: f"{one.decisions:,}"),
             Column("move match", lambda one: one.statistics.cells(one.judged)[0]),
@@ -74,33 +78,41 @@ class DemoRatings(Study):
         ]
         used = sum(one.decisions for one in self.ratings.players)
         notes = [skipped_line(used, self.skipped, what="moves"), *self.ratings.basis_notes]
-        single = "One game each: the intervals are as wide as they should be"
+        famous = "Famous games, few of each player: the intervals are as wide as they should be"
+        known = f"Simulated players, by moves and results. {self.ratings.basis.axis}"
         return [
-            Table.of(f"Several games each. {self.ratings.basis.axis}", self.several[:top], columns),
-            Table.of(single, self.single[:top], [*columns[:3], *columns[4:]], notes=notes),
+            Table.of(known, self.simulated[:top], [columns[0], *columns[2:7]]),
+            Table.of(famous, self.famous[:top], [*columns[:3], *columns[5:]], notes=notes),
         ]
 
     def figures(self) -> Sequence[Figure]:
         """Return everybody's Elo, with the truth where it is known."""
-        rows = [(one.player, one.estimate) for one in (*self.several, *self.single)]
+        rows = [(one.player, one.estimate) for one in (*self.simulated, *self.famous)]
         return [elo_forest(rows, self.ratings.basis.axis, self.ratings.basis.scale.valid, truth=self.truth)]
 
     def sections(self) -> Sequence[Section]:
         """Return the tables, everybody's Elo, one famous game, and how often they lost how much."""
-        several, single = map(Section.from_table, self.tables())
+        simulated, famous = map(Section.from_table, self.tables())
         analysed = self.ratings.basis.analysed
-        names = [one.player for one in self.several if one.decisions >= _ENOUGH]
+        names = [one.player for one in self.famous if one.decisions >= _ENOUGH]
         game = game_study(gains_of_games(game_of_the_century(), EngineJob()))
         (chart, *_) = game.figures()
         century = Figure("Byrne against Fischer, 1956, move by move", chart.chart, chart.caption)
         figures = [century, *([loss_lines(analysed.decisions, names)] if analysed else [])]
-        return [several, *map(Section.from_figure, self.figures()), single, *map(Section.from_figure, figures)]
+        return [simulated, *map(Section.from_figure, self.figures()), famous, *map(Section.from_figure, figures)]
 
     def page(self, source: str = "", *, title: str = "") -> str:
         """Return the page; it says how many games it has read."""
         return super().page(
             f"{plural(self.games, 'game')} bundled with skilloscope, read move by move; {source}", title=title
         )
+
+
+def judge_famous(work: EngineJob) -> AnalysedDecisions:
+    """Return all games of the demo, the famous ones with the engine's answers."""
+    games, simulated = gallery_games(), gallery_players()["truth"]
+    famous = [row for row, white in enumerate(games.headers["white"].to_pylist()) if white not in simulated]
+    return analyse_games(games, work, rows=np.array(famous))
 
 
 def rate_demo(judged: AnalysedDecisions, known_as: Mapping[str, str], truth: Mapping[str, float]) -> DemoRatings:

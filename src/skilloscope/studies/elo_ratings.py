@@ -16,7 +16,7 @@ from skilloscope.core.columns import encode
 from skilloscope.core.errors import InputError
 from skilloscope.decision import Decisions
 from skilloscope.evidence import EvidenceTable, Posterior, Prior, agent_evidence
-from skilloscope.evidence.axis import EloAxis, game_precisions, games_for_sd
+from skilloscope.evidence.axis import ELO, EloAxis, elo_posterior, game_precisions, games_for_sd
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
@@ -40,6 +40,7 @@ from skilloscope.studies.agent_ratings import (
     ratings_title,
 )
 from skilloscope.studies.basis import EloBasis, agent_warnings, elo_warnings, left_out
+from skilloscope.studies.fusion import Fusion, PlayerResults, counts_results, results_of
 
 WIDE = 350.0
 """Half the width of an interval, in Elo, beyond which there is little evidence: that of about three games."""
@@ -53,18 +54,6 @@ GOAL = 100.0
 """The standard deviation, in Elo, for which `more_games` says how many games are missing."""
 _MOST_NAMES = 8
 _LITTLE = f"± {GOAL:.0f} is one standard deviation; a model's bias for a person's style is the same in every game"
-
-
-@dataclass(frozen=True)
-class PlayerResults:
-    """The results that are in an Elo next to the moves."""
-
-    games: int
-    score: float
-    opponents: float  # the opponents' mean Elo, as far as it is known
-
-    def __str__(self) -> str:
-        return f"{self.score:g} of {self.games:,}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,25 +104,6 @@ class EloRating:
         if self.more_games is None:
             return "not reachable by games alone"
         return f"about {plural(self.more_games, 'more game')}" if self.more_games else "reached"
-
-
-@dataclass(frozen=True)
-class Fusion:
-    """How results were counted next to the moves."""
-
-    games: int
-    players: int
-    beside: Mapping[str, float]  # how far moves and results of the same games count next to each other
-    rated_sd: float
-    opponents_known_by: Mapping[str, int]
-
-    def __str__(self) -> str:
-        known = ", ".join(f"{n:,} by {by}" for by, n in self.opponents_known_by.items() if n)
-        return (
-            f"results of {plural(self.games, 'game')} count {self.beside['results']:.2f}, the moves next to them "
-            f"{self.beside['moves']:.2f}; opponents known: {known or 'none'} "
-            f"(a rating in a header is taken as ± {self.rated_sd:.0f})"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -215,10 +185,10 @@ class EloRatings(Study):
 
     def _columns(self, missing: bool) -> list[Column[EloRating]]:
         several = [name for name in ("human", "agent", "curves", "gain") if self.method == "all"]
-        several += ["moves", "results"] if self.fusion else []
+        several += ["moves"] if self.fusion else []
 
         def method(name: str) -> Column[EloRating]:
-            heading = f"{name} alone" if name in ("moves", "results") else name
+            heading = "moves alone" if name == "moves" else name
             return Column(heading, lambda one: str(one.methods.get(name, "–")))
 
         bare: Column[EloRating] = Column("without prior", lambda one: number(one.without_prior, 0))
@@ -282,7 +252,7 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
     asked, judged = found.asked, found.judged
     if found.others:
         return _with_others(found, players)
-    engine = {} if judged is None else engine_of(judged.decisions)
+    engine, fused = {} if judged is None else engine_of(judged.decisions), counts_results(found)
     evidence = elo_evidence(found, players=players)
     groups = dict(zip(evidence.tables, map(EvidenceTable.groups, evidence.tables.values()), strict=True))
     tally = left_out(found, evidence)
@@ -298,9 +268,15 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
                 methods = {**one.methods, "agent": agent_figures(agent, judged, asked)}
                 rated[place] = replace(one, methods=methods, statistics=agent.statistics, judged=agent.decisions)
     warnings = elo_warnings(found, evidence, asked.by)
-    idle: dict[str, str] = {}
+    idle, fusion = dict[str, str](), None
     if asked.by in ("player", "decider"):
-        rated, idle = _with_more_games(rated, groups[asked.kinds[0]], asked), dict(evidence.idle)
+        main = groups[asked.kinds[0]]
+        if fused:
+            levels = {one.player: (one.elo.mean, one.elo.sd) for one in rated}
+            results, fusion, told = results_of(found, levels)
+            rated = [_with_results(one, main[one.player], asked, results.get(one.player)) for one in rated]
+            fusion, tally = (fusion, tally + told) if results or found.results is not None else (None, tally)
+        rated, idle = _with_more_games(rated, main, asked), dict(evidence.idle)
         if asked.kinds[0] in DECISION_SOURCES:  # who has moves, and none that this method reads
             idle |= {group_name(one): NO_DECISION for one in evidence.tables["human"] if one not in evidence.main}
     return EloRatings(
@@ -308,6 +284,7 @@ def rate_on_axis(found: AnalysedGames, players: Sequence[str] = ()) -> EloRating
         idle=idle,
         basis=replace(EloBasis.of(found, asked.by, warnings), engine=engine),
         scale=asked.axis,
+        fusion=fusion,
         tally=tally,
         warnings=warnings,
     )
@@ -379,6 +356,27 @@ def _rated(label: Any, groups: Mapping[str, Mapping[Any, EvidenceTable]], asked:
     )
 
 
+def _with_results(
+    one: EloRating, rows: EvidenceTable, asked: RatingRequest, results: PlayerResults | None
+) -> EloRating:
+    """Return a rating by moves and results; that by the moves alone is kept next to it."""
+    if results is None:
+        return one
+    axis, prior, person = asked.elo, asked.prior_of(rows), asked.elo.person
+    assert person is not None  # without one results have no weight
+    elo = axis.posterior(rows, prior, results.curve)
+    alone = elo_posterior(person.shared(np.zeros_like(ELO), results=results.curve), prior)
+    methods = {"moves": MethodElo.of(one.elo, one.mass), "results": MethodElo.of(alone, one.mass)}
+    return replace(
+        one,
+        elo=elo,
+        extrapolated=asked.axis.extrapolates(elo.mean),
+        methods={**one.methods, **methods},
+        results=results,
+        without_prior=axis.posterior(rows, asked.axis.prior("flat"), results.curve).mean,
+    )
+
+
 def _with_more_games(
     rated: Sequence[EloRating], groups: Mapping[Any, EvidenceTable], asked: RatingRequest
 ) -> list[EloRating]:
@@ -389,11 +387,13 @@ def _with_more_games(
     found = []
     for one in rated:
         prior = asked.prior_of(groups[one.player])
-        shared = asked.elo.person.variance(one.elo.mean) if asked.elo.person else 0.0
-        more = (
-            0
-            if one.elo.sd <= GOAL
-            else games_for_sd(GOAL, worth, effects, prior, one.games, sources=one.sources, shared=shared)
-        )
+        more: int | None = 0
+        person = asked.elo.person
+        if one.elo.sd > GOAL:
+            style = person.style**2 if person else 0.0
+            shared = person.variance(one.elo.mean) - style if person else 0.0
+            result = person.results * one.results.precision(one.elo.mean) if person and one.results else 0.0
+            extra = {"shared": shared, "style": style, "result": result}
+            more = games_for_sd(GOAL, worth, effects, prior, one.games, one.sources, **extra)
         found.append(replace(one, more_games=more))
     return found

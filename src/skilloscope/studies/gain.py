@@ -16,19 +16,11 @@ from skilloscope.chess.pgn.games import Games
 from skilloscope.core.errors import InputError, MissingExtraError
 from skilloscope.inputs.pipeline import AnalysedGames, with_priors
 from skilloscope.inputs.request import RatingRequest
+from skilloscope.report import table as report_table
 from skilloscope.report.charts import MOST_ROWS, Dot, Figure, Forest
 from skilloscope.report.page import Section
 from skilloscope.report.study import Study
-from skilloscope.report.table import (
-    Column,
-    EloSoFar,
-    ScoreDifference,
-    Table,
-    finite_or_none,
-    number,
-    plural,
-    skipped_line,
-)
+from skilloscope.report.table import Column, EloSoFar, ScoreDifference, Table, finite_or_none, number, plural
 from skilloscope.studies.elo_ratings import rate_on_axis
 from skilloscope.studies.gain_event import EventGains
 from skilloscope.studies.game import CAVEATS, histogram_chart, values_line
@@ -352,7 +344,7 @@ class GainStudy(Study):
     def head(self) -> str:
         """Whose values these are, and what was left out."""
         known = sum(row.decisions for row in self.players)
-        return f"{values_line(self.gains.values)}; {skipped_line(known, self.skipped)}"
+        return f"{values_line(self.gains.values)}; {report_table.skipped_line(known, self.skipped)}"
 
     def tables(self, top: int | None = None) -> Sequence[Table]:
         """Return the tables of each event, then those of players in two events."""

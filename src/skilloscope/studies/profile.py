@@ -22,20 +22,11 @@ from skilloscope.core.frames import is_frame, table_of_rows
 from skilloscope.decision import Decisions
 from skilloscope.decision.arrow import as_decisions
 from skilloscope.evidence import Posterior
+from skilloscope.evidence import periods as time_periods
 from skilloscope.evidence.axis import EloAxis
 from skilloscope.evidence.lattice import PERIOD_PRIORS, Filtered, check_period_prior, filter_histories
 from skilloscope.evidence.parts import DRIFT
-from skilloscope.evidence.periods import (
-    EVERY,
-    HeaderElos,
-    PeriodHistories,
-    check_every,
-    column_periods,
-    date_periods,
-    header_elos,
-    period_histories,
-    period_of_game,
-)
+from skilloscope.evidence.periods import EVERY, HeaderElos, PeriodHistories, check_every, period_histories
 from skilloscope.evidence.scales import Scale, elo_prior
 from skilloscope.evidence.scales import scale as load_scale
 from skilloscope.inputs.load import AnalysedDecisions
@@ -317,7 +308,7 @@ def elo_profile(found: AnalysedGames, players: Sequence[str], *, every: str = "y
     check_every(every)
     check_axis_prior(prior)
     columns = (found.games.headers[name].to_pylist() for name in ("date", "year", "event"))
-    places = [period_of_game(every, *row) for row in zip(*columns, strict=True)]
+    places = [time_periods.period_of_game(every, *row) for row in zip(*columns, strict=True)]
     rated = rate_parts(
         found, every, players, "chain", DRIFT if prior == "drift" else None, place=lambda game: places[game]
     )
@@ -360,7 +351,7 @@ def agent_profile(
     analysed = decisions if isinstance(decisions, AnalysedDecisions) else None
     batch = decisions.decisions if isinstance(decisions, AnalysedDecisions) else decisions
     agent = model or Agent.from_about(scale.model)
-    found = period_histories(date_periods(batch, every), agent, players, span=(low, high))
+    found = period_histories(time_periods.date_periods(batch, every), agent, players, span=(low, high))
     divided = scale.dispersion if dispersion is None else dispersion
     asked = AgentPeriods(found, every, (low, high), divided, mass, scale=scale, analysed=analysed)
     return asked.profile(prior)
@@ -378,7 +369,7 @@ def competence_profile(
     mass: float = 0.95,
 ) -> Profile:
     """Return deciders' c by the periods that a column defines, in any domain."""
-    found = period_histories(column_periods(decisions, every), model or Agent(), players, span=span)
+    found = period_histories(time_periods.column_periods(decisions, every), model or Agent(), players, span=span)
     return AgentPeriods(found, every, span, dispersion, mass).profile(prior)
 
 
@@ -426,7 +417,7 @@ class AgentPeriods:
         )
         if self.scale is not None:
             warnings += [*scale_warnings(periods.decisions, self.scale, about), *provisional_note(self.scale)]
-        elos = header_elos(periods)
+        elos = time_periods.header_elos(periods)
         engine = dict(periods.decisions.about.get("settings", {}))
         return Profile(
             players=[

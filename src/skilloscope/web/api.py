@@ -32,8 +32,7 @@ from skilloscope.web.safety import check_token, visitor_of
 from skilloscope.web.uploads import EFFORTS, KINDS, add_feed, add_upload
 
 SORTS = ("elo_low", "elo", "elo_high", "games", "decisions", "header_elo", "player")
-PAGE = 100
-"""How many rows of a table are shown at a time."""
+PAGE = 100  # how many rows of a table are shown at a time
 SIDES = ("white", "black")
 _ERRORS: dict[int | str, Json] = {
     400: {"description": "invalid request"},
@@ -101,13 +100,14 @@ async def api_add_job(
     kind: Annotated[str, Query(description=", ".join(KINDS))] = "games",
     name: Annotated[str, Query(max_length=200, description="what the file is called")] = "",
     effort: Annotated[str, Query(description=", ".join(EFFORTS))] = "quick",
+    keep: Annotated[bool, Query(description="keep the games of the library's players in it")] = False,
 ) -> Json:
     """Put a job into the queue; the body is the text itself (PGN, CSV or JSON lines)."""
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise InputError("the body is a form", hint="send the text itself, for instance with curl --data-binary @FILE")
     if effort not in EFFORTS:
         raise InputError(f"no effort {effort!r}", hint=f"the efforts: {', '.join(EFFORTS)}")
-    options = {"effort": effort} if kind == "games" else {}
+    options = {"effort": effort, **({"keep": True} if keep else {})} if kind == "games" else {}
     files = [(name, await request.body())]
     adding = partial(add_upload, jobs_of(request), kind, files, owner=visitor_of(request), options=options)
     return (await run_in_threadpool(adding)).as_dict()
@@ -166,7 +166,8 @@ def ratings_view(
     key = sort if sort in SORTS else SORTS[0]
     rows = _sorted(_named(report["players"], search), key, order != "asc", apart=sort == SORTS[0])
     table = {**_pages(rows, search, page), "sort": key, "order": "asc" if order == "asc" else "desc"}
-    return {"job": job.as_dict(), **report, "table": table, "players": rows[(page - 1) * PAGE : page * PAGE]}
+    shown = {"table": table, "players": rows[(page - 1) * PAGE : page * PAGE]}
+    return {"job": job.as_dict(), "library": jobs.report(job.id, "library"), **report, **shown}
 
 
 @router.get("/jobs/{job}/games")
@@ -268,8 +269,10 @@ def results_view(jobs: Queue, job: AJob, search: Search = "", page: PageNumber =
     """The fit and the leaderboard of results."""
     board, fit = _report(jobs, job, "leaderboard"), _report(jobs, job, "fit")
     rows = _named(board["players"], search)
-    shown = rows[(page - 1) * PAGE : page * PAGE]
-    return {"job": job.as_dict(), "fit": fit, "table": _pages(rows, search, page), **board, "players": shown}
+    found = {"fit": fit, "table": _pages(rows, search, page), **board, "players": rows[(page - 1) * PAGE : page * PAGE]}
+    unfitted = {name for name in ("sigma0", "nu") if name not in fit["fitted"]}
+    unfitted |= {name for name in ("sigma0", "nu") for text in board["warnings"] if f"determine {name}" in text}
+    return {"job": job.as_dict(), "assumed": sorted(unfitted), **found}
 
 
 @router.get("/jobs/{job}/members/{number}")

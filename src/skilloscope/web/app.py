@@ -22,8 +22,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
-from skilloscope.web import api, pages, sharing, sparring
-from skilloscope.web.jobs import KEEP_DAYS, Jobs
+from skilloscope.web import api, library_pages, pages, sharing, sparring, training
+from skilloscope.web.jobs import KEEP_DAYS, Jobs, shown_text
+from skilloscope.web.library import Libraries
 from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_name, kept_secret
 from skilloscope.web.workers import Workers
 
@@ -42,10 +43,8 @@ class ServeOptions:
     port: int = 8000
     names: Sequence[str] = ()
     password: str | None = None
-    private: bool = False
-    """Whether feeds of private addresses may be followed."""
-    keep_days: int = KEEP_DAYS
-    """For how long jobs that have ended are kept; 0: for ever."""
+    private: bool = False  # whether feeds of private addresses may be followed
+    keep_days: int = KEEP_DAYS  # for how long jobs that have ended are kept; 0: for ever
 
     def __post_init__(self) -> None:
         if host_name(self.host) not in LOOPBACK and self.host not in LOOPBACK and not self.password:
@@ -75,8 +74,11 @@ def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.jobs, app.state.safety = jobs, safety
+    app.state.libraries = Libraries(jobs.path.with_name("library.sqlite"))
     app.include_router(api.router)
+    app.include_router(library_pages.router)
     app.include_router(sparring.router)
+    app.include_router(training.router)
     app.include_router(pages.router, include_in_schema=False)
     app.include_router(sharing.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
@@ -93,7 +95,7 @@ def _answer_error(request: Request, error: Exception) -> Response:
         status, text, hint = error.status_code, str(error.detail), ""
     elif isinstance(error, SkilloscopeError):
         own = 500 if isinstance(error, StoreError) else 422
-        status, text, hint = getattr(error, "status", own), str(error), error.hint
+        status, text, hint = getattr(error, "status", own), shown_text(str(error)), shown_text(error.hint)
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": text, "hint": hint}, status)
     return pages.error_page(request, status, text, hint)

@@ -20,34 +20,28 @@ import secrets
 import shutil
 import sqlite3
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar
 
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
 from skilloscope.core.text import json_text
+from skilloscope.web.sqlite_file import SqliteFile, row_digest, sound
 
-Json = dict[str, Any]
-"""A document as the API sends it."""
+Json = dict[str, Any]  # a document as the API sends it
 SCHEMA = 3
 LANES = ("quick", "engine", "live")
 ENDED = ("done", "failed", "cancelled")
-KEEP_DAYS = 30
-"""How long a job is kept after its end by default."""
+KEEP_DAYS = 30  # how long a job is kept after its end by default
 DAY = 86400.0
-RESERVE = 2 << 20
-"""Bytes that are kept free for deleting where the disk is full."""
-MOST_ATTEMPTS = 3
-"""How often a job is started again whose worker ended in the middle of it, before it is given up."""
+RESERVE = 2 << 20  # bytes that are kept free for deleting where the disk is full
+MOST_ATTEMPTS = 3  # how often a job is started again whose worker ended in the middle of it, before it is given up
 _LOG = logging.getLogger(__name__)
 RETRY_SECONDS = 2.0
 _EVERY = 0.2  # seconds between two notes of progress
-_WAIT = 5.0  # seconds that a lock is waited for
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -120,13 +114,10 @@ class Job:
     error: str
     hint: str
     cancel: bool
-    version: int
-    """Grows with every change."""
-    found: int
-    """Grows with every report."""
+    version: int  # grows with every change
+    found: int  # grows with every report
     options: Json
-    expires: float | None = None
-    """When it will be removed; None where it has not ended, or is kept for ever."""
+    expires: float | None = None  # when it will be removed; None where it has not ended, or is kept for ever
 
     @property
     def ended(self) -> bool:
@@ -139,20 +130,12 @@ class Job:
         return {name: getattr(self, name) for name in names.split()}
 
 
-class Jobs:
+class Jobs(SqliteFile):
     """The jobs of one file; every thread has its own connection, every process its own object."""
 
     def __init__(self, path: Path, *, keep_days: int = 0) -> None:
-        self.path, self.keep_days = path, keep_days
-        self._local, self._reserve = threading.local(), path.with_name("reserve")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # what is next to it gets the same rights
-        try:
-            self._make()
-        except sqlite3.Error as error:
-            raise StoreError(
-                f"{path} cannot be used: {error}", hint="is it damaged, locked, or not ours? name another --store"
-            ) from error
+        self.keep_days, self._reserve = keep_days, path.with_name("reserve")
+        super().__init__(path)
 
     def _make(self) -> None:
         base = self._base()
@@ -189,10 +172,17 @@ class Jobs:
                 "VALUES (?,?,?,?,?,?,?,?,'waiting')",
                 (*given, row_digest(*given), lane),
             )
-            of = len(inputs)
-            rows = [(name, *one, row_digest(name, at, of, *one)) for at, one in enumerate(inputs)]
-            base.executemany("INSERT INTO inputs VALUES (?,?,?,?)", rows)
+            self.replace_inputs(name, inputs)
         return self[name]
+
+    def replace_inputs(self, name: str, inputs: Sequence[tuple[str, bytes]]) -> None:
+        """Put uploads in the place of those that a job has."""
+        of = len(inputs)
+        rows = [(name, *one, row_digest(name, at, of, *one)) for at, one in enumerate(inputs)]
+        with self._write() as base:
+            base.execute("DELETE FROM inputs WHERE job = ?", (name,))
+            if base.execute("SELECT 1 FROM jobs WHERE id = ?", (name,)).fetchone():  # or it has been deleted
+                base.executemany("INSERT INTO inputs VALUES (?,?,?,?)", rows)
 
     def __getitem__(self, name: str) -> Job:
         row = self._base().execute(f"SELECT {_FIELDS} FROM jobs WHERE id = ?", (name,)).fetchone()
@@ -215,13 +205,13 @@ class Jobs:
         """Return what was uploaded for a job."""
         query = "SELECT name, body, digest FROM inputs WHERE job = ? ORDER BY rowid"
         rows = self._base().execute(query, (name,)).fetchall()
-        return [(row[0], _sound(row[2], name, at, len(rows), *row[:2])) for at, row in enumerate(rows)]
+        return [(row[0], sound(row[2], name, at, len(rows), *row[:2])) for at, row in enumerate(rows)]
 
     def report(self, name: str, part: str) -> Any:
         """Return a report of a job, None where there is none (yet)."""
         query = "SELECT body, digest FROM reports WHERE job = ? AND name = ?"
         row = self._base().execute(query, (name, part)).fetchone()
-        return None if row is None else json.loads(_sound(row[1], name, part, row[0]))
+        return None if row is None else json.loads(sound(row[1], name, part, row[0]))
 
     def put(self, name: str, reports: Json) -> None:
         """Keep reports of a job, in place of older ones of the same names."""
@@ -361,57 +351,17 @@ class Jobs:
                 ),
             )
 
-    def close(self) -> None:
-        """Close this thread's connection."""
-        base = getattr(self._local, "base", None)
-        if base is not None:
-            base.close()
-            self._local.base = None
-
-    def _base(self) -> sqlite3.Connection:
-        base: sqlite3.Connection | None = getattr(self._local, "base", None)
-        if base is None:
-            base = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
-            base.execute("PRAGMA journal_mode = WAL")
-            base.execute("PRAGMA synchronous = FULL")  # what is acknowledged outlives a power cut too
-            self._local.base = base
-        return base
-
     def _job(self, row: Sequence[Any]) -> Job:
         fields: Json = dict(zip(_FIELDS.split(", "), row, strict=True))
         ended, digest = fields.pop("ended"), fields.pop("digest")
         try:
-            _sound(digest, *(fields[name] for name in _GIVEN.split(", ")))
+            sound(digest, *(fields[name] for name in _GIVEN.split(", ")))
         except StoreError as error:  # in a list of jobs the others must stay visible
             fields |= {"kind": "games", "title": "damaged", "owner": "", "created": 0.0, "options": "{}"}
             fields |= {"state": "failed", "error": str(error), "hint": error.hint}
         expires = ended + self.keep_days * DAY if ended is not None and self.keep_days else None
         known = {"cancel": bool(fields["cancel"]), "options": json.loads(fields["options"]), "expires": expires}
         return Job(**{**fields, **known})
-
-    @contextlib.contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        base = self._base()
-        base.execute("BEGIN IMMEDIATE")
-        try:
-            yield base
-            base.execute("COMMIT")
-        except BaseException:
-            if base.in_transaction:  # a full disk has rolled back already
-                base.execute("ROLLBACK")
-            raise
-
-
-def row_digest(*values: Any) -> bytes:
-    """Return a value that shows whether any bit of a row has changed."""
-    return blake2b(repr(values).encode(), digest_size=8).digest()
-
-
-def _sound(digest: bytes | None, *values: Any) -> Any:
-    """Return the last value of a row; raise where it is not what was put there."""
-    if digest is not None and digest != row_digest(*values):
-        raise StoreError("what the server kept of this is damaged on its disk", hint="upload it again")
-    return values[-1]
 
 
 def _forget(base: sqlite3.Connection, name: str) -> None:
@@ -429,8 +379,7 @@ class JobTask:
 
     job: Job
     jobs: Jobs
-    store: str
-    """The folder of the store of analyses."""
+    store: str  # the folder of the store of analyses
     _noted: float = field(default=0.0)
     _looked: float = field(default=0.0)
     _lane: str = ""
@@ -504,13 +453,30 @@ class JobTask:
                 time.sleep(RETRY_SECONDS)
                 return partial(jobs.advance, name, state="waiting", attempts=0, note=trouble[1])
             if isinstance(error, SkilloscopeError):
-                text = re.sub(rf"{re.escape(self.store)}\S*/", "", str(error))  # where it is concerns nobody
-                return partial(jobs.end, name, "failed", error=text, hint=error.hint)
+                return partial(
+                    jobs.end,
+                    name,
+                    "failed",
+                    error=shown_text(str(error)) or "this cannot be used",
+                    hint=shown_text(error.hint),
+                )
             _LOG.exception("job of kind %s", self.job.kind)
             return partial(jobs.end, name, "failed", error="unexpected error", hint="it is in the server's log")
         if self._lane:
             return partial(jobs.advance, name, lane=self._lane, state="waiting", attempts=0, done=0, total=0, note="")
         return partial(jobs.end, name, "done")
+
+
+def shown_text(text: str) -> str:
+    """Return an error or a hint as visitors see it: without folders of the server, and options of the command line.
+
+    >>> shown_text("/home/ann/store/work/games.pgn: no game"), shown_text("correct the table, or use --allow-loss")
+    ('games.pgn: no game', 'correct the table')
+    """
+    text = re.sub(r"(?<![^\s'\"(])(?:/[^\s/:]+)+/", "", text)
+    option = re.search(r"(?<![\w-])--?[a-z]|`skilloscope ", text)
+    clauses = re.split(r"[;,:.]\s", text[: option.start()] if option else "")[:-1]
+    return text if option is None else text[: len("; ".join(clauses))]
 
 
 def work_folder(jobs: Jobs, lane: str) -> Path:

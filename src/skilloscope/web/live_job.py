@@ -21,8 +21,7 @@ from skilloscope.studies.live.live import SCHEMA, Follower, Live
 from skilloscope.web.jobs import JobTask, Json
 from skilloscope.web.safe_fetch import checked_opener
 
-LONGEST = 12 * 3600.0
-"""Seconds after which nobody is likely to look any more."""
+LONGEST = 12 * 3600.0  # seconds after which nobody is likely to look any more
 MOST_BOARDS = 64
 _EVERY = 0.5  # seconds between two reports
 _LOOK = 2.0  # seconds between two looks at the address

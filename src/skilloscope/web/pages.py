@@ -106,7 +106,12 @@ async def upload(request: Request) -> Response:
     kind, effort = str(form.get("kind", "games")), str(form.get("effort", "quick"))
     if kind not in KINDS or effort not in EFFORTS:
         raise InputError("this form is not from this server")
-    options = {"effort": effort} if kind == "games" else {"period": str(form.get("period", ""))[:10]}
+    keep = {"keep": True} if form.get("keep") else {}
+    options = (
+        {"effort": effort, **keep}
+        if kind == "games"
+        else {"period": str(form.get("period", ""))[:10], "known": "known" in form}
+    )
     options = {"k": str(form.get("k", "0.1"))[:20]} if kind == "decisions" else options
     parts = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
     files = [(part.filename or "", await part.read()) for part in parts]

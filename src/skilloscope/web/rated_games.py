@@ -10,9 +10,8 @@ A player's number is the place at which the name first occurs in the games: it s
 """
 
 import contextlib
-import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -50,12 +49,12 @@ from skilloscope.studies.game import CHECKED, GameStudy, game_people, game_study
 from skilloscope.studies.report.event import event_of
 from skilloscope.studies.report.player import PlayerReport, costs_of, player_of
 from skilloscope.web.jobs import JobTask, Json
-from skilloscope.web.uploads import PASTED, pasted_games
+from skilloscope.web.kept_games import person_of
+from skilloscope.web.library_job import LibraryWork
+from skilloscope.web.uploads import PASTED, NamedBytes, pasted_games
 
-SHARES = (0.1, 0.3, 0.6, 1.0)
-"""After which shares of the games the engine's answers so far are used in the ratings."""
-MOST_GAMES = 3000
-"""Of one job, the newest: beyond, the pages of single games would take hours."""
+SHARES = (0.1, 0.3, 0.6, 1.0)  # after which shares of the games the engine's answers so far are used in the ratings
+MOST_GAMES = 3000  # of one job, the newest: beyond, the pages of single games would take hours
 MOST_REVIEWED, MOST_PLAYERS = 60, 20
 """Games, and players with most games, whose mistakes are confirmed by a deep search: each takes some seconds."""
 MOST_ENGINES = 4
@@ -63,23 +62,14 @@ MOST_ENGINES = 4
 _AT_ONCE = 64  # reports that are kept in one go
 
 
-class NamedBytes(io.BytesIO):
-    """Bytes that were uploaded under a name."""
-
-    def __init__(self, name: str, body: bytes) -> None:
-        super().__init__(body)
-        self.name = name
-
-
 def rate_job_instantly(task: JobTask) -> None:
     """Rate all players by what people play, and by the evaluations in the comments where most moves have one."""
-    pools = split_pools(read_uploads(task))
+    read = read_uploads(task)
+    pools, library = split_pools(read), LibraryWork.of(task, read, _given(task))
     games = pools[0][1]
-    known = np.isfinite(games.eval_values()).mean() if len(games.moves) else 0.0
-    effort = EVALUATIONS if known >= 0.5 or pools[0][0] != FIDE else "instant"
     total = len(games)
     with _human_models(task) as model_of:
-        asked = RatingRequest.of(None, "human", effort)
+        asked = _by_people(pools[0][0], games)
         others = [
             AnalysedGames(own, None, with_priors(replace(asked.for_pool(pool), model=model_of(pool)), own))
             for pool, own in pools[1:]
@@ -95,13 +85,16 @@ def rate_job_instantly(task: JobTask) -> None:
         answers.keep_event()
         answers.keep_games(range(total), lambda done, _: task.tell("instant", total + done, 2 * total, "moves"))
         answers.keep_players(lambda done, of: task.tell("instant", note=f"{done:,} of {of:,} players"))
+        if library:
+            library.study(partial(_analysed, model_of))
     if task.job.options.get("effort", "instant") != "instant":
         task.go_on_in("engine")
 
 
 def rate_job_by_engine(task: JobTask) -> None:
     """Let the engine search the games, a fair share first, and use its answers in the ratings part by part."""
-    pools = split_pools(read_uploads(task))
+    read = read_uploads(task)
+    pools, library = split_pools(read), LibraryWork.of(task, read, _given(task))
     (pool, games), told = pools[0], pools_told(pools)
     wanted = str(task.job.options["effort"])
     if not engine_found(None):
@@ -126,10 +119,38 @@ def rate_job_by_engine(task: JobTask) -> None:
                 _Answers(task, found).keep_ratings()
             done = count
         checking = replace(_work(task, settings, 0, 1, 1), progress=lambda now: task.tell(wanted, note=_checking(now)))
-        answers = _Answers(task, replace(found, work=checking))
-        answers.keep_event()
-        answers.keep_players(lambda n, of: task.tell(wanted, note=f"{n:,} of {of:,} players"))
+        answers = _Answers(task, replace(found, work=checking), library)
+        players = partial(answers.keep_players, lambda n, of: task.tell(wanted, note=f"{n:,} of {of:,} players"))
+        owner = {person_of(games)}
+        players(owner)
+        # What is confirmed in the games is in the store when the event and the other players come.
         answers.keep_games(range(len(games)), lambda n, of: task.tell(wanted, note=f"reviewed game {n:,} of {of:,}"))
+        answers.keep_event()
+        players({one.player for one in answers.ratings.players} - owner)
+        if library:
+            library.study(partial(_analysed, model_of, work=_work(task, settings, 0, 1, 1), asked=found.asked))
+
+
+def _by_people(pool: str, games: Games) -> RatingRequest:
+    """Return the rating by what people play, with the evaluations where most moves have one or the pool reads them."""
+    known = np.isfinite(games.eval_values()).mean() if len(games.moves) else 0.0
+    return RatingRequest.of(None, "human", EVALUATIONS if known >= 0.5 or pool != FIDE else "instant")
+
+
+def _analysed(
+    model_of: Callable[[str], Human],
+    pool: str,
+    games: Games,
+    *,
+    work: EngineJob | None = None,
+    asked: RatingRequest | None = None,
+) -> AnalysedGames:
+    """Return games of one pool as a job of their own would have them analysed."""
+    if work and asked and pool == FIDE:
+        asked = replace(asked, model=model_of(pool), priors=None)
+        return AnalysedGames(games, analyse_games(games, work), with_priors(asked, games), work=work)
+    people = replace(_by_people(pool, games).for_pool(pool), model=model_of(pool))
+    return AnalysedGames(games, None, with_priors(people, games))
 
 
 def _checking(now: Progress) -> str:
@@ -143,10 +164,13 @@ def numbered_players(games: Games) -> dict[str, int]:
     return {name: at + 1 for at, name in enumerate(dict.fromkeys(names))}
 
 
+def _given(task: JobTask) -> list[tuple[str, bytes]]:
+    return [(name, pasted_games(body) if name == f"{PASTED}.pgn" else body) for name, body in task.inputs()]
+
+
 def read_uploads(task: JobTask) -> Games:
     """Return the games that were uploaded, each once; of too many the newest."""
-    given = [(name, pasted_games(body) if name == f"{PASTED}.pgn" else body) for name, body in task.inputs()]
-    games = read_games([NamedBytes(name, body) for name, body in given])
+    games = read_games([NamedBytes(name, body) for name, body in _given(task)])
     games.refuse_empty()
     if not players(games):
         raise InputError("no game names its players", hint="PGN names them in its tags White and Black")
@@ -181,6 +205,7 @@ class _Answers:
 
     task: JobTask
     found: AnalysedGames
+    library: LibraryWork | None = None
 
     @cached_property
     def ratings(self) -> EloRatings:
@@ -254,14 +279,18 @@ class _Answers:
             work=self.found.work,
             most=CHECKED if row < MOST_REVIEWED else 0,
         )
-        return game_study(gained, row, people=people)
+        study = game_study(gained, row, people=people)
+        if self.library and self.found.work and row < MOST_REVIEWED:
+            self.library.review(row + 1, study)
+        return study
 
-    def keep_players(self, tell: Callable[[int, int], None]) -> None:
-        """Keep the report of every rated player, those with most games first."""
+    def keep_players(self, tell: Callable[[int, int], None], only: Set[str | None] | None = None) -> None:
+        """Keep the report of every rated player, or of some, those with most games first."""
         names = [one.player for one in sorted(self.ratings.players, key=lambda one: -one.games)]
         studies = {
             f"player/{self.numbers[name]}": partial(self._player, name, CANDIDATES if at < MOST_PLAYERS else 0)
             for at, name in enumerate(names)
+            if only is None or name in only
         }
         self._keep_each(studies, tell)
 

@@ -13,6 +13,7 @@ from skilloscope.core.paths import write_whole
 from skilloscope.evidence import prior_from_text
 from skilloscope.inputs.load import told_decisions
 from skilloscope.models.agent import Agent
+from skilloscope.results.reading import Reading
 from skilloscope.studies.deciders import k_from_text, rate_deciders, rate_fitting_k
 from skilloscope.studies.results import rating
 from skilloscope.studies.results.forecasts import FitStudy
@@ -26,7 +27,8 @@ def rate_job_of_results(task: JobTask) -> None:
     """Rate everybody as `results rate` does, and keep the leaderboard, its fit, and the history of each."""
     with _files(task) as files:
         task.tell("rating", 0, 2)
-        board = rating.results(files, period=task.job.options.get("period") or None)
+        known = "header" if task.job.options.get("known") and all(file.suffix == ".pgn" for file in files) else None
+        board = rating.results(files, period=task.job.options.get("period") or None, reading=Reading(observed=known))
     task.tell("histories", 1, 2)
     run, places = board.rated, {one.row.player: one.place for one in board.players}
     reports: dict[str, object] = {"leaderboard": board.as_dict()}

@@ -51,13 +51,16 @@ def is_public(address: str) -> bool:
     return found.is_global and not found.is_multicast and not any(found in block for block in _SPECIAL)
 
 
-def checked_opener(*, private: bool = False) -> urllib.request.OpenerDirector:
-    """Return an opener of http and https alone that connects only to public addresses, or with `private` to any."""
+def checked_opener(*, private: bool = False, follow: bool = True) -> urllib.request.OpenerDirector:
+    """Return an opener of http and https alone that connects only to public addresses, or with `private` to any.
+
+    Without `follow` it goes to no other address than the one that was asked for.
+    """
     opener = urllib.request.OpenerDirector()
     for handler in (
         _Http(private),
         _Https(private),
-        _FewRedirects(),
+        *([_FewRedirects()] if follow else []),
         urllib.request.HTTPErrorProcessor(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.UnknownHandler(),

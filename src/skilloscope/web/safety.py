@@ -31,26 +31,20 @@ from skilloscope.core.errors import StoreError
 from skilloscope.web.jobs import disk_trouble
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-MOST_BYTES = 32 * 1024 * 1024
-"""The most that one upload may hold."""
+MOST_BYTES = 32 * 1024 * 1024  # the most that one upload may hold
 COOKIE = "skilloscope"
 SESSION = "skilloscope-in"
-MOST_FORM = 64 * 1024
-"""The most of a form without files, and of what is sent before the password."""
+MOST_FORM = 64 * 1024  # the most of a form without files, and of what is sent before the password
 MOST_HEADERS = 16 * 1024
-MOST_ASKING = 128
-"""Requests of one client at once."""
-MOST_ARRIVING = 8 * MOST_BYTES
-"""Bytes of unfinished uploads on disk; half of it for one client."""
-MOST_PARSED = 2 * MOST_BYTES
-"""Bytes of uploads in memory at once."""
+MOST_ASKING = 128  # requests of one client at once
+MOST_ARRIVING = 8 * MOST_BYTES  # bytes of unfinished uploads on disk; half of it for one client
+MOST_PARSED = 2 * MOST_BYTES  # bytes of uploads in memory at once
 STALL_SECONDS = 10.0
-SLOWEST = 32 * 1024
-"""Bytes a second below which an upload counts as stalled."""
+SLOWEST = 32 * 1024  # bytes a second below which an upload counts as stalled
 MOST_SESSIONS = 10_000
-MOST_GUESSES = 10
-"""Wrong passwords in a minute, by anybody, after which none is accepted."""
+MOST_GUESSES = 10  # wrong passwords in a minute, by anybody, after which none is accepted
 _LOG = logging.getLogger(__name__)
+logging.getLogger("python_multipart").setLevel(logging.ERROR)  # or every odd form would be a line of the log
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _OPEN = ("/login", "/static/")  # shown without the password
 _BLOCK = 1 << 16
@@ -79,8 +73,7 @@ class Safety:
     hosts: frozenset[str] = frozenset(LOOPBACK)
     password: str | None = None
     most_bytes: int = MOST_BYTES
-    sessions: dict[str, str] = field(default_factory=dict)
-    """The visitors who are in, by their cookies."""
+    sessions: dict[str, str] = field(default_factory=dict)  # the visitors who are in, by their cookies
     _guesses: list[float] = field(default_factory=list)
 
     def token(self, visitor: str) -> str:

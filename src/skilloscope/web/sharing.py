@@ -26,6 +26,7 @@ from skilloscope.web.api import AJob, Number, jobs_of
 from skilloscope.web.jobs import Json, NotFoundError
 from skilloscope.web.pages import rendered
 from skilloscope.web.safety import check_token
+from skilloscope.web.sparring import a_turn
 
 DIAGRAMS = 6
 MARKS = {"?!": chess.pgn.NAG_DUBIOUS_MOVE, "?": chess.pgn.NAG_MISTAKE, "??": chess.pgn.NAG_BLUNDER,
@@ -51,7 +52,8 @@ def player_pgn(request: Request, job: AJob, number: Number) -> Response:
     """All games of a player with their review."""
     jobs = jobs_of(request)
     rows = api.player_view(jobs, job, number)["games"]
-    texts = [annotated_pgn(api.game_view(jobs, job, row["game"])) for row in rows]
+    views = (jobs.report(job.id, f"game/{row['game']}") for row in rows)  # not as a page: it needs all other games
+    texts = [annotated_pgn(view) for view in views if view]
     return _file("\n".join(texts), f"player-{number}.pgn")
 
 
@@ -197,7 +199,8 @@ def _handout(decisions: Sequence[Json], title: str, name: str) -> Response:
         raise InputError("there is no confirmed mistake to put on paper", hint="with an engine there may be one")
     boards = [board_svg(one["fen"], size=240) for one in tasks]
     page = visible(rendered("handout.html", title=title, tasks=tasks, boards=boards))
-    return _file(pdf_bytes(page), name)
+    with a_turn():
+        return _file(pdf_bytes(page), name)
 
 
 def _file(body: str | bytes, name: str) -> Response:

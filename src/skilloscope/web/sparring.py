@@ -34,7 +34,8 @@ SECONDS = 0.5
 """How long the opponent may search."""
 WEIGHED = Settings(depth=None, nodes=300_000, multipv=1)
 """How the positions after two moves are searched that are compared."""
-_AT_ONCE, _PATIENCE = threading.BoundedSemaphore(2), 20.0
+_AT_ONCE, _PATIENCE = threading.BoundedSemaphore(2), 8.0
+_MOST = threading.BoundedSemaphore(8)  # at once or waiting: each holds one of the threads that all pages need
 _OPENING = 20  # plies after which people have to think for themselves
 router = APIRouter(prefix="/api", dependencies=[Depends(check_token)])
 Fen = Annotated[str, Query(max_length=120)]
@@ -56,7 +57,7 @@ def api_reply(
     played = [_pushed(board, uci) for uci in moves.split()]
     outcome, mine = board.outcome(claim_draw=True), board.turn == (side == "white")
     if outcome is None and not mine:
-        with _an_engine(), Opponent(persona) as opponent:
+        with a_turn(), Opponent(persona) as opponent:
             move = opponent.reply(board, SECONDS).move
         played.append(_pushed(board, move.uci()))
         outcome = board.outcome(claim_draw=True)
@@ -79,7 +80,7 @@ def api_weigh(request: Request, fen: Fen, move: Uci, best: Uci) -> Json:
         jobs: Jobs = request.app.state.jobs
         store, engine = store_file(jobs.path.parent.parent), effective_settings()["engine"].value
         work = EngineJob(settings=WEIGHED, store=store, engine=engine, workers=1)
-        with _an_engine():
+        with a_turn():
             found = winning_chances(-best_values(sides, work, WEIGHED))
         lost = max(float(found[1] - found[0]), 0.0)
     right = lost is not None and lost < RIGHT
@@ -105,14 +106,18 @@ def api_guess(seed: Annotated[int, Query(ge=0, le=2**31)]) -> Json:
 
 
 @contextlib.contextmanager
-def _an_engine() -> Iterator[None]:
-    """Let a request work with an engine, or raise where too many wait."""
-    if not _AT_ONCE.acquire(timeout=_PATIENCE):
-        raise BusyError("too many people play at once", hint="try again in a while")
+def a_turn() -> Iterator[None]:
+    """Let a request do some seconds of work, or raise where too many wait."""
+    for free, seconds in ((_MOST, 0.0), (_AT_ONCE, _PATIENCE)):
+        if not free.acquire(timeout=seconds):
+            if free is _AT_ONCE:
+                _MOST.release()
+            raise BusyError("too many people play at once", hint="try again in a while")
     try:
         yield
     finally:
         _AT_ONCE.release()
+        _MOST.release()
 
 
 def _pushed(board: chess.Board, uci: str) -> tuple[str, str]:

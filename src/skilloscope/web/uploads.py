@@ -6,28 +6,35 @@ gigabytes; other compressed and binary files are refused.
 
 import io
 import re
+import urllib.request
 import zipfile
 import zlib
 from collections.abc import Sequence
 
 from skilloscope.core.errors import InputError
+from skilloscope.inputs.online import Fetching
 from skilloscope.inputs.pipeline import engine_found
 from skilloscope.web.jobs import BusyError, Job, Jobs, Json
 
 KINDS = ("games", "results", "decisions")
 EFFORTS = ("instant", "quick", "full")
-MOST_WAITING = 200
-"""How many jobs may wait at once, of all people together."""
+MOST_WAITING = 200  # how many jobs may wait at once, of all people together
 _MOST_NAME = 120
-MOST_UNZIPPED = 64 << 20
-"""Bytes of all files in a ZIP archive."""
+MOST_UNZIPPED = 64 << 20  # bytes of all files in a ZIP archive
 _MOST_FILES = 100
 NAMELESS = b'[White "White"]\n[Black "Black"]\n\n'
-PASTED = "pasted"
-"""What a text is called that came without a file."""
+PASTED = "pasted"  # what a text is called that came without a file
 _TAG = re.compile(rb"^\s*\[\w+ +\"", re.MULTILINE)
 _FIRST_MOVE, _RESULT = re.compile(rb"1\s*\.(?!\.)"), (b"1-0", b"0-1", b"1/2", "½".encode(), b"*")
 _SUFFIX = {"games": ".pgn", "results": ".csv"}
+
+
+class NamedBytes(io.BytesIO):
+    """Bytes that were uploaded under a name."""
+
+    def __init__(self, name: str, body: bytes) -> None:
+        super().__init__(body)
+        self.name = name
 
 
 def add_upload(
@@ -61,6 +68,15 @@ def add_feed(jobs: Jobs, address: str, *, owner: str) -> Job:
         raise InputError("this is not a web address", hint="it begins with https:// or http://")
     _check_room(jobs)
     return jobs.add("live", address, [], owner=owner, lane="live", options={"address": address})
+
+
+def add_import(jobs: Jobs, options: Json, *, owner: str) -> Job:
+    """Put an account whose games are to be fetched into the queue (see import_job.py)."""
+    if options["effort"] not in EFFORTS:
+        raise InputError(f"no effort {options['effort']!r}", hint=f"the efforts: {', '.join(EFFORTS)}")
+    Fetching(options["account"], urllib.request.OpenerDirector(), options["most"])  # which checks both
+    _check_room(jobs)
+    return jobs.add("games", options["account"], [], owner=owner, lane="live", options=options)
 
 
 def suffix_of(kind: str, body: bytes) -> str:

@@ -23,12 +23,9 @@ from skilloscope.web.jobs import LANES, RETRY_SECONDS, Job, Jobs, JobTask, disk_
 _LOG = logging.getLogger(__name__)
 
 IDLE_SECONDS = 0.1
-PATIENCE = 3.0
-"""Seconds that cancelled work has to end by itself before its process is ended."""
-EXPIRY_SECONDS = 600.0
-"""Between two looks for jobs that have been kept long enough."""
-MOST_LIVE = 4
-"""How many feeds are followed at once."""
+PATIENCE = 3.0  # seconds that cancelled work has to end by itself before its process is ended
+EXPIRY_SECONDS = 600.0  # between two looks for jobs that have been kept long enough
+MOST_LIVE = 4  # how many feeds are followed at once
 
 _PARENT_SECONDS = 0.5
 _MAIN = "import sys; from skilloscope.web.workers import work_in_lane; work_in_lane(*sys.argv[1:])"
@@ -36,6 +33,10 @@ _MAIN = "import sys; from skilloscope.web.workers import work_in_lane; work_in_l
 
 def work_of_job(job: Job) -> Callable[[JobTask], None]:
     """Return the function that does a job's work in its lane."""
+    if job.kind == "games" and job.lane == "live":
+        from skilloscope.web.import_job import import_job
+
+        return import_job
     if job.kind == "games":
         from skilloscope.web.rated_games import rate_job_by_engine, rate_job_instantly
 

@@ -26,17 +26,8 @@ import numpy as np
 import pyarrow as pa
 
 from skilloscope.chess.analysis.analyses import Analyses, stored_keys
-from skilloscope.chess.engine.lines import (
-    LINE,
-    AnalysedPosition,
-    LineArray,
-    checked_answer,
-    lines_from_lists,
-    lines_to_lists,
-    pack_lines,
-    sound_lines,
-    unpack_lines,
-)
+from skilloscope.chess.engine import lines as engine_lines
+from skilloscope.chess.engine.lines import LINE, AnalysedPosition, LineArray, checked_answer, lines_from_lists
 from skilloscope.chess.engine.settings import UNKNOWN, SearchKey, Settings
 from skilloscope.chess.moves import code_from_uci, legal_moves, moves_uci
 from skilloscope.chess.pgn.games import Games, unique_games
@@ -96,7 +87,9 @@ def export_analyses(path: str | os.PathLike[str], settings_key: SearchKey, rows:
         with packed:
             packed.write(_marked(head))
             for written, row in enumerate(rows, start=1):  # noqa: B007 the last number is how many there were
-                packed.write(_marked({"fen": row.fen, "n_legal": row.n_legal, "lines": lines_to_lists(row.lines)}))
+                packed.write(
+                    _marked({"fen": row.fen, "n_legal": row.n_legal, "lines": engine_lines.lines_to_lists(row.lines)})
+                )
             packed.write(_marked({"end": written}))
         return written
 
@@ -295,7 +288,9 @@ def damaged_answers(store: Store) -> Iterator[tuple[SearchKey, str, str]]:
         for row in store.iterate(key, lambda *fault, to=found: to.append(fault)):
             try:
                 if row.status == "done":
-                    _check(AnalysedPosition(row.problem, row.alternatives, unpack_lines(row.lines)), settings)
+                    _check(
+                        AnalysedPosition(row.problem, row.alternatives, engine_lines.unpack_lines(row.lines)), settings
+                    )
             except SkilloscopeError as error:
                 found.append((row.problem, str(error)))
         yield from ((key, problem, reason) for problem, reason in found)
@@ -310,7 +305,7 @@ def import_file(store: Store, path: str | os.PathLike[str], stated: SearchKey | 
         chunk: list[StoredAnalysis] = []
         for row in export.rows[begin : begin + _CHUNK]:
             try:
-                packed = pack_lines(_check(row, settings))
+                packed = engine_lines.pack_lines(_check(row, settings))
                 chunk.append(StoredAnalysis(row.fen, row.n_legal, packed, origin="imported"))
             except SkilloscopeError as error:
                 tally.fault("unusable analysis", str(path), row.fen, str(error))
@@ -323,7 +318,7 @@ def _stored(store: Store, key: SearchKey, tally: Tally) -> Iterator[AnalysedPosi
         tally.fault("damaged answer", str(store.path), problem, reason)
 
     for row in store.iterate(key, faulty):
-        lines = sound_lines(row.lines)
+        lines = engine_lines.sound_lines(row.lines)
         if row.status == "done" and lines is None:
             faulty(row.problem, "its lines are damaged")
         elif row.status == "done" and lines is not None:

@@ -22,28 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from skilloscope.chess.engine import guard
-from skilloscope.chess.engine.lines import (
-    LineArray,
-    check_output,
-    checked_answer,
-    child_settings,
-    last_depth,
-    ranked,
-    read_answer,
-    search_children,
-)
-from skilloscope.chess.engine.settings import (
-    ARGUMENTS,
-    DFH13,
-    EngineOption,
-    ListMethod,
-    OptionValue,
-    SearchKey,
-    Settings,
-    option_text,
-    parse_option,
-    quirks_of,
-)
+from skilloscope.chess.engine import lines as engine_lines
+from skilloscope.chess.engine import settings as engine_settings
+from skilloscope.chess.engine.lines import LineArray, check_output, checked_answer, child_settings, read_answer
+from skilloscope.chess.engine.settings import ARGUMENTS, DFH13, EngineOption, ListMethod, SearchKey, Settings
 from skilloscope.chess.moves import is_chess960, legal_moves
 from skilloscope.core.errors import EngineError, InputError
 from skilloscope.core.paths import Closing
@@ -116,7 +98,7 @@ class Engine(Closing):
         self._poll = _poll(self._process, stop)
         try:
             self.identity, self.options = self._shake_hands()
-            self.quirks = quirks_of(str(self.identity["engine"]))
+            self.quirks = engine_settings.quirks_of(str(self.identity["engine"]))
             self._set_options()
         except BaseException:
             self.close()
@@ -147,7 +129,7 @@ class Engine(Closing):
             answer = self._search(child, settings)
             return answer.lines, answer.nodes
 
-        lines, nodes = search_children(fen, self.settings, search)
+        lines, nodes = engine_lines.search_children(fen, self.settings, search)
         return Answer(checked_answer(lines, legal, self.settings), len(legal), nodes, time.perf_counter() - start)
 
     def _search(self, fen: str, settings: Settings) -> Answer:
@@ -162,7 +144,7 @@ class Engine(Closing):
         seconds = time.perf_counter() - start
         lines, nodes = read_answer(output, flagged=self.quirks.flags_values and settings.depth is not None)
         if self.method == "ranked":
-            lines = ranked(lines.tolist(), settings.multipv)
+            lines = engine_lines.ranked(lines.tolist(), settings.multipv)
         return Answer(checked_answer(lines, legal, settings), len(legal), nodes, seconds)
 
     def _castling(self, fen: str) -> list[str]:
@@ -185,8 +167,8 @@ class Engine(Closing):
         text = self._read_until(b"uciok", START_SECONDS, START_SECONDS).decode("utf-8", "replace")
         rows = [row.strip() for row in text.splitlines()]
         names = [row.removeprefix("id name").strip() for row in rows if row.startswith("id name")]
-        options = {option.name.lower(): option for option in map(parse_option, rows) if option}
-        chosen = {name.lower(): option_text(value) for name, value in self.settings.options.items()}
+        options = {option.name.lower(): option for option in map(engine_settings.parse_option, rows) if option}
+        chosen = {name.lower(): engine_settings.option_text(value) for name, value in self.settings.options.items()}
         nets = [chosen.get(name, options[name].default) for name in options if name.startswith("evalfile")]
         return {"engine": names[0] if names else self.path.name, "net": ", ".join(nets) or None}, options
 
@@ -195,7 +177,7 @@ class Engine(Closing):
             raise EngineError(
                 f"{self.identity['engine']} cannot be held to a number of nodes", hint="limit its searches by depth"
             )
-        wanted: dict[str, OptionValue] = dict(self.settings.options)
+        wanted: dict[str, engine_settings.OptionValue] = dict(self.settings.options)
         if self.method == "children":
             child_settings(self.settings)  # refuses what cannot be searched so
         elif "multipv" in self.options:
@@ -345,7 +327,7 @@ class QuickEngine(Engine):
         if not len(lines):
             lines, _ = read_answer(output, flagged=True)
         any_depth = replace(self.settings, depth=None, nodes=1, multipv=1)
-        best: Any = last_depth(checked_answer(lines, legal, any_depth))[0]
+        best: Any = engine_lines.last_depth(checked_answer(lines, legal, any_depth))[0]
         took = time.perf_counter() - begin
         return QuickAnswer(bool(best["mate"]), int(best["score"]), int(best["depth"]), took, int(best["move"]))
 

@@ -287,7 +287,7 @@ def seconds_spent(games: Games, game: Ints, ply: Ints) -> Array:
     """Return how long moves took, NaN where the clocks do not say."""
     at = games.offsets[:-1][game] + ply
     before = np.where(ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
-    steps = np.array([_increment(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
+    steps = np.array([increment_of(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
     return np.asarray(before - games.clocks[at] + steps[game])
 
 
@@ -296,10 +296,10 @@ def _places(moves: PlayedMoves) -> Ints:
     return np.asarray(moves.games.offsets[:-1][moves.game] + moves.ply)
 
 
-def _increment(time_control: str | None) -> float:
+def increment_of(time_control: str | None) -> float:
     """Return the seconds that each move adds, 0 where the games do not say.
 
-    >>> [_increment(text) for text in ("5400+30", "40/7200:1800", None)]
+    >>> [increment_of(text) for text in ("5400+30", "40/7200:1800", None)]
     [30.0, 0.0, 0.0]
     """
     _, plus, step = (time_control or "").split(":")[0].partition("+")

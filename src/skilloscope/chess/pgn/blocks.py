@@ -15,23 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from skilloscope.chess.pgn import text as pgn_text
 from skilloscope.chess.pgn.kernel import GAME_TAGS, LEFT, NO_MOVES, READ, RESULT_WORDS, ScannedGames, scan_games
 from skilloscope.chess.pgn.tags import tag_values
-from skilloscope.chess.pgn.text import (
-    HEADERS,
-    NO_MATE,
-    UNKNOWN_NAMES,
-    GameColumns,
-    PlainWork,
-    clean_text,
-    day_of,
-    elo_of,
-    read_raw,
-    result_of,
-    split_games,
-    unescaped,
-    year_of,
-)
+from skilloscope.chess.pgn.text import HEADERS, NO_MATE, UNKNOWN_NAMES, GameColumns, clean_text, day_of, elo_of
 from skilloscope.core.columns import Ints, ragged_take
 from skilloscope.core.errors import Tally
 from skilloscope.core.files import DAMAGE, BinaryDataError, Source, as_text, lines_of, next_block, open_bytes
@@ -40,7 +27,9 @@ BLOCK = 1 << 21  # how many bytes are read at once
 _MOST_HELD = 1 << 22  # bytes of one game
 _COMMENTED_MOVES = 1 << 18  # of the games that come at once with their comments
 
-_plain_bytes = PlainWork(1 << 17)  # some 150 games, which python-chess reads while the compiled code would be loaded
+_plain_bytes = pgn_text.PlainWork(
+    1 << 17
+)  # some 150 games, which python-chess reads while the compiled code would be loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +95,9 @@ class _Reader:
     def plain(self, lines: Iterator[str], *, comments: bool = False) -> Iterator[GameBlock]:
         columns, damage = GameColumns(), None
         try:
-            for raw in split_games(lines, self.lines + 1):
+            for raw in pgn_text.split_games(lines, self.lines + 1):
                 self.words = True
-                self.index = read_raw(raw, self.index, self.file, columns, self.tally)
+                self.index = pgn_text.read_raw(raw, self.index, self.file, columns, self.tally)
                 if len(columns.moves) > (_COMMENTED_MOVES if comments else BLOCK):
                     yield columns_block(columns, comments=comments)
                     columns = GameColumns()
@@ -131,9 +120,9 @@ class _Reader:
             self.index = before + int(steps[:at].sum())
             had = len(left.rows), self.index
             lines = io.StringIO(as_text(data[begin:end]))
-            for raw in split_games(lines, self.lines + data.count(b"\n", 0, begin) + 1):
+            for raw in pgn_text.split_games(lines, self.lines + data.count(b"\n", 0, begin) + 1):
                 self.words = True
-                self.index = read_raw(raw, self.index, self.file, left, self.tally)
+                self.index = pgn_text.read_raw(raw, self.index, self.file, left, self.tally)
             sizes.append(len(left.rows) - had[0])
             steps[at] = self.index - had[1]
         self.index = before + int(steps.sum())
@@ -175,7 +164,10 @@ class _Tags:
         if tag not in self.known:
             place = GAME_TAGS.index(tag)
             coded = tag_values(self.data, self.begins[:, place], self.ends[:, place])
-            self.known[tag] = [unescaped(as_text(value)) for value in coded.dictionary.to_pylist()], coded.indices
+            self.known[tag] = (
+                [pgn_text.unescaped(as_text(value)) for value in coded.dictionary.to_pylist()],
+                coded.indices,
+            )
         texts, codes = self.known[tag]
         return pa.array([made(text) for text in texts], type=kind).take(codes)
 
@@ -196,8 +188,8 @@ def _headers(data: bytes, scanned: ScannedGames, rows: Ints, number: Ints, file:
         "white_elo": tags.column("WhiteElo", elo_of, pa.int32()),
         "black_elo": tags.column("BlackElo", elo_of, pa.int32()),
         "date": pc.if_else(dated, tags.column("Date", day_of, text), tags.column("UTCDate", day_of, text)),
-        "year": pc.if_else(dated, *(tags.column(tag, year_of, pa.int32()) for tag in ("Date", "UTCDate"))),
-        "result": pc.coalesce(tags.column("Result", result_of, text), ended),
+        "year": pc.if_else(dated, *(tags.column(tag, pgn_text.year_of, pa.int32()) for tag in ("Date", "UTCDate"))),
+        "result": pc.coalesce(tags.column("Result", pgn_text.result_of, text), ended),
         "start_fen": pa.nulls(len(rows), text),
         "start_eval": pa.array(start, mask=np.isnan(start)),
         "start_mate": pa.array(np.clip(np.nan_to_num(mate), -limit, limit).astype(np.int16), mask=np.isnan(mate)),

@@ -58,3 +58,13 @@ if (history) json(history).then(found => {
     bands: () => [{ series: [3, 2], fill: css("--band-white") }],
   }, [at, rows.map(r => r.rating), rows.map(r => r.rating - 2 * r.rd), rows.map(r => r.rating + 2 * r.rd)]);
 });
+
+for (const place of document.querySelectorAll("[data-progress]")) json(place).then(found => {
+  const pool = found.study.pools[+place.dataset.progress], rows = pool.periods, at = rows.map((_, i) => i);
+  chart(place, {
+    scales: { x: { time: false } },
+    axes: [{ incrs: [1, 2, 3, 6, 12, 24], values: (_, ticks) => ticks.map(i => Number.isInteger(i) && rows[i] ? rows[i].period : "") }, { label: "Elo" }],
+    series: () => [{ label: pool.every, value: (_, i) => i == null ? "–" : rows[i].period }, line("Elo by the moves", "--white-side", { points: { show: true, size: 7 } }), edge("--white-side"), edge("--white-side"), line("official rating", "--black-side", { dash: [6, 4], points: { show: true, size: 5 } })],
+    bands: () => [{ series: [3, 2], fill: css("--band-white") }],
+  }, [at, rows.map(r => r.elo), rows.map(r => r.elo_low), rows.map(r => r.elo_high), rows.map(r => r.header_elo)]);
+});
