@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.human.model import human
-from skilloscope.chess.human.played import PlayedMoves, first_choices, movers_of, played_moves, seconds_spent
+from skilloscope.chess.human.played import PlayedMoves, clocks_of, first_choices, movers_of, played_moves
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Bools, Ints
@@ -293,7 +293,7 @@ class KeyPosition:
 def key_positions(moves: ScreenedMoves, beyond: Array) -> list[KeyPosition]:
     """Return the moves of one player that add most, given what each adds beyond its expectation."""
     order = np.lexsort((np.arange(len(moves)), -beyond))[:_POSITIONS]
-    seconds = seconds_spent(moves.games, moves.game, moves.ply)
+    seconds = clocks_of(moves.games, moves.game, moves.ply)[0]
     return [_position(moves, at, float(beyond[at]), float(seconds[at])) for at in order.tolist() if beyond[at] > 0]
 
 
