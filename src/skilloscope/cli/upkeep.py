@@ -186,7 +186,8 @@ def export(
     for path in (out, positions_out):
         if path:
             check_table(path)
-    done = write_games(files, out, positions_out, comments=comments)
+    with console.progress_bar("exporting") as bar:
+        done = write_games(files, out, positions_out, comments=comments, progress=lambda n: bar(n, 0, "games read"))
     noted = f", {positions_out}: {plural(done.positions, 'position')}" if positions_out else ""
     line = f"{out}: {plural(done.games, 'game')}, {plural(done.moves, 'move')}{noted}; skipped: {done.tally}"
     return show_done(done.as_dict(), line, done.tally, as_json=as_json)

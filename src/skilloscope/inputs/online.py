@@ -94,6 +94,8 @@ class Fetching:
                 return
             except InputError:
                 raise
+            except (TypeError, AttributeError, RecursionError) as error:  # JSON of another form
+                raise InputError(f"{self.title} sent what cannot be read", hint="try again later") from error
             except (OSError, http.client.HTTPException, ValueError) as error:  # a private address is a ValueError
                 tries = 0 if self._count > before else tries + 1
                 self._pause(error, tries)
@@ -112,7 +114,10 @@ class Fetching:
             hint = "try again later: it goes on from there"
             raise InputError(f"{self.title} stopped sending after {self._count:,} games", hint=hint) from error
         asked = error.headers.get("Retry-After", "") if isinstance(error, urllib.error.HTTPError) else ""
-        self.sleep(max(_WAIT, float(asked) if asked.isdecimal() else 0.0) if code == 429 else 2.0**tries)
+        seconds = max(_WAIT, float(asked) if asked.isdecimal() else 0.0) if code == 429 else 2.0**tries
+        if time.monotonic() + seconds > self._end:
+            raise InputError(f"{self.title} asks to wait for {seconds / 60:,.0f} minutes", hint="try again later")
+        self.sleep(seconds)
 
     def _lichess(self) -> Iterator[str]:
         asked = {"max": self.most - self._count + bool(self._count), "rated": "true", "clocks": "true"}
@@ -155,7 +160,7 @@ class Fetching:
         self._seen.add(name)
         self._count += 1
         self._until = min(when or self._until, self._until or when)
-        yield pgn.strip() + "\n\n"
+        yield pgn.strip().encode("utf-8", "replace").decode() + "\n\n"  # JSON may hold half a character
 
     def _json(self, path: str) -> dict[str, Any]:
         with self._open(path, "application/json") as reply:
@@ -167,6 +172,8 @@ class Fetching:
         return found if isinstance(found, dict) else {}
 
     def _open(self, path: str, accept: str) -> http.client.HTTPResponse:
+        if time.monotonic() > self._end:
+            raise InputError(f"{self.title} takes longer than an import may", hint="ask for fewer games")
         headers = {"User-Agent": "skilloscope", "Accept": accept, "Accept-Encoding": "identity"}
         reply: http.client.HTTPResponse = self.opener.open(
             urllib.request.Request(self.base + path, headers=headers), timeout=_TIMEOUT
@@ -175,17 +182,20 @@ class Fetching:
 
     def _lines(self, reply: http.client.HTTPResponse) -> Iterator[str]:
         """Yield the lines of a reply; a reply that is cut raises after its last whole line."""
-        rest, expected, came = b"", reply.headers.get("Content-Length"), 0
+        rest, expected, came = list[bytes](), reply.headers.get("Content-Length"), 0
         while piece := reply.read1(1 << 16):
             came += len(piece)
             self._bytes += len(piece)
             if self._bytes > _MOST_BYTES or time.monotonic() > self._end:
                 raise InputError(f"{self.title} sends more than an import may take", hint="ask for fewer games")
-            *lines, rest = (rest + piece).split(b"\n")
-            yield from (f"{line.decode('utf-8', 'replace')}\n" for line in lines)
+            *lines, last = piece.split(b"\n")
+            for line in lines:
+                yield f"{b''.join([*rest, line]).decode('utf-8', 'replace')}\n"
+                rest.clear()
+            rest.append(last)
         if expected is not None and came < int(expected):
-            raise http.client.IncompleteRead(rest)
-        yield rest.decode("utf-8", "replace")
+            raise http.client.IncompleteRead(b"".join(rest))
+        yield b"".join(rest).decode("utf-8", "replace")
 
 
 def fetch_to(path: Path, account: str, most: int, opener: urllib.request.OpenerDirector, **more: Any) -> int:
