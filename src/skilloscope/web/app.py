@@ -22,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
-from skilloscope.web import api, library_pages, pages, sharing, sparring
+from skilloscope.web import api, library_pages, pages, sharing, sparring, training
 from skilloscope.web.jobs import KEEP_DAYS, Jobs, shown_text
 from skilloscope.web.library import Libraries
 from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_name, kept_secret
@@ -78,6 +78,7 @@ def create_app(jobs: Jobs, safety: Safety) -> FastAPI:
     app.include_router(api.router)
     app.include_router(library_pages.router)
     app.include_router(sparring.router)
+    app.include_router(training.router)
     app.include_router(pages.router, include_in_schema=False)
     app.include_router(sharing.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

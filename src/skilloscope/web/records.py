@@ -5,8 +5,11 @@ that those of a player come together: games under their keys, all else under the
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
+
+BOXES = (1, 3, 7, 21, 60)
+"""Days until a puzzle comes again, by how often in a row it was solved."""
 
 
 class Record(Protocol):
@@ -99,6 +102,38 @@ class Mistake:
 
     kind: ClassVar = "mistake"
     name = property(lambda self: f"{self.player:05d}/{self.game}/{self.ply:03d}")
+
+
+@dataclass(frozen=True)
+class Drill:
+    """How a mistake was solved so far: how often in a row and at all, and when it is due again (days since 1970)."""
+
+    mistake: str
+    """The name of the mistake, which begins with the player's number."""
+    box: int = 0
+    tries: int = 0
+    solved: int = 0
+    due: float = 0.0
+
+    kind: ClassVar = "drill"
+
+    @property
+    def name(self) -> str:
+        """That of the mistake."""
+        return self.mistake
+
+    def after(self, solved: bool, now: float) -> "Drill":
+        """Return what holds after another try: the next box of BOXES where it was solved, else the first again.
+
+        >>> found = Drill("1").after(True, 0.0).after(True, 1.0)
+        >>> found.box, found.due
+        (2, 4.0)
+        >>> found.after(False, 4.0).due
+        5.0
+        """
+        days = BOXES[min(self.box, len(BOXES) - 1)] if solved else BOXES[0]
+        box, right = (self.box + 1, self.solved + 1) if solved else (0, self.solved)
+        return replace(self, box=box, tries=self.tries + 1, solved=right, due=now + days)
 
 
 @dataclass(frozen=True)
