@@ -135,7 +135,7 @@ def test_a_drill_comes_again_later_each_time_it_is_solved_and_tomorrow_where_it_
     found = found.after(False, now)
     assert (found.box, found.due, found.tries, found.solved) == (
         0,
-        now + BOXES[0] * DAY,
+        now + BOXES[0],
         len(BOXES) + 2,
         len(BOXES) + 1,
     )
