@@ -39,7 +39,7 @@ def gallery_games() -> Games:
     The simulated ones are those of `simulate games --effort instant --games 20`, seed 1, for 1300, 1600, 1900 and 2200:
     each against a player of the same Elo.
     """
-    return read_games([demo_file(name) for name in ("famous.pgn", "game_of_the_century.pgn", "club.pgn")])
+    return read_games([demo_file(name) for name in ("famous.pgn", "game_of_the_century.pgn", "equals.pgn")])
 
 
 def gallery_analyses_file() -> Path:
