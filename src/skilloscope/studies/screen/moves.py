@@ -135,9 +135,22 @@ def screened_moves(
     if not parts:
         hint = "screened players need a rating: --elo header reads the games', a number or a CSV file gives one"
         raise InputError(f"no move can be screened; skipped: {tally}", hint=hint)
-    columns: dict[str, Any] = {name: np.concatenate([part.columns[name] for part in parts]) for name in _COLUMNS}
-    statistics = {name: Statistic.concat([part.statistics[name] for part in parts]) for name in parts[0].statistics}
-    found = ScreenedMoves(games, **columns, statistics=statistics, tally=tally, missing=_missing(reasons))
+    game, ply, player, event, elo, elo_sd = (
+        np.concatenate([part.columns[name] for part in parts]) for name in _COLUMNS
+    )
+    names = parts[0].statistics
+    found = ScreenedMoves(
+        games,
+        game,
+        ply,
+        player,
+        event=event,
+        elo=elo,
+        elo_sd=elo_sd,
+        statistics={name: Statistic.concat([part.statistics[name] for part in parts]) for name in names},
+        tally=tally,
+        missing=_missing(reasons),
+    )
     judged = [part.judged for part in parts if part.judged is not None]
     if not judged:
         return found
