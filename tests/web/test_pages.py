@@ -335,11 +335,11 @@ def test_of_too_many_games_the_newest_are_taken(tmp_path, monkeypatch):
 
 
 def test_a_game_is_compared_with_the_players_other_games(filled: Filled):
-    """Not all games of a player lie on one side of the Elo of all of them."""
+    """Not all games of a player lie on one side of the Elo by the moves of all of them."""
     client, job = filled.client(), filled.done["games"].id
     page = client.get(f"/api/jobs/{job}/players/1").json()
     elos = [game["elo"]["elo"] for game in page["games"] if game["elo"]]
-    usual = page["rating"]["elo"]
+    usual = page["rating"]["methods"]["moves"]["elo"]
     assert len(elos) > 2
     assert min(elos) < usual < max(elos)
     assert {game["elo"]["usual"] for game in page["games"]} == {usual}
